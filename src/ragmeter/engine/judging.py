@@ -15,7 +15,7 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.offline_filling import rows_to_fill
 from ragmeter.engine.scoring import watched
-from ragmeter.engine.sharing import OFFLINE_COLUMNS, Row, Sharing
+from ragmeter.engine.sharing import OFFLINE_COLUMNS, Decision, Row, Sharing, decided
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
 from ragmeter.judges.cascade import Cascade
@@ -23,13 +23,44 @@ from ragmeter.judges.column_judge import texts_of_calls
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
-from ragmeter.judges.verdict import CORRECT, EXACT, LLM, OFFLINE, WRONG
+from ragmeter.judges.verdict import EXACT, LLM
 from ragmeter.show.progress import Advance
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
 
 Heard = Callable[[Mapping[str, Any], Judgement], None]
 #: What the columns that are filled hold, in the order in which a judgement names them.
 _CELLS = ("value", "reason", "by", "probability")
+
+
+class Tally:
+    """Counts for the summary: `judged_by` and `causes` are the caller's to fill, `add` counts the rest."""
+
+    def __init__(self) -> None:
+        self.judged_by: Counter[str] = Counter()
+        self.causes: Counter[str] = Counter()
+        self._values: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._repeated = self._flipped = 0
+
+    def add(self, judgement: Judgement) -> None:
+        """Count what the model said of one row."""
+        if judgement.verdict is not None:
+            self._values[judgement.verdict] += 1
+        if judgement.reason:
+            self._reasons[judgement.reason] += 1
+        if judgement.is_repeated:
+            self._repeated += 1
+            self._flipped += judgement.flipped
+
+    def as_dict(self) -> dict[str, Any]:
+        """Who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
+        return {
+            "judged_by": dict(sorted(self.judged_by.items())),
+            "causes": dict(self.causes.most_common()),
+            "n_judged_repeatedly": self._repeated,
+            "flip_rate": self._flipped / self._repeated if self._repeated else None,
+            "warnings": list(same_verdicts(self._values, self._reasons)),
+        }
 
 
 class ColumnFiller:
@@ -46,11 +77,7 @@ class ColumnFiller:
         self.asked = self.asks.asked
         is_cascade = column.settings.get("judge") == "cascade"
         self.sharing = Sharing(judge.cascade or Cascade()) if is_cascade else None
-        self._decided_by: Counter[str] = Counter()
-        self._causes: Counter[str] = Counter()
-        self._values: Counter[str] = Counter()
-        self._reasons: Counter[str] = Counter()
-        self._repeated = self._flipped = 0
+        self._tally = Tally()
 
     def prepare(self, batches: Callable[[], Iterable[Batch]]) -> None:
         """See that the table has what is shown to the model; in a cascade, choose whom to ask about."""
@@ -59,8 +86,7 @@ class ColumnFiller:
             self.check(list(first.columns))
         if self.sharing is not None:
             rows = (row for batch in batches() for row in self._shared_rows(batch))
-            budget = None if self.judge.price is None else self.judge.budget
-            self.sharing.prepare(rows, self.asks, budget)
+            self.sharing.prepare(rows, self.asks, self.judge.budget)
 
     @property
     def numbers(self) -> list[str]:
@@ -154,40 +180,28 @@ class ColumnFiller:
         self, states: Sequence[str], values: Sequence[str | None], judgements: Mapping[int, Judgement], start: int
     ) -> dict[str, list[Any]]:
         """The cells under their names in the table: the value, its outcome, and what else the column fills."""
-        name = self.column.name
-        cells: dict[str, list[Any]] = {cell: [] for cell in ("value", "outcome", "reason", "by", "probability")}
+        decisions: list[Decision] = []
         for place, (state, value) in enumerate(zip(states, values, strict=True)):
             judgement = judgements.get(place)
             chance = None if self.sharing is None else self.sharing.chance(start + place)
-            row: tuple[str | None, str, str | None, str | None, float | None] = (None, state, None, None, None)
             if judgement is not None:
-                self._count(judgement)
+                self._tally.add(judgement)
+                if judgement.outcome != SCORED:
+                    self._tally.causes[f"{judgement.outcome}: {judgement.cause}"] += 1
                 if self.sharing is not None:
                     self.sharing.record(start + place, judgement.accuracy)
-            if value is not None:
-                row = (value, SCORED, None, EXACT, None)
-            elif judgement is not None and (judgement.verdict is not None or chance is None):
-                by = None if judgement.verdict is None else LLM
-                reason = judgement.reason or judgement.cause or None
-                row = (judgement.verdict, judgement.outcome, reason, by, judgement.probability)
-            elif chance is not None:  # decided offline, or asked to check it and the model said nothing
-                row = (CORRECT if chance >= 0.5 else WRONG, SCORED, None, OFFLINE, chance)
-            for cell, filled in zip(row, cells.values(), strict=True):
-                filled.append(cell)
-        self._decided_by.update(by for by in cells["by"] if by)
-        columns = dict(zip(self.column.columns, (cells[cell] for cell in _CELLS), strict=False))
-        return {name: cells["value"], outcome_column(name): cells["outcome"], **columns}
-
-    def _count(self, judgement: Judgement) -> None:
-        if judgement.outcome != SCORED:
-            self._causes[f"{judgement.outcome}: {judgement.cause}"] += 1
-        if judgement.verdict is not None:
-            self._values[judgement.verdict] += 1
-        if judgement.reason:
-            self._reasons[judgement.reason] += 1
-        if judgement.is_repeated:
-            self._repeated += 1
-            self._flipped += judgement.flipped
+            otherwise = Decision(outcome=state)
+            decisions.append(decided(judgement, chance, otherwise) if value is None else Decision(value, EXACT))
+        self._tally.judged_by.update(decision.by for decision in decisions if decision.by)
+        name = self.column.name
+        cells: list[list[Any]] = [
+            [decision.value for decision in decisions],
+            [decision.reason or decision.cause or None for decision in decisions],
+            [decision.by for decision in decisions],
+            [decision.probability for decision in decisions],
+        ]
+        outcomes = [decision.outcome for decision in decisions]
+        return {name: cells[0], outcome_column(name): outcomes, **dict(zip(self.column.columns, cells, strict=False))}
 
     def _texts_to_ask(self, batches: Iterable[Batch]) -> Iterator[dict[str, str]]:
         """What the model is shown of each row that it is asked about."""
@@ -239,11 +253,5 @@ class ColumnFiller:
 
     def summary(self) -> dict[str, Any]:
         """For the summary: who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
-        return {
-            "judged_by": dict(sorted(self._decided_by.items())),
-            "causes": dict(self._causes.most_common()),
-            "n_judged_repeatedly": self._repeated,
-            "flip_rate": self._flipped / self._repeated if self._repeated else None,
-            "warnings": list(same_verdicts(self._values, self._reasons)),
-            **({} if self.sharing is None else {"cascade": self.sharing.summary(self.judge)}),
-        }
+        shared = {} if self.sharing is None else {"cascade": self.sharing.summary(self.judge)}
+        return {**self._tally.as_dict(), **shared}

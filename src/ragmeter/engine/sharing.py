@@ -20,9 +20,10 @@ from ragmeter.judges.cascade import (
 )
 from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judge import Judge
-from ragmeter.judges.verdict import CORRECT
+from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.verdict import CORRECT, LLM, OFFLINE, WRONG
 from ragmeter.stats.cascade import Flags, Threshold
-from ragmeter.table import Scores
+from ragmeter.table import SCORED, Scores
 
 #: What the offline judge looks at.
 OFFLINE_COLUMNS = ("question", "reference", "answer")
@@ -41,6 +42,30 @@ class Row:
     doubtful: Mapping[str, Any] | None
     value: str | None
     unit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The value of one row and who decided it; or, where there is no value, the outcome and its cause."""
+
+    value: str | None = None
+    by: str | None = None
+    outcome: str = SCORED
+    cause: str = ""
+    reason: str = ""
+    probability: float | None = None
+
+
+def decided(judgement: Judgement | None, chance: float | None, otherwise: Decision) -> Decision:
+    """What the model says of a row; where it says nothing, what the offline judge says; else `otherwise`.
+
+    `chance` is the offline judge's probability that the answer is right, None where it is not sure.
+    """
+    if judgement is not None and (judgement.verdict is not None or chance is None):
+        by = None if judgement.verdict is None else LLM
+        said = (judgement.outcome, judgement.cause, judgement.reason, judgement.probability)
+        return Decision(judgement.verdict, by, *said)
+    return otherwise if chance is None else Decision(CORRECT if chance >= 0.5 else WRONG, OFFLINE, probability=chance)
 
 
 class Sharing:

@@ -7,14 +7,15 @@ offline judge's mistakes on the scores shows only where both judges have decided
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from ragmeter.compat.crag.evaluation import Judged
-from ragmeter.engine.sharing import Row, Sharing
+from ragmeter.compat.crag.evaluation import UNDECIDED, Judged
+from ragmeter.engine.sharing import Row, Sharing, decided
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
-from ragmeter.judges.verdict import CORRECT, OFFLINE, WRONG, verdict
+from ragmeter.judges.verdict import OFFLINE, verdict
 from ragmeter.metrics.conversation import Turn, counted
 from ragmeter.stats.cascade import Flags
 from ragmeter.table import SCORED, Scores
@@ -30,40 +31,36 @@ class SharedTurns(Sharing):
     def __init__(self, cascade: Cascade, judged: Judged, judge: Judge | None, budget: float | None) -> None:
         """Decide the turns of which the offline judge is sure, except in conversations that are audited."""
         super().__init__(cascade)
-        self._turns = list(judged.all_turns)
         self._judged = judged
         asks = None if judge is None else judge.on(verdict)
         self.prepare(self._rows(), asks, None if judge is None or judge.price is None else budget)
-        for place, turn in enumerate(self._turns):
-            chance = float(self._chances[place])
-            turn.chance = None if np.isnan(chance) else chance
-            turn.sure, turn.audited = bool(self._sure[place]), bool(self._audited[place])
+        for place, turn in enumerate(judged.all_turns):
+            turn.chance, turn.audited = self.chance(place), bool(self._audited[place])
             if self.decides(place):
-                turn.decide_offline()
+                turn.decision = decided(None, turn.chance, UNDECIDED)
 
     def _rows(self) -> Iterator[Row]:
         for unit, conversation in enumerate(self._judged.conversations):
             for turn in conversation:
-                correct = None if turn.result is None else turn.result.correct
-                value = None if correct is None else CORRECT if correct else WRONG
-                yield Row(turn.qid, turn.columns if turn.result is None else None, value, unit)
+                yield Row(turn.qid, turn.columns if turn.decision is UNDECIDED else None, turn.decision.value, unit)
 
-    def finish(self) -> None:
-        """Fall back on the offline judge where the language model was asked to audit it and gave no verdict."""
-        for place, turn in enumerate(self._turns):
+    def summary(self, judge: Judge | None) -> dict[str, Any]:
+        """As of any rows, of the turns that the language model was asked about."""
+        for place, turn in enumerate(self._judged.all_turns):
             if turn.judgement is not None:
                 self.record(place, turn.judgement.accuracy)
-            if turn.sure and turn.result is not None and turn.result.correct is None:
-                turn.decide_offline()
+        return super().summary(judge)
 
     def _sum(self, costs: Scores) -> float:
         return float(sum(costs.tolist()))  # one after another, which rounds otherwise than numpy does
 
     def _saved(self) -> Flags:
-        return np.array([turn.judged_by == OFFLINE and turn.judgement is None for turn in self._turns], dtype=np.bool_)
+        turns = self._judged.all_turns
+        return np.array([turn.decision.by == OFFLINE and turn.judgement is None for turn in turns], dtype=np.bool_)
 
     def _n_missing(self) -> int:
-        return sum(turn.chance is not None and turn.outcome != SCORED for turn in self._turns)
+        is_missing = [outcome != SCORED for outcome in self._judged.outcomes()]
+        return int(np.count_nonzero(~np.isnan(self._chances) & is_missing))
 
     def _accuracies(self) -> tuple[Scores, Scores, Flags]:
         """Each turn counts by the rule for conversations, once with both judges' verdicts together, and once with the
@@ -71,15 +68,14 @@ class SharedTurns(Sharing):
         """
         shared, model_alone, rest_on_sure = [], [], []
         for turns in self._judged.conversations:
-            shared += _as_numbers([turn.offline_result if turn.sure else turn.result for turn in turns])
-            audited = all(turn.judgement is not None for turn in turns if turn.sure)
-            by_model = audited and all(turn.result is not None and turn.judged_by != OFFLINE for turn in turns)
+            shared += _as_numbers([turn.result if turn.chance is None else Turn(turn.chance >= 0.5) for turn in turns])
+            asked = all(turn.judgement is not None for turn in turns if turn.chance is not None)
+            by_model = asked and all(turn.decision.by != OFFLINE for turn in turns)
             model_alone += _as_numbers([turn.result for turn in turns]) if by_model else [np.nan] * len(turns)
-            rest_on_sure += [any(turn.sure for turn in turns)] * len(turns)
+            rest_on_sure += [any(turn.chance is not None for turn in turns)] * len(turns)
         return np.array(shared), np.array(model_alone), np.array(rest_on_sure, dtype=np.bool_)
 
 
-def _as_numbers(results: Sequence[Turn | None]) -> list[float]:
+def _as_numbers(results: Sequence[Turn]) -> list[float]:
     """1 for each turn that counts as correct, 0 for the others, NaN where that is not known."""
-    after_rule = counted([result or Turn(correct=None) for result in results])
-    return [np.nan if result.correct is None else float(result.correct) for result in after_rule]
+    return [np.nan if result.correct is None else float(result.correct) for result in counted(results)]

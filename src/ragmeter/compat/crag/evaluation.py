@@ -8,23 +8,25 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import Any
 
 from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.loop import for_each
+from ragmeter.engine.judging import Heard, Tally
+from ragmeter.engine.sharing import Decision, decided
 from ragmeter.errors import InputError
 from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
-from ragmeter.judges.verdict import EXACT, LLM, OFFLINE, is_exact_match, verdict
+from ragmeter.judges.verdict import CORRECT, EXACT, OFFLINE, WRONG, is_exact_match
 from ragmeter.metrics.conversation import MISSED, Turn, counted
 from ragmeter.metrics.refusals import is_miss
+from ragmeter.show.progress import Advance
 from ragmeter.table import SCORED, TARGET_ERROR
 
 TURN_COLUMNS = (
@@ -38,56 +40,49 @@ NO_REFERENCE = "no_reference"
 #: What decides a turn, besides an exact match, the offline judge and a language model: the agent declined, there is no
 #: judge, or the conversation has ended.
 MISS, NOBODY, ENDED = "miss", "nobody", "ended"
+UNDECIDED = Decision()
 
 
 @dataclass
 class JudgedTurn:
-    """One turn and its result, which is None until the turn is decided; `judged_by` says what decided it.
+    """One turn, and what is decided about it.
 
-    In a cascade, `chance` is the offline judge's probability that the answer is right, and `sure` says whether that is
-    enough to decide. In an `audited` conversation the language model is asked about every turn that needs a judge.
+    In a cascade, `chance` is the offline judge's probability that the answer is right, where it is sure. In an
+    `audited` conversation the language model is asked about every turn that needs a judge.
     """
 
     row: Mapping[str, Any]
-    outcome: str = SCORED
-    cause: str = ""
-    result: Turn | None = None
-    judgement: Judgement | None = None
-    judged_by: str = ""
     qid: str = ""
+    decision: Decision = UNDECIDED
+    judgement: Judgement | None = None
     chance: float | None = None
-    sure: bool = False
     audited: bool = False
 
     def decide(self, *, judged: bool) -> None:
         """Decide what needs no judge: a miss, then an exact match; without a judge (`judged`) any other is wrong."""
         answer = self.row.get("agent_response")
         if self.row.get("error") or answer is None:
-            self._fail(str(self.row.get("outcome") or TARGET_ERROR), str(self.row.get("error") or "no answer"))
+            outcome = str(self.row.get("outcome") or TARGET_ERROR)
+            self.decision = Decision(outcome=outcome, cause=str(self.row.get("error") or "no answer"))
         elif is_miss(answer):
-            self.result, self.judged_by = MISSED, MISS
+            self.decision = Decision(WRONG, MISS)
         elif not self.references:
-            self._fail(NO_REFERENCE, "the turn has no ground truth")
+            self.decision = Decision(outcome=NO_REFERENCE, cause="the turn has no ground truth")
         elif any(is_exact_match(answer, reference) for reference in self.references):
-            self.result, self.judged_by = Turn(correct=True, exact=True), EXACT
+            self.decision = Decision(CORRECT, EXACT)
         elif not judged:
-            self.result, self.judged_by = Turn(correct=False), NOBODY
+            self.decision = Decision(WRONG, NOBODY)
 
     def settle(self, judgement: Judgement) -> None:
-        """Set the result to the judge's verdict, or to unknown with the cause."""
+        """Decide by what the model says; if it gives no verdict, by the offline judge where that is sure."""
         self.judgement = judgement
-        self.result, self.judged_by = Turn(correct=judgement.accuracy), "" if judgement.accuracy is None else LLM
-        self.outcome, self.cause = judgement.outcome, judgement.cause
-
-    def decide_offline(self) -> None:
-        """Set the result to the offline judge's verdict."""
-        self.result, self.judged_by = self.offline_result, OFFLINE
-        self.outcome, self.cause = SCORED, ""
+        self.decision = decided(judgement, self.chance, UNDECIDED)
 
     @property
-    def offline_result(self) -> Turn:
-        """The offline judge's verdict."""
-        return Turn(correct=(self.chance or 0.0) >= 0.5)
+    def result(self) -> Turn:
+        """What the decision means for the scores."""
+        value, by = self.decision.value, self.decision.by
+        return Turn(None if value is None else value == CORRECT, miss=by == MISS, exact=by == EXACT)
 
     @property
     def references(self) -> list[str]:
@@ -100,13 +95,6 @@ class JudgedTurn:
         """The turn's columns, also under their names in the table."""
         columns = {**self.row, **{name: self.row.get(crag_name) for crag_name, name in OTHER_FIELDS.items()}}
         return columns if isinstance(columns["reference"], str) else {**columns, "reference": self.references}
-
-    def texts(self, asked: Asked = verdict) -> dict[str, str]:
-        """The texts that the judge's prompt shows: by default the question, the acceptable answers and the answer."""
-        return shown_texts(asked, self.columns)
-
-    def _fail(self, outcome: str, cause: str) -> None:
-        self.result, self.outcome, self.cause = Turn(correct=None), outcome, cause
 
 
 @dataclass
@@ -121,11 +109,6 @@ class Judged:
     def all_turns(self) -> Iterator[JudgedTurn]:
         """The turns, one conversation after another."""
         return chain.from_iterable(self.conversations)
-
-    @property
-    def judgements(self) -> list[Judgement]:
-        """The judge's judgements, of the turns that it was asked about."""
-        return [turn.judgement for turn in self.all_turns if turn.judgement is not None]
 
     def __len__(self) -> int:
         """The number of turns."""
@@ -145,20 +128,21 @@ class Judged:
             turn.decide(judged=judged)
         self.is_decided = True
 
-    def waiting(self) -> Iterator[JudgedTurn]:
-        """The turns that take a judge."""
+    def texts_to_ask(self, asked: Asked) -> Iterator[dict[str, str]]:
+        """What the model is shown of each turn that takes a judge."""
         if not self.is_decided:
             self.decide(judged=True)
-        return (turn for turn in self.all_turns if turn.result is None)
+        for turn in self.all_turns:
+            if turn.decision is UNDECIDED:
+                yield shown_texts(asked, turn.columns)
 
     def count(self) -> None:
         """Apply the rule that ends conversations."""
         self.counted = [counted(results) for results in self.results()]
         for turn, result in zip(self.all_turns, chain.from_iterable(self.counted), strict=True):
             if result is MISSED:  # a turn past the end of its conversation is scored, even if it had failed
-                turn.outcome = SCORED
-                if turn.judged_by != MISS:
-                    turn.judged_by = ENDED
+                by = MISS if turn.decision.by == MISS else ENDED
+                turn.decision = replace(turn.decision, outcome=SCORED, by=by)
 
     def rows(self, *, ego: bool = False) -> list[dict[str, Any]]:
         """The rows of the results file; with `ego`, of ego-centric conversations alone."""
@@ -172,14 +156,14 @@ class Judged:
     def results(self, *, ego: bool = False) -> list[list[Turn]]:
         """The results by conversation, before the rule that ends conversations."""
         return [
-            [turn.result or Turn(correct=None) for turn in conversation]
+            [turn.result for turn in conversation]
             for conversation in self.conversations
             if not ego or conversation[0].row.get("is_ego")
         ]
 
     def outcomes(self) -> list[str]:
         """The outcome of each turn, in the order of the rows."""
-        return [turn.outcome for turn in self.all_turns]
+        return [turn.decision.outcome for turn in self.all_turns]
 
     def not_scored(self) -> dict[str, int]:
         """How many turns have no score, by outcome."""
@@ -187,18 +171,18 @@ class Judged:
 
     def judging(self) -> dict[str, Any]:
         """For the summary: why turns have no score, who decided, how often verdicts flip, and what looks wrong."""
-        causes = Counter(f"{turn.outcome}: {turn.cause}" for turn in self.all_turns if turn.outcome != SCORED)
-        judged_by = Counter(turn.judged_by for turn in self.all_turns if turn.judged_by)
-        verdicts = Counter(judgement.verdict for judgement in self.judgements if judgement.verdict is not None)
-        reasons = Counter(judgement.reason for judgement in self.judgements if judgement.reason)
-        flipped = [judgement.flipped for judgement in self.judgements if judgement.is_repeated]
-        return {
-            "causes": dict(causes.most_common()),
-            "judged_by": dict(sorted(judged_by.items())),
-            "n_judged_repeatedly": len(flipped),
-            "flip_rate": sum(flipped) / len(flipped) if flipped else None,
-            "judge_warnings": list(same_verdicts(verdicts, reasons)),
-        }
+        tally = Tally()
+        for turn in self.all_turns:
+            decision = turn.decision
+            if decision.outcome != SCORED:
+                tally.causes[f"{decision.outcome}: {decision.cause}"] += 1
+            if decision.by:
+                tally.judged_by[decision.by] += 1
+            if turn.judgement is not None:
+                tally.add(turn.judgement)
+        counts = tally.as_dict()
+        warnings = counts.pop("warnings")
+        return {"causes": counts.pop("causes"), **counts, "judge_warnings": warnings}
 
 
 def group(rows: Iterable[Mapping[str, Any]]) -> Judged:
@@ -230,10 +214,10 @@ async def judge_all(
     judge: ColumnJudge,
     caller: Caller,
     client: ChatProvider,
-    advance: Callable[[int], None],
+    advance: Advance,
     *,
-    retry: bool = False,
-    heard: Callable[[JudgedTurn, Judgement], None] = lambda turn, judgement: None,
+    retry: bool,
+    heard: Heard,
 ) -> None:
     """Decide every turn, with the judge where it needs one; long conversations first, since they take the longest.
 
@@ -253,24 +237,22 @@ async def judge_all(
     async def ask_until_it_ends(conversation: list[JudgedTurn]) -> None:
         await ask_all(conversation[:2])
         for index, turn in enumerate(conversation[2:], 2):
-            results = [previous.result for previous in conversation[index - 2 : index]]
-            if all(result is not None and result.correct is False for result in results):
-                for skipped in conversation[index:]:  # two incorrect turns in a row end a conversation
-                    skipped.result = skipped.result or MISSED
-                return
+            if all(previous.result.correct is False for previous in conversation[index - 2 : index]):
+                return  # two incorrect turns in a row end a conversation
             await ask_all([turn])
 
     async def ask_all(turns: Sequence[JudgedTurn]) -> None:
-        waiting = [turn for turn in turns if turn.result is None]
+        waiting = [turn for turn in turns if turn.decision is UNDECIDED]
         if len(waiting) == 1:  # without a task of its own: that is quicker
             await ask(waiting[0])
         elif waiting:
             await asyncio.gather(*(ask(turn) for turn in waiting))
 
     async def ask(turn: JudgedTurn) -> None:
-        judgement = await judge.ask(caller, client, turn.texts(judge.asked), retry=retry)
+        row = turn.columns
+        judgement = await judge.ask(caller, client, shown_texts(judge.asked, row), retry=retry)
         turn.settle(judgement)
-        heard(turn, judgement)
+        heard(row, judgement)
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
     await for_each(longest_first, judge_conversation, 2 * caller.pace.most)  # enough to keep every worker busy
@@ -278,12 +260,14 @@ async def judge_all(
 
 def _result_row(turn: JudgedTurn, result: Turn) -> dict[str, Any]:
     is_known = result.correct is not None
+    decision = turn.decision
+    response: dict[str, Any] | None = None
     if turn.judgement is not None:
-        response: dict[str, Any] | None = turn.judgement.as_dict()
-    elif turn.judged_by == OFFLINE:
-        response = {"outcome": SCORED, "judged_by": OFFLINE, "probability": turn.chance}
-    else:
-        response = None if is_known else {"outcome": turn.outcome, "cause": turn.cause}
+        response = turn.judgement.as_dict()
+    elif decision.by == OFFLINE:
+        response = {"outcome": SCORED, "judged_by": OFFLINE, "probability": decision.probability}
+    elif not is_known:
+        response = {"outcome": decision.outcome, "cause": decision.cause}
     return {
         **{column: turn.row.get(column) for column in TURN_COLUMNS},
         "is_exact_match": result.exact if is_known else None,

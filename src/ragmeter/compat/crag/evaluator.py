@@ -10,7 +10,7 @@ from typing import Any
 
 from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.cascade import SharedTurns
-from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, JudgedTurn, group, judge_all
+from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
 from ragmeter.compat.crag.generation import Agent, Generation, Heard
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
@@ -28,13 +28,12 @@ from ragmeter.io.write import RUNS, dumps
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge, LLMJudge
-from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.probes import Check
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
-from ragmeter.show.progress import Advance, show_notice
+from ragmeter.show.progress import Advance, both, show_notice
 from ragmeter.targets.identity import fingerprint
 
 #: The journal by default: a crash must not lose replies that were paid for.
@@ -297,8 +296,6 @@ class CRAGEvaluator:
                 advance(n_turns)
             else:
                 usage, effort = self._judge(judged, self.llm_judge, advance)
-        if shared is not None:
-            shared.finish()
         judged.count()
         summary = files.summarise_turns(judged, usage)
         if shared is not None:
@@ -312,17 +309,9 @@ class CRAGEvaluator:
     def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
         judge.client().check()
         judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
-
-        def show_progress(turns: int) -> None:
-            self.progress(turns)
-            self.watch.advance(turns)
-            advance(turns)
-
         asks = judge.on(verdict)
-
-        def heard(turn: JudgedTurn, judgement: Judgement) -> None:
-            shown = {"question": turn.row.get("query"), "answer": turn.row.get("agent_response")}
-            self.watch.judged(verdict.name, shown, judgement)
+        show_progress = both(both(self.progress, self.watch.advance), advance)
+        heard = partial(self.watch.judged, verdict.name)
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             self.watch.begin(caller)
@@ -336,10 +325,9 @@ class CRAGEvaluator:
     def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
         judge = asks.judge
         limits = replace(judge.limits, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
-        keys = None
-        if self.journal != DEFAULT_JOURNAL:  # that has the replies of many judges
-            keys = (asks.key(turn.texts(asks.asked), 0, 0) for turn in judged.waiting())
-        return JudgeCalls(judge, limits, self.journal, keys)
+        keys = (asks.key(texts, 0, 0) for texts in judged.texts_to_ask(asks.asked))
+        is_shared = self.journal == DEFAULT_JOURNAL  # that has the replies of many judges
+        return JudgeCalls(judge, limits, self.journal, None if is_shared else keys)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
@@ -353,8 +341,7 @@ class CRAGEvaluator:
         if self.cascade is not None:
             SharedTurns(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
-        waiting = [turn.texts(asks.asked) for turn in judged.waiting()]
-        count = partial(asks.estimate_all, waiting, retry=self.reuse.retry_failed)
+        count = partial(asks.estimate_all, judged.texts_to_ask(asks.asked), retry=self.reuse.retry_failed)
         return {**estimate, **self._calls(asks, judged).estimate(count)}
 
     def save_results(

@@ -244,10 +244,12 @@ def _batch(judged: Judged) -> Batch:
             columns["reference"] = [[value] if isinstance(value, str) else value or [] for value in values]
         elif name != "interaction_id_history" and any(value is not None for value in values):
             columns[renamed.get(name, name)] = [None if value is None else _text(value) for value in values]
-    columns["judged_by"] = [turn.judged_by or None for turn in turns]
+    columns["judged_by"] = [turn.decision.by for turn in turns]
     if any(turn.judgement for turn in turns):
         columns["verdict"] = [turn.judgement.verdict if turn.judgement else None for turn in turns]
-        columns["reason"] = [whole(turn.judgement.reason or turn.cause) if turn.judgement else None for turn in turns]
+        columns["reason"] = [
+            whole(turn.judgement.reason or turn.decision.cause) if turn.judgement else None for turn in turns
+        ]
     return Batch(columns)
 
 
