@@ -81,14 +81,14 @@ async def launch(playwright: Any, path: str | None, *, headed: bool, own_origin:
     """
     if path is not None and not Path(path).is_file():
         raise UsageError(f"there is no browser at {path}", hint=_INSTALL)
-    executable = path or installed(playwright, headed=headed)
-    if executable is None:
-        raise UsageError(f"there is no browser {'with a window ' if headed else ''}on this machine", hint=_INSTALL)
     if headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise UsageError(
             f"{by_caller('--headed', 'headed=True')} needs a screen, and there is no display",
             hint="leave it out, or use xvfb-run",
         )
+    executable = path or installed(playwright, headed=headed)
+    if executable is None:
+        raise UsageError(f"there is no browser {'with a window ' if headed else ''}on this machine", hint=_INSTALL)
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     arguments = [*QUIET, *(_PROXY_ONLY if own_origin else [])]
     if root:
