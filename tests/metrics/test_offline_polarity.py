@@ -62,6 +62,10 @@ SAME = [
     ("May bikes be locked here?", "No, except in the yard.", "Locking bikes is forbidden here, except in the yard."),
     ("When does the ferry run?", "Every day except Sunday.", "The ferry runs daily, but not on Sundays."),
     ("¿Quién puede subir a la torre?", "Nadie, salvo los guías.", "Solo los guías pueden subir a la torre."),
+    ("Is the road closed?", "Yes, except in summer.", "The road is closed, except in summer."),
+    ("Can I cancel my order?", "Yes, except in July.", "You can cancel your order, but not in July."),
+    ("Has the law changed?", "No, it has not changed.", "Up to now, the law has not changed."),
+    ("¿Ha llegado el paquete?", "No.", "Por ahora, no."),
     # Negations that both have, where all gold words are there too.
     ("What did the search find?", "It found no mistakes.", "The search did not find any mistakes."),
     ("¿Cuántas veces ganó el equipo la copa?", "Nunca la ganó.", "El equipo no ganó nunca la copa."),
@@ -90,6 +94,13 @@ SAME = [
 ]
 
 OPPOSITE = [
+    ("Who may drive the van?", "Nobody, except employees.", "Nobody, except guests."),
+    ("Is the road closed?", "No, except in winter.", "It is closed, except in winter."),
+    ("Can I cancel my order?", "Yes, except in July.", "You can't cancel it, except in July."),
+    ("Has the law changed?", "Yes.", "So far, no."),
+    ("¿Ha llegado el paquete?", "Sí.", "Hasta la fecha, no ha llegado."),
+    ("What does the policy not pay for?", "The policy does not cover floods.", "The policy does not cover fires."),
+    ("¿Qué norma hay?", "No se permiten perros.", "No se permiten gatos."),
     ("Who may drive the van?", "Nobody, except employees.", "Everybody may drive the van, except employees."),
     ("When does the ferry run?", "Every day except Sunday.", "The ferry runs on Sundays only."),
     ("What did the search find?", "It found no mistakes.", "The search did find mistakes."),

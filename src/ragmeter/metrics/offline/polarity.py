@@ -128,6 +128,7 @@ def _denies(asked: Statement, gold: Statement, poles: Poles) -> bool:
     """Whether a gold answer says that what was asked for does not exist, and nothing else."""
     negated = [clause.content for clause in gold.main if clause.sign < 0]
     says_more = all(len(common(content, asked.content)) < len(content) for content in negated)
+    says_more |= gold.restriction(asked)[0] != 0  # "Nobody, except the staff."
     return not says_more and _answer_to(asked, gold, asked.content, poles) < 0
 
 
@@ -221,8 +222,8 @@ def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
 
 def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
     """Compare a short answer with the gold answer, whatever the question."""
-    reworded = {poles.root(word) for word in gold.words - answered.words if poles.word(word).ends}
-    rest = gold.content - asked.content - reworded
+    poles_of_gold = {poles.root(word) for word in gold.words if poles.word(word).ends}
+    rest = gold.content - asked.content - poles_of_gold
     n_restated = len(common(rest, answered.content))
     topic = gold.content | asked.content
     is_plain = not gold.negates and not gold.has("comparisons")
@@ -237,8 +238,8 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
 
 def _by_restriction(asked: Statement, gold: Statement, answered: Statement, poles: Poles, *, is_polar: bool) -> int:
     """Compare "only with a permit" with "not without a permit", "nobody but Ann" and "everybody but Ann"."""
-    sign, restricted = gold.restriction(asked.content)
-    own_sign, own = answered.restriction(asked.content)
+    sign, restricted = gold.restriction(asked)
+    own_sign, own = answered.restriction(asked)
     if shared := common(restricted, own):
         differ = len(shared) < len(restricted) and len(common(own, restricted)) < len(own)
         return min(sign * own_sign, 0) if differ else sign * own_sign

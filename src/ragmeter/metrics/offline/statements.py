@@ -106,9 +106,10 @@ class Statement:
         others = ({c: end for c, end in clause.concepts.items() if c not in concepts} for clause in self.clauses)
         return replace(self, clauses=tuple(map(lambda c, own: replace(c, concepts=own), self.clauses, others)))
 
-    def restriction(self, asked: Roots) -> tuple[int, Roots]:
+    def restriction(self, asked: Statement) -> tuple[int, Roots]:
         """What the text is restricted to (1) or excepts (-1): "not without a permit", "all but Ann"."""
-        before = self.lead or 1
+        asked_ends = {concept: end for clause in asked.clauses for concept, end in clause.concepts.items()}
+        before = self.lead or 1  # whether what comes before an exception says yes to the question
         for clause, following in zip_longest(self.clauses, self.clauses[1:]):
             content, sign = clause.content, 0
             if clause.begins("exceptions") or clause.begins("unless"):
@@ -121,9 +122,10 @@ class Statement:
                 after = self.poles.content(clause.order[at:])
                 content = after or (following.content if following and following.is_side else content)
                 sign = 1
-            if sign and content - asked:
-                return sign, content - asked
-            before = clause.overall()
+            if sign and content - asked.content:
+                return sign, content - asked.content
+            ends = [end * asked_ends[concept] for concept, end in clause.concepts.items() if concept in asked_ends]
+            before = min(ends, default=clause.sign)
         return 0, frozenset()
 
 
@@ -163,9 +165,10 @@ def _decides(order: Iterable[str], poles: Poles) -> bool:
 
 
 def _lead(folded: str, poles: Poles) -> tuple[int, str]:
-    """The yes or no at the beginning, or after one word and a comma ("Typically, no"); and what follows it."""
+    """The yes or no at the beginning, or after an opener and a comma ("Typically, no"); and what follows it."""
     hedge, comma, after = folded.partition(", ")
-    if comma and " " not in hedge and hedge not in poles.leads and hedge not in poles.words["negators"]:
+    is_word = " " not in hedge and hedge not in poles.leads and hedge not in poles.words["negators"]
+    if comma and (is_word or hedge.replace(" ", "_") in poles.words["openers"]):
         folded = after
     begin = words(folded[:40])
     for length in range(min(4, len(begin)), 0, -1):
