@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, wraps
@@ -33,6 +34,7 @@ _Fields = ParamSpec("_Fields")
 class Form(Protocol):
     """The form of a model's reply, with a strict parser. `sent` has the texts that the model was shown."""
 
+    @abstractmethod
     def instruction(self, *, reasons: bool) -> str:
         """The instruction for the model about the form of its reply."""
 
@@ -44,6 +46,7 @@ class Form(Protocol):
         """The words of which a reply is one; empty where it is more than a word."""
         return ()
 
+    @abstractmethod
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The values of the filled columns, the first under the name "value"; None if the reply can't be read."""
 
@@ -51,6 +54,7 @@ class Form(Protocol):
         """The probability of the higher value, from the log-probabilities of the first token; None if it has none."""
         return None
 
+    @abstractmethod
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """About how many tokens a reply has."""
 
@@ -186,7 +190,7 @@ class AskedColumn:
 
 
 def _declared(make: Callable[_Fields, Asked]) -> Callable[_Fields, Asked]:
-    @wraps(make, updated=())
+    @wraps(make, assigned=["__doc__"], updated=())
     def declare(*args: _Fields.args, **kwargs: _Fields.kwargs) -> Asked:
         node = make(*args, **kwargs)
         ASKED[node.name] = node

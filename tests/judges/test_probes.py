@@ -89,8 +89,10 @@ def test_calls_that_failed_are_told_from_wrong_verdicts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("limits", "is_tried"),
     [
-        ({"max_calls": 47}, False),
-        ({"max_calls": 48}, True),
+        ({"max_calls": 47, "wordings": 1}, False),
+        ({"max_calls": 48, "wordings": 1}, True),
+        ({"max_calls": 95}, False),  # it may be in doubt, and asked twice
+        ({"max_calls": 96}, True),
         ({"budget": 0.001, "max_tokens": 1}, False),
         ({"budget": 1.0}, True),
     ],

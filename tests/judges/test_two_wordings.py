@@ -61,6 +61,7 @@ def judged(folder: Path, asked: FakeProvider, n: int = 1, **settings: Any) -> Ev
         ("No", "Yes", WRONG, None),
         ("No", "No", WRONG, None),
         (chance(0.9), "No", WRONG, None),
+        (chance(0.9), "Yes", CORRECT, 0.9),  # what one of them says of how sure it is, is kept
     ],
 )
 def test_one_verdict_from_two(
@@ -277,6 +278,69 @@ def test_the_estimate_says_what_comes_where_it_is_in_doubt(tmp_path: Path) -> No
     assert len(asked.prompts) == 5
 
 
+@pytest.mark.parametrize("limit", [3, 5, 8])
+def test_a_limit_takes_no_verdict_away(tmp_path: Path, limit: int) -> None:
+    """Where no call is left for the second wording, the first one's verdict stands."""
+    asked = FakeProvider(lambda prompt: chance(0.3 if REPHRASED in prompt else 0.6))
+    result = judged(tmp_path, asked, 4, wordings=None, max_calls=limit)["llm_correct"]
+    first = sum(REPHRASED not in prompt for prompt in asked.prompts)
+    assert len(asked.prompts) == limit
+    assert result.n_scored == min(first, 4)
+    judged(tmp_path, asked, 4, wordings=None, max_calls=100)
+    assert len(asked.prompts) == 8
+
+
+def test_the_check_counts_both_wordings(tmp_path: Path) -> None:
+    """Before: a judge that is in doubt took all of a limit for the built-in cases, and no row was scored."""
+    asked = FakeProvider(lambda prompt: chance(0.6))
+    own = judge(asked, check=True, max_calls=60)
+    run = evaluate(rows("a", "b"), metrics="llm_correct", judge=own, run="r", output_dir=tmp_path)
+    assert "too low" in run.summary["judge_check"]["skipped"]
+    assert run["llm_correct"].n_scored == 2
+    plan = judge(asked, check=True)
+    estimate = estimate_judging(rows("c"), metrics=get_all(["llm_correct"]), judge=plan, output_dir=tmp_path)
+    assert (estimate["calls"], estimate["check_calls"], estimate["if_in_doubt"]) == (1, 24, 25)
+
+
+def test_a_cascade_plans_with_one_call_a_row() -> None:
+    texts = {"question": "q", "reference": "expected", "answer": "a"}
+    costs = [
+        judge(provider("Yes", "Yes", price=Price(1.0, 1.0)), wordings=number).on(verdict).cost(texts)
+        for number in (None, 1, 2)
+    ]
+    assert costs[0] == costs[1]
+    assert 1.8 < costs[2] / costs[1] < 2.2
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "hint"),
+    [
+        (None, 1, "without wordings"),
+        (None, 2, "without wordings"),
+        (1, 2, "with wordings=1"),
+        (2, None, "with wordings=2"),
+    ],
+)
+def test_the_hint_names_how_the_run_was_asked(tmp_path: Path, before: int | None, now: int | None, hint: str) -> None:
+    asked = provider("Yes", "Yes")
+    judged(tmp_path, asked, wordings=before)
+    with pytest.raises(UsageError, match="wordings") as error:
+        add_metrics(tmp_path / "r", "llm_correct", judge=judge(asked, wordings=now), retry_failed=True)
+    assert hint in str(error.value.hint)
+
+
+def test_a_second_wording_of_an_earlier_version_can_t_be_asked_for(tmp_path: Path) -> None:
+    asked = provider("Yes", "Yes")
+    judged(tmp_path, asked, wordings=2)
+    path = tmp_path / "r" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["asked"]["verdict"]["rephrased_prompt"] = "another"
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(UsageError, match="rephrased_prompt") as error:
+        add_metrics(tmp_path / "r", "llm_correct", judge=judge(asked, wordings=2), retry_failed=True)
+    assert "as it was asked" not in str(error.value.hint)
+
+
 def test_repeats_are_in_doubt_together(tmp_path: Path) -> None:
     """By the mean of the first wording's repeats: a sure one and a doubtful one are sure here, and nothing is asked."""
     replies = iter([chance(0.99), chance(0.85), chance(0.99)])
@@ -294,7 +358,7 @@ def test_a_run_of_an_earlier_version_goes_on_as_it_was_asked(tmp_path: Path) -> 
     judged(tmp_path, asked, wordings=1)
     with pytest.raises(UsageError, match="wordings") as error:
         add_metrics(tmp_path / "r", "llm_correct", judge=judge(asked), retry_failed=True)
-    assert "Judge(wordings=1)" in str(error.value.hint)
+    assert "with wordings=1" in str(error.value.hint)
     add_metrics(tmp_path / "r", "llm_correct", judge=judge(asked, wordings=1), retry_failed=True)
 
 

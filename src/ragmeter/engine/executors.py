@@ -85,10 +85,13 @@ class Inline:
 
 
 class Submitting:
-    """An executor of the user's: anything with `submit(function, *arguments)` that returns a future."""
+    """An executor of the user's: anything with `submit(function, *arguments)` that returns a future.
 
-    def __init__(self, submit: Callable[..., Any], workers: int | None = None) -> None:
-        self.submit = submit
+    `cancels`: work that is not needed any more is cancelled here; otherwise the executor does that itself.
+    """
+
+    def __init__(self, submit: Callable[..., Any], workers: int | None = None, *, cancels: bool = True) -> None:
+        self.submit, self.cancels = submit, cancels
         self.workers = workers or available_cores()
 
     def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
@@ -107,7 +110,8 @@ class Submitting:
 
         scored: list[ScoreColumns] = []
         try:
-            for data in in_order(start, pieces(), self.workers * (2 if scoring.by_row else 1)):
+            at_once = self.workers * (2 if scoring.by_row else 1)
+            for data in in_order(start, pieces(), at_once, cancels=self.cancels):
                 scored.append(scores_from_arrow(data))
                 if len(scored) == pieces_of_batches[0]:
                     yield _join(scored)
@@ -169,7 +173,9 @@ _BY_NAME: dict[str, Callable[[], Executor]] = {"threads": Threads, "processes": 
 EXECUTORS = tuple(_BY_NAME)
 
 
-def in_order(start: Callable[[Item], Future[Result]], batches: Iterable[Item], at_once: int) -> Iterator[Result]:
+def in_order(
+    start: Callable[[Item], Future[Result]], batches: Iterable[Item], at_once: int, *, cancels: bool = True
+) -> Iterator[Result]:
     """The results in the order of the batches; one more is started than are at work, so that nobody waits."""
     pending: deque[Future[Result]] = deque()
     try:
@@ -180,7 +186,7 @@ def in_order(start: Callable[[Item], Future[Result]], batches: Iterable[Item], a
         while pending:
             yield pending.popleft().result()
     finally:
-        for future in pending:
+        for future in pending if cancels else ():
             future.cancel()
 
 

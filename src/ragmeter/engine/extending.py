@@ -134,17 +134,11 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict
             raise UsageError(
                 f"{name} of the run {run.name} was filled by another judge, or with other settings "
                 f"({', '.join(changed)})",
-                hint=_same_wordings(described[name], changed) + "judge its rows as a run of their own: " + _anew(run),
+                hint=filler.same_wordings(described[name], changed)
+                + "judge its rows as a run of their own: "
+                + _anew(run),
             )
     return {column.name: column for column in columns if column.name not in described or asking.retry_failed}
-
-
-def _same_wordings(before: Mapping[str, Any], changed: Collection[str]) -> str:
-    """How to go on with a run that differs in its wordings alone, such as one of an earlier version."""
-    number = before.get("wordings", 1)
-    if not {"wordings", "rephrased_prompt", "sure_from"}.issuperset(changed) or number not in (1, 2):
-        return ""
-    return f"ask as it was asked, {by_caller(f'--judge-wordings {number}', f'Judge(wordings={number})')}, or "
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

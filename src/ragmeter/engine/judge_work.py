@@ -162,10 +162,10 @@ class Filling:
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
                 if filler.asked.guess is not None:  # what the next columns are filled from
                     batches = partial(filler.guessed, batches, journal)
-            check_calls, prompt, completion = (0, 0, 0) if tried is None else calls_to_check(tried, journal)
-            total["prompt_tokens"] += prompt
-            total["completion_tokens"] += completion
-            return {**total, "check_calls": check_calls}
+            check = Counter[str]() if tried is None else Counter(calls_to_check(tried, journal))
+            for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
+                total[name] += check[name]
+            return {**total, "check_calls": check["calls"]}
 
         return self._calls(key for filler in fillers for key in filler.keys(batches)).estimate(count)
 

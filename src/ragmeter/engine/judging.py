@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from asyncio import gather
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +16,15 @@ from ragmeter.effects.loop import for_each
 from ragmeter.engine.offline_filling import rows_to_fill
 from ragmeter.engine.scoring import watched
 from ragmeter.engine.sharing import OFFLINE_COLUMNS, Decision, Row, Sharing, decided
+from ragmeter.hints import option
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import texts_of_calls
-from ragmeter.judges.judge import Judge
+from ragmeter.judges.judge import Judge, as_rephrased
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
+from ragmeter.judges.prompt import prompt_hash
 from ragmeter.judges.verdict import EXACT, LLM
 from ragmeter.show.progress import Advance
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
@@ -239,6 +241,16 @@ class ColumnFiller:
         texts = self._texts_to_ask(watched(batches(), lengths.append))
         estimate = self.asks.estimate_all(texts, journal, retry=self.retry_failed, seen=seen)
         return {"rows": sum(lengths), **estimate}
+
+    def same_wordings(self, before: Mapping[str, Any], changed: Collection[str]) -> str:
+        """How to go on with a run that differs in its wordings alone, such as one of an earlier version."""
+        number, other = before.get("wordings", 1), as_rephrased(self.column.asked)
+        if not {"wordings", "rephrased_prompt", "sure_from"}.issuperset(changed) or other is None:
+            return ""
+        if number != 1 and before.get("rephrased_prompt") != prompt_hash(other, reasons=self.judge.reasons):
+            return ""  # the second wording was another then
+        wordings = option("wordings", number, of="judge") if number in (1, 2) else option("wordings", of="judge")
+        return f"ask as it was asked, {'with' if number in (1, 2) else 'without'} {wordings}, or "
 
     def signature(self) -> dict[str, Any]:
         """For the manifest: everything that the column depends on besides the texts."""

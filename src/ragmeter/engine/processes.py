@@ -41,7 +41,8 @@ class Processes:
                 return pool.submit(*work)
 
         try:
-            yield from Submitting(submit, self.workers).map(scoring, batches)
+            # The pool of Python 3.11 prints an error if its workers are killed when their work was cancelled before.
+            yield from Submitting(submit, self.workers, cancels=False).map(scoring, batches)
         except BaseException:
             _kill(pool)  # whoever interrupts does not want to wait for a slow scorer
             raise

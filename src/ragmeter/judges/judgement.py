@@ -66,20 +66,20 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
 def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judgement:
     """One judgement from those in two wordings. If one of them has no verdict, the row has none.
 
-    Where they differ, the mean of their probabilities decides. Without probabilities, or where it is even, the verdict
-    is the one `in_doubt`.
+    Where they differ, the mean of their probabilities decides. If one has none, or the mean is even, the verdict is the
+    one `in_doubt`.
     """
     both = (first, second)
     verdicts, replies = first.verdicts + second.verdicts, first.replies + second.replies
     failed = next((judgement for judgement in both if judgement.verdict is None), None)
     if failed is not None:
         return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause)
-    chance = None
-    if first.probability is not None and second.probability is not None:
-        chance = (first.probability + second.probability) / 2
+    chances = [judgement.probability for judgement in both if judgement.probability is not None]
+    chance = sum(chances) / len(chances) if chances else None
     if first.verdict == second.verdict:
         decided = first
     else:
+        chance = chance if len(chances) == len(both) else None
         is_doubtful = chance is None or chance <= 0.5
         decided = first if (first.verdict == in_doubt) == is_doubtful else second
     return Judgement(SCORED, decided.verdict, decided.reason, verdicts, replies, "", chance)

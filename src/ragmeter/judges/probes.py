@@ -7,7 +7,7 @@ to everything 14.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -96,26 +96,28 @@ class Check:
         return f"this judge got {self.right} of {self.n} built-in cases right"
 
 
-def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[int, int, int]:
-    """About how many calls trying a judge takes, and tokens in and out: none where it is not tried."""
+def calls_to_check(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
+    """About how many calls and tokens trying a judge takes: none where it is not tried."""
     effort = _effort(asks, journal)
-    return (0, 0, 0) if _is_too_much(asks.judge, *effort) else effort
+    return Counter() if _is_too_much(asks.judge, effort) else effort
 
 
-def _effort(asks: ColumnJudge, journal: Journal) -> tuple[int, int, int]:
-    """The calls for cases that the journal does not have, and their tokens in and out."""
+def _effort(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
+    """The calls for cases that the journal does not have, and their tokens."""
     probes = PROBES if set(asks.asked.needs) <= _COLUMNS else ()
-    estimate = asks.estimate_all((_shown(asks, probe) for probe in probes), journal)
-    return estimate["calls"], estimate["prompt_tokens"], estimate["completion_tokens"]
+    return Counter(asks.estimate_all((_shown(asks, probe) for probe in probes), journal))
 
 
 def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
     return {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
 
 
-def _is_too_much(judge: Judge, calls: int, prompt: int, completion: int) -> bool:
-    """Whether trying the judge would take more than half of what may be spent: the rows come first then."""
-    dollars = 0.0 if judge.price is None else judge.price.of(prompt, completion)
+def _is_too_much(judge: Judge, effort: Mapping[str, int]) -> bool:
+    """Whether trying the judge could take more than half of what may be spent: the rows come first then."""
+    calls = effort["calls"] + effort["if_in_doubt"]
+    dollars = 0.0 if judge.price is None else judge.price.of(effort["prompt_tokens"], effort["completion_tokens"])
+    if effort["calls"]:
+        dollars *= calls / effort["calls"]  # a second wording is about as long
     few_calls = judge.max_calls is not None and 2 * calls > judge.max_calls
     return calls > 0 and (few_calls or (judge.budget is not None and 2 * dollars > judge.budget))
 
@@ -127,7 +129,7 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     """
     if not set(asks.asked.needs) <= _COLUMNS:
         return None
-    if _is_too_much(asks.judge, *_effort(asks, caller.journal)):
+    if _is_too_much(asks.judge, _effort(asks, caller.journal)):
         return Check(skipped="the limit of calls or dollars is too low to try the judge first")
     judgements: dict[Probe, Judgement] = {}
 

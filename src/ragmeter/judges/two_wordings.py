@@ -13,6 +13,7 @@ from ragmeter.effects.journal import Journal
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement, majority, of_two_wordings
 from ragmeter.judges.providers.port import ChatProvider
+from ragmeter.table import SKIPPED_BUDGET
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
@@ -46,7 +47,10 @@ class TwoWordings(ColumnJudge):
         first = await self._first.ask(caller, client, values, retry=retry)
         if self._is_enough(first):
             return first
-        return of_two_wordings(first, await self._second.ask(caller, client, values, retry=retry), self._in_doubt)
+        second = await self._second.ask(caller, client, values, retry=retry)
+        if second.outcome == SKIPPED_BUDGET:
+            return first  # a verdict that was paid for is not lost for want of a second opinion
+        return of_two_wordings(first, second, self._in_doubt)
 
     def _is_enough(self, first: Judgement) -> bool:
         """Whether the first wording alone decides: it is sure, has no verdict, or does not say how sure it is."""
@@ -91,8 +95,8 @@ class TwoWordings(ColumnJudge):
         return dict(total)
 
     def cost(self, values: Mapping[str, str]) -> float:
-        """About what the calls for a row cost at most, in dollars; 0 where the price is not known."""
-        return sum(asks.cost(values) for asks in self._both)
+        """About what the calls for a row cost at least, in dollars; 0 where the price is not known."""
+        return sum(asks.cost(values) for asks in (self._both if self._always else self._both[:1]))
 
     def most(self, values: Mapping[str, str]) -> float:
         """The most that one call can cost, in dollars."""

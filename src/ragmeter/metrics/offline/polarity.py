@@ -146,8 +146,8 @@ def _answer_to(asked: Statement, statement: Statement, topic: Roots, poles: Pole
     sign, clause = _relation(statement, asked, topic, poles, asked.both_ends, is_gold=is_gold)
     if clause is None and (not statement.concepts.isdisjoint(poles.verdicts) or statement.negates):
         first, *others = statement.main  # "They are not.", "You may bring them along.", "Pets are welcome."
-        told = [first, *(clause for clause in others if not clause.begins("ahead"))]
-        sign = asked.bias * min(clause.overall(is_gold=is_gold) for clause in told)
+        telling = [first, *(clause for clause in others if not clause.begins("ahead"))]
+        sign = asked.bias * min(clause.overall(is_gold=is_gold) for clause in telling)
     is_only = (clause or statement).has("only") and not asked.has("only")
     return -1 if sign > 0 and is_only else sign
 

@@ -33,9 +33,8 @@ def estimated(estimate: Mapping[str, Any], *, unit: str = "rows", note: str = ""
         soft_wrap=True,
     )
     if doubtful := estimate.get("if_in_doubt"):
-        out.print(
-            f"up to {doubtful:,} more in other words, where the model is in doubt (--judge-wordings)", soft_wrap=True
-        )
+        more = f"up to {doubtful:,} more in other words, where the model is in doubt (--judge-wordings)"
+        out.print(f"{more}; what they cost is not in the line below", soft_wrap=True)
     if checks := estimate.get("check_calls"):
         out.print(f"{checks} calls more to try the judge on built-in cases (--no-judge-check)", soft_wrap=True)
     if notice := estimate.get("journal_notice"):
