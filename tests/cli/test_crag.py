@@ -222,6 +222,9 @@ def test_a_dry_run_asks_and_writes_nothing(ragmeter: Run, tmp_path: Path) -> Non
         assert not (tmp_path / "out").exists()
         unpriced = ragmeter("crag", *evaluate(server, "--dry-run"))
         assert "the price is not known (--prices)" in unpriced.stdout
+        tried = ragmeter("crag", *evaluate(server, "--dry-run", "--judge-check"))
+        assert "up to 54 more in other words" in tried.stdout
+        assert "24 calls more to try the judge" in tried.stdout
         ragmeter("crag", *evaluate(server, "--max-calls", "10"))
         done = ragmeter("crag", *evaluate(server, "--dry-run", "--json"))
         assert json.loads(done.stdout)["calls"] == 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -61,11 +61,18 @@ class JudgeCalls:
             check, usage, effort = run_calls(ask, self.limits, journal, scope)
         return check, usage, effort | notice
 
-    def estimate(self, count: Callable[[Journal], dict[str, int]]) -> dict[str, Any]:
-        """About how many calls, tokens and dollars the calls take, as `count` finds by the journal. Asks nothing."""
+    def estimate(self, count: Callable[[Journal], Mapping[str, int]], tried: ColumnJudge | None) -> dict[str, Any]:
+        """About how many calls, tokens and dollars the calls take, as `count` finds by the journal. Asks nothing.
+
+        Those that try the judge first are `check_calls`; their tokens and second wordings are counted in.
+        """
         exists = self.journal is not None and self.journal.exists()
         with Journal(self.journal if exists else None) as journal:
-            total = count(journal)
+            total = Counter(count(journal))
+            check = Counter[str]() if tried is None else Counter(calls_to_check(tried, journal))
+            for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
+                total[name] += check[name]
+            total["check_calls"] = check["calls"]
             notice = self._notice(journal)
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
@@ -150,9 +157,9 @@ class Filling:
 
     def estimate(self, batches: Batches) -> dict[str, Any]:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
-        fillers, tried = self.fillers(), self._tried()
+        fillers = self.fillers()
 
-        def count(journal: Journal) -> dict[str, int]:
+        def count(journal: Journal) -> Mapping[str, int]:
             nonlocal batches
             total = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
             seen: set[str] = set()
@@ -162,12 +169,10 @@ class Filling:
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
                 if filler.asked.guess is not None:  # what the next columns are filled from
                     batches = partial(filler.guessed, batches, journal)
-            check = Counter[str]() if tried is None else Counter(calls_to_check(tried, journal))
-            for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
-                total[name] += check[name]
-            return {**total, "check_calls": check["calls"]}
+            return total
 
-        return self._calls(key for filler in fillers for key in filler.keys(batches)).estimate(count)
+        calls = self._calls(key for filler in fillers for key in filler.keys(batches))
+        return calls.estimate(count, self._tried())
 
     def _tried(self) -> ColumnJudge | None:
         """The judge of the column that it is tried for on known cases, if there are cases for what it is asked."""

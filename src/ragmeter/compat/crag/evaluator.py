@@ -342,7 +342,7 @@ class CRAGEvaluator:
             SharedTurns(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
         count = partial(asks.estimate_all, judged.texts_to_ask(asks.asked), retry=self.reuse.retry_failed)
-        return {**estimate, **self._calls(asks, judged).estimate(count)}
+        return {**estimate, **self._calls(asks, judged).estimate(count, asks if judge.check else None)}
 
     def save_results(
         self,
