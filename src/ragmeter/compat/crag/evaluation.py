@@ -40,6 +40,7 @@ NO_REFERENCE = "no_reference"
 #: What decides a turn, besides an exact match, the offline judge and a language model: the agent declined, there is no
 #: judge, or the conversation has ended.
 MISS, NOBODY, ENDED = "miss", "nobody", "ended"
+#: Of a turn that nobody has decided yet; told by identity.
 UNDECIDED = Decision()
 
 
