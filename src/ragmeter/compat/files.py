@@ -12,8 +12,9 @@ from ragmeter.compat.objects import EvaluationResult
 from ragmeter.compat.rows import Rows
 from ragmeter.compat.scoring import score_table
 from ragmeter.definition import Metric
-from ragmeter.errors import InputError, errors_of
+from ragmeter.errors import errors_of
 from ragmeter.io.data import Data
+from ragmeter.io.join import RepeatedQidError
 from ragmeter.io.source import Reading, stem
 from ragmeter.io.write import EVALUATION_RESULTS, check_writable, replacing, write_columns
 from ragmeter.table import Batch
@@ -108,8 +109,6 @@ def _by_columns(
 
     try:
         results = score_table(evaluators, batches())
-    except InputError:
-        if data.reference is not None:
-            raise
-        return None  # a question has several rows; any other error comes again by objects
+    except RepeatedQidError:
+        return None
     return results if has_gold else None  # the message is that of evaluate()

@@ -185,8 +185,12 @@ def no_qid(batch: Batch, typed: Typed) -> InputError:
     return InputError("the qid is missing", **row_place(typed.name_of(batch), line))
 
 
-def duplicate(qid: str, file: str, line: int) -> InputError:
-    return InputError(
+class RepeatedQidError(InputError):
+    """Two rows have the same qid."""
+
+
+def duplicate(qid: str, file: str, line: int) -> RepeatedQidError:
+    return RepeatedQidError(
         f"the qid {qid!r} appears here for the second time",
         **row_place(file, line),
         hint="each row needs its own qid; if another column is unique, add " + column_option("qid", "ITS_NAME"),

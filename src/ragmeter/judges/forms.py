@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -27,9 +28,9 @@ class _OneValue(Form):
 
     name: str
 
+    @abstractmethod
     def _values(self) -> Sequence[str | int]:
         """What the model may say."""
-        raise NotImplementedError
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
         """Only an object has a form that servers know of."""
