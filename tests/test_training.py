@@ -64,6 +64,17 @@ def test_the_packaged_trees_were_learnt_from_the_features_of_today() -> None:
     assert model["fingerprint"] == fingerprint([*rows, *made_up(rows)])
 
 
+def test_the_card_has_the_guards_of_today() -> None:
+    """Where this fails, a guard has changed since the card was written: run `make train`."""
+    from ragmeter.metrics.offline.guards import GUARDS
+
+    card = (TRAINING.parent / "docs" / "offline-judge.md").read_text(encoding="utf-8")
+    _, table = card.split("| where | limit |", 1)
+    listed = [line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[2:]]
+    assert listed[: len(GUARDS)] == [guard.because for guard in GUARDS.values()]
+    assert not listed[len(GUARDS)]
+
+
 @pytest.mark.slow
 def test_cross_validation_by_question() -> None:
     pytest.importorskip("catboost", reason="pip install --group train")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from card import Figures, write_card
 from judged import Judged, fold, is_held_out, judged, made_up
-from learning import Rows, calibration, cross_validated, fingerprint, fit
+from learning import Rows, agreement, calibration, calibration_error, cross_validated, fingerprint, fit, kappa
 
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.tables import QUESTIONS, plain, table
@@ -26,10 +26,10 @@ CARD = ROOT / "docs" / "offline-judge.md"
 
 
 def main() -> None:
-    """Train, and say how good it is; or only train, with --model."""
+    """Train, and write the card; or only train, with --no-card, and say how well the trees agree with people."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--model", type=Path, default=MODEL, help="where the model goes")
-    parser.add_argument("--no-card", action="store_true", help="leave the card, whose figures take some minutes more")
+    parser.add_argument("--no-card", action="store_true", help="leave the card, whose figures take a minute more")
     chosen = parser.parse_args()
     real = judged()
     every = [*real, *made_up(real)]
@@ -44,6 +44,12 @@ def main() -> None:
     fitted = is_real & seen
     model["calibration"] = calibration(rows.best(scores)[fitted], rows.right[fitted])
     model["fingerprint"] = fingerprint(every)
+    pairs, of_real = rows.some(is_real), scores[is_real[rows.row]]
+    chances = pairs.chances(of_real, *calibration(pairs.best(of_real), pairs.right))
+    print(
+        f"unseen questions: agreement {agreement(chances >= 0.5, pairs.right):.4f}, "
+        f"kappa {kappa(chances >= 0.5, pairs.right):.4f}, ECE {calibration_error(chances, pairs.right):.4f}"
+    )
     text = json.dumps(model, separators=(",", ":"))
     chosen.model.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     print(f"{chosen.model}: {len(model['feature'])} trees, {chosen.model.stat().st_size:,} bytes", flush=True)
