@@ -27,6 +27,7 @@ from learning import (
 
 from ragmeter import get_metric
 from ragmeter.metrics.normalize import words
+from ragmeter.metrics.offline.features import FEATURES
 from ragmeter.metrics.offline.guards import GUARDS
 from ragmeter.metrics.offline.tables import plain, table
 from ragmeter.metrics.offline.trees import trees
@@ -71,6 +72,7 @@ def write_card(figures: Figures) -> str:
     filled = {
         "rows": f"{len(figures.rows):,}",
         "questions": f"{len({row.number for row in figures.rows}):,}",
+        "features": str(len(FEATURES)),
         "trees": f"{len(trees().feature):,}",
         "depth": str(trees().depth),
         "overall": _overall(figures, probability),
@@ -128,7 +130,7 @@ def _guards(figures: Figures) -> str:
     kinds = {"questions": figures.scores, "systems": by_system, "kinds": figures.unseen_kind}
     found = effects(figures.pairs, flags(figures.rows), kinds)
     lines = [
-        [guard.because, f"≥ {guard.floor:.2f}" if guard.floor else f"≤ {guard.cap:.2f}"]
+        [guard.because, f"{guard.floor:.2f} – {guard.cap:.2f}" if guard.floor else f"≤ {guard.cap:.2f}"]
         + [f"{caught} / {lost}" for caught, lost in found[name]]
         for name, guard in GUARDS.items()
     ]

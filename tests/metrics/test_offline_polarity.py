@@ -12,7 +12,7 @@ from ragmeter.metrics.offline import comparing
 from ragmeter.metrics.offline.evidence import explain_answer
 from ragmeter.metrics.offline.guards import GUARDS, capped
 from ragmeter.metrics.offline.polarity import polarities
-from ragmeter.metrics.offline.poles import poles
+from ragmeter.metrics.offline.poles import _read, poles_of
 from ragmeter.metrics.offline.vocabulary import Floats, chunked
 
 SAME = [
@@ -289,17 +289,21 @@ def test_a_floor_lifts_and_a_cap_lowers() -> None:
     assert capped(np.array([0.1, 0.9]), np.array([number, number])).tolist() == [floor, GUARDS["same polarity"].cap]
 
 
-@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("language", sorted(_read()))
 def test_a_word_is_at_one_end_of_a_concept(language: str) -> None:
-    table = poles(language)
+    table = poles_of(language)
     assert table is not None
+    assert table.words["concord"] <= table.words["negators"]
+    for name in ("need", "can", "present"):  # words of concepts
+        assert table.words[name]
+        assert all(table.word(word).ends for word in table.words[name]), name
     assert all(end in (-1, 1) for ends in table.ends.values() for end in ends.values())
     assert table.words["negators"]
 
 
 def test_what_is_known_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragmeter.metrics.offline.poles._MOST_KEPT", 5)
-    table = poles.__wrapped__("en")
+    table = poles_of.__wrapped__("en")
     assert table is not None
     for number in range(20):
         assert table.says(f"word{number}") == 0

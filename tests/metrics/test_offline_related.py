@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from ragmeter.metrics.offline import thresholds
-from ragmeter.metrics.offline.comparing import matches
+from ragmeter.metrics.offline.comparing import compared_pairs
 from ragmeter.metrics.offline.features import NAMES, features
 from ragmeter.metrics.offline.matching import Match
 from ragmeter.metrics.offline.tables import tables
 
 
 def match(gold: str, answer: str, question: str = "what", language: str = "en") -> Match:
-    (found,) = matches([question], [gold], [answer], language)
+    (found,) = compared_pairs([question], [gold], [answer], language)
     return found.pairs
 
 

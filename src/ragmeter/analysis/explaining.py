@@ -13,8 +13,9 @@ from ragmeter import naming
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.normalize import Language
+from ragmeter.metrics.offline import RIGHT
 from ragmeter.metrics.offline.curves import read_curve
-from ragmeter.metrics.offline.evidence import RIGHT, Explanation, explain_answers
+from ragmeter.metrics.offline.evidence import Explanation, explain_answers
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.table import QID

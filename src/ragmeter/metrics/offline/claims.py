@@ -19,7 +19,7 @@ PARTLY = 0.25
 #: A sentence that ends so claims nothing: a question, or the line before a list.
 _NO_CLAIM = ("?", "？", "؟", ":", "：")
 
-Texts = Sequence[Sequence[str]]
+RowsOfTexts = Sequence[Sequence[str]]
 
 
 def claims_of(text: str) -> list[str]:
@@ -28,7 +28,7 @@ def claims_of(text: str) -> list[str]:
     return [clause for part in parts if not part.endswith(_NO_CLAIM) for clause in clauses(part)]
 
 
-def labels_by_passage(claims: Texts, passages: Texts) -> list[list[list[str]]]:
+def labels_by_passage(claims: RowsOfTexts, passages: RowsOfTexts) -> list[list[list[str]]]:
     """For each row, each of its claims and each of its passages a label."""
     from ragmeter.metrics.offline.contradicting import contradicted  # here, so that other metrics don't wait for it
     from ragmeter.metrics.offline.support import SUPPORTED as LEAST
@@ -54,7 +54,7 @@ def _label(readable: bool, supported: bool, contradicted: bool) -> str:
     return SUPPORTED if supported else CONTRADICTED if contradicted else NOT_MENTIONED
 
 
-def labels_by_text(claims: Texts, texts: Texts) -> list[list[str]]:
+def labels_by_text(claims: RowsOfTexts, texts: RowsOfTexts) -> list[list[str]]:
     """For each row and each of its claims the label that the row's texts give it: the best of them counts."""
     in_order = (SUPPORTED, CONTRADICTED, NOT_MENTIONED, NO_TEXT)
     return [
@@ -63,7 +63,7 @@ def labels_by_text(claims: Texts, texts: Texts) -> list[list[str]]:
     ]
 
 
-def nugget_labels(facts: Texts, answers: Sequence[str]) -> list[list[str]]:
+def nugget_labels(facts: RowsOfTexts, answers: Sequence[str]) -> list[list[str]]:
     """For each row and each of its facts: whether the answer supports it, partly, or not."""
     from ragmeter.metrics.offline.support import SUPPORTED as LEAST
     from ragmeter.metrics.offline.support import supported_of_rows

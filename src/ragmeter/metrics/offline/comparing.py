@@ -15,9 +15,9 @@ from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching import Match, match
 from ragmeter.metrics.offline.mentions import Mentions, begins
 from ragmeter.metrics.offline.polarity import polarities
-from ragmeter.metrics.offline.reading import uncited
+from ragmeter.metrics.offline.reading import uncited, without_struck_out
 from ragmeter.metrics.offline.roles import contradicted_by_another
-from ragmeter.metrics.offline.scope import alternatives, negations
+from ragmeter.metrics.offline.scope import Spoiled, alternatives, negations
 from ragmeter.metrics.offline.tables import Mark, plain, table
 from ragmeter.metrics.offline.vocabulary import (
     DEFAULT,
@@ -54,7 +54,7 @@ class Compared:
     rows: Ids
     vocabulary: Vocabulary
     pairs: Match
-    less_precise: Bools  # another gold answer has the date of this one's year, and the answer another date
+    has_another_date: Bools  # another gold answer has the date of this one's year, and the answer another date
     questions: Chunked
     references: Chunked
     answers: Chunked
@@ -90,13 +90,13 @@ class Compared:
         return Mentions.of(self.pairs)
 
     @cached_property
-    def alternatives(self) -> tuple[Bools, Bools]:
-        """Where every mention is among alternatives; and in a wider sense."""
+    def alternatives(self) -> Spoiled:
+        """Where every mention is among alternatives."""
         return alternatives(self.mentions, self.asked.several)
 
     @cached_property
-    def negations(self) -> tuple[Bools, Bools]:
-        """Where every mention is negated, clearly or in any way."""
+    def negations(self) -> Spoiled:
+        """Where every mention is negated."""
         return negations(self.mentions)
 
     @cached_property
@@ -114,6 +114,11 @@ class Compared:
         return np.asarray(self.question_share < threshold.SAYS_NOTHING)
 
     @cached_property
+    def brief(self) -> Bools:
+        """Answers of so few words beside the gold ones that an "or" decides."""
+        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= threshold.BRIEF_ANSWER)
+
+    @cached_property
     def n_heaped(self) -> Floats:
         """The number of words that are neither gold nor the question's; 0 unless they far outnumber the gold words."""
         pairs, answer = self.pairs, self.pairs.answer
@@ -122,14 +127,14 @@ class Compared:
         return np.where(n_gold < n_other / 2, n_other, 0.0)
 
 
-def matches(
+def compared_pairs(
     question: Sequence[str], reference: Sequence[str], answer: Sequence[str], language: str | None
 ) -> Iterator[Compared]:
     """The pairs compared, language by language."""
-    answer = [uncited(text, gold) for text, gold in zip(answer, reference, strict=True)]
+    answer = [uncited(without_struck_out(text), gold) for text, gold in zip(answer, reference, strict=True)]
     split = [chunked(side) for side in (question, reference, answer)]
     languages = np.array([language] * len(answer) if language else languages_of(split[0], split[2]))
-    less_precise = contradicted_by_another(*split)
+    has_another_date = contradicted_by_another(*split)
     sizes = np.stack([np.diff(side.starts)[side.of_row] for side in split]).sum(axis=0)
     for code in np.unique(languages).tolist():
         of_language = np.flatnonzero(languages == code)
@@ -138,7 +143,7 @@ def matches(
             sides = [side.rows(rows) for side in split]
             asked, gold, answered = (vocab.texts(side) for side in sides)
             pairs = match(asked, gold, answered, vocab.properties.words)
-            yield Compared(rows, vocab, pairs, less_precise[rows], *sides)
+            yield Compared(rows, vocab, pairs, has_another_date[rows], *sides)
 
 
 @lru_cache(maxsize=4_096)

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ragmeter.metrics.normalize import AUTO
-from ragmeter.metrics.offline.comparing import Compared, matches
+from ragmeter.metrics.offline import RIGHT
+from ragmeter.metrics.offline.comparing import Compared, compared_pairs
 from ragmeter.metrics.offline.features import FEATURES, NAMES, evidence_lines
 from ragmeter.metrics.offline.guards import guard_of
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.trees import trees
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 
-RIGHT = 0.5
 CAP = "cap"
 _AT_ONCE = 256  # rows
 _MOST = 8  # words that are named; the others are counted
@@ -79,7 +79,7 @@ def _explain(rows: Sequence[tuple[str, Sequence[str], str]], language: str | Non
     pairs = [(row, asked, gold, answer) for row, (asked, golds, answer) in enumerate(rows) for gold in golds]
     questions, references, answers = ([str(pair[side]) for pair in pairs] for side in (1, 2, 3))
     best: dict[int, tuple[float, str, Compared, int, Floats]] = {}  # by row
-    for compared in matches(questions, references, answers, language):
+    for compared in compared_pairs(questions, references, answers, language):
         lines = evidence_lines(compared)
         chances = trees().probabilities(lines).tolist()
         for place, number in enumerate(compared.rows.tolist()):
@@ -94,9 +94,9 @@ def _explain(rows: Sequence[tuple[str, Sequence[str], str]], language: str | Non
 def _explanation(
     probability: float, reference: str, compared: Compared, place: int, line: Floats, weights: Sequence[float]
 ) -> Explanation:
-    weight_of = dict.fromkeys((piece.evidence for piece in FEATURES), 0.0)
+    weight_of = dict.fromkeys((feature.topic for feature in FEATURES), 0.0)
     for feature, weight in zip(FEATURES, weights, strict=True):
-        weight_of[feature.evidence] += weight
+        weight_of[feature.topic] += weight
     says = _findings(compared, place, dict(zip(NAMES, line.tolist(), strict=False)))
     pieces = [Evidence(about, says[about], weight) for about, weight in weight_of.items()]
     lowered = _log_odds(probability) - (trees().prior + sum(weight_of.values()))
@@ -126,7 +126,6 @@ def _findings(compared: Compared, place: int, features: Mapping[str, float]) -> 
         return "; ".join(f"{title}: {found}" for title, found in words if found) or otherwise
 
     n_parts, n_words = int(pairs.parts.number[place]), int(np.diff(answer.starts)[place])
-    first = f"the first gold word is word {round(math.expm1(features['position'])) + 1}"
     return {
         "gold words": listed(
             "the gold answer has none that say anything",
@@ -143,7 +142,6 @@ def _findings(compared: Compared, place: int, features: Mapping[str, float]) -> 
             ("other words", answer, other_word & ~capital),
         ),
         "length": f"the answer has {n_words:,} word{'s' if n_words != 1 else ''}",
-        "position": first if features["recall_new"] else "no gold word stands in the answer",
         "question": listed("it has no gold word", ("it has gold words itself", gold, pairs.content & pairs.gold_asked)),
         "numbers": listed(
             "neither side has numbers of its own",

@@ -84,7 +84,7 @@ def _echo(case: Compared) -> Bools:
 
 def _negated(case: Compared) -> Bools:
     """Where every mention is clearly negated, by the writer and not in what is quoted, and the gold answer is not."""
-    return _unless(is_stated_elsewhere, case.negations[0] & ~_same_polarity(case), case)
+    return _unless(is_stated_elsewhere, case.negations.clearly & ~_same_polarity(case), case)
 
 
 def _bare_alternatives(case: Compared) -> Bools:
@@ -96,8 +96,7 @@ def _bare_alternatives(case: Compared) -> Bools:
     beside_question = asks & mentions.all_are(mentions.question_share < threshold.SAYS_NOTHING)
     is_named_twice = case.asked.term & (answer.per_text(other & answer.has(Mark.CAPITAL | Mark.NUMBER)) == 0)
     is_named_twice &= (answer.per_text(answer.has(Mark.EITHER)) == 1) & (n_others <= threshold.SECOND_NAME)
-    is_brief = answer.per_text(~pairs.answer_gold) <= threshold.BRIEF_ANSWER
-    either = case.alternatives[0] & (case.bare | beside_question) & is_brief & ~is_named_twice
+    either = case.alternatives.clearly & (case.bare | beside_question) & case.brief & ~is_named_twice
     return _unless(is_rephrased, either, case)
 
 
@@ -111,9 +110,10 @@ def _unless(excuse: Callable[..., bool], flags: Bools, case: Compared) -> Bools:
 
 _BARE = ", and nothing is said of what was asked"
 _HEAPED = "the answer is a heap in which the gold words are a small part"
-#: The first guard that holds is the one that counts: what both texts say comes before how it is said. People accept
-#: many answers in which a gold word is beside an "or" or a negation ("a bank or credit union"), if they address the
-#: question: those get a mild cap. An answer with nothing but alternatives, a negation or a refusal counts as wrong.
+#: The first guard that holds is the one that counts, so a new one stands before those that it is to beat: what both
+#: texts say comes before how it is said. People accept many answers in which a gold word is beside an "or" or a
+#: negation ("a bank or credit union"), if they address the question: those get a mild cap. An answer with nothing but
+#: alternatives, a negation or a refusal counts as wrong.
 GUARDS = {
     "numbers": Guard("not one number of the gold answer is there, and others stand in their place", 0.3, _no_number),
     "another number": Guard("a name has another number after it than in the gold answer", 0.3, another_number),
@@ -122,7 +122,7 @@ GUARDS = {
         "the answer says the opposite of the gold answer", WRONG, lambda case: case.polarity < 0
     ),
     "another date": Guard(
-        "another gold answer has the date, and the answer gives another one", 0.3, lambda case: case.less_precise
+        "another gold answer has the date, and the answer gives another one", 0.3, lambda case: case.has_another_date
     ),
     "roles": Guard(
         "a score is the other way round, or the gold answer is the one that was beaten", 0.4,
@@ -143,7 +143,7 @@ GUARDS = {
     "bare alternatives": Guard("the gold words stand only among alternatives" + _BARE, WRONG, _bare_alternatives),
     "bare negation": Guard(
         "the gold words stand only where something is negated" + _BARE, WRONG,
-        lambda case: case.negations[1] & case.bare,
+        lambda case: case.negations.widely & case.bare,
     ),
     "bare and not said": Guard(
         "the gold words are only asked about, or a 'but' follows them" + _BARE, WRONG,
@@ -163,10 +163,10 @@ GUARDS = {
     ),
     "alternatives": Guard(
         "the gold words stand only among alternatives", NOT_SURE,
-        lambda case: case.alternatives[0] | (case.alternatives[1] & case.mentions.short),
+        lambda case: case.alternatives.widely & (case.bare | case.brief),
     ),
     "negation": Guard(
-        "the gold words stand only where something is negated", NOT_SURE, lambda case: case.negations[1]
+        "the gold words stand only where something is negated", NOT_SURE, lambda case: case.negations.widely
     ),
     "heap": Guard(
         _HEAPED, NOT_SURE, lambda case: (case.n_heaped > threshold.HEAP) & (case.question_share < threshold.ON_TOPIC)
@@ -175,18 +175,18 @@ GUARDS = {
 _LIMITS = np.array([(0.0, NO_CAP), *((guard.floor, guard.cap) for guard in GUARDS.values())]).T
 
 
-def guard_of(reason: float) -> Guard | None:
+def guard_of(number: float) -> Guard | None:
     """The guard with this number, if any."""
-    return list(GUARDS.values())[int(reason) - 1] if reason else None
+    return list(GUARDS.values())[int(number) - 1] if number else None
 
 
-def capped(chances: Floats, reasons: Floats) -> Floats:
-    """The probabilities between the floor and the cap of their guards. A reason is a guard's number, from 1, or 0."""
-    floors, caps = _LIMITS[:, reasons.astype(np.int64)]
+def capped(chances: Floats, guard_numbers: Floats) -> Floats:
+    """The probabilities between the floor and the cap of their guards. A guard's number is from 1 on; 0 is none."""
+    floors, caps = _LIMITS[:, guard_numbers.astype(np.int64)]
     return np.asarray(np.clip(chances, floors, caps))
 
 
-def reasons(case: Compared) -> Floats:
+def guard_numbers(case: Compared) -> Floats:
     """For each pair the number of the first guard that holds, or 0."""
     holds = [guard.holds(case) for guard in GUARDS.values()]
     return np.select(holds, [float(number) for number in range(1, len(GUARDS) + 1)], 0.0)

@@ -117,15 +117,28 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     give(_acronyms(gold, answer, content & (credit == 0), found_at, words))
     give(_initials(gold, answer, credit, content))
     lacking = content & (credit == 0)
-    related = [kindred(question, gold, answer, lacking), roughly(gold, answer, lacking, answer_asked)]
+    related = kindred(question, gold, answer, lacking), roughly(gold, answer, lacking, answer_asked)
     kin, rough = map(give, related)
     squashed, inside = _squashed(gold, answer, gold.per_text(content & (credit < 1)) > 0, words)
     credit[squashed[gold.text]] = 1.0
-    gold_asked = look_up(np.sort(asked_keys), gold_keys)[0]
     return Match(
-        question, gold, answer, credit, found_at, gold_asked, answer_asked, answer_gold, asked_at >= 0,
-        content, ~answer.has(Mark.FUNCTION), exact, squashed, inside, kin, rough,
-    )  # fmt: skip
+        question=question,
+        gold=gold,
+        answer=answer,
+        credit=credit,
+        found_at=found_at,
+        gold_asked=look_up(np.sort(asked_keys), gold_keys)[0],
+        answer_asked=answer_asked,
+        answer_gold=answer_gold,
+        question_answered=asked_at >= 0,
+        content=content,
+        answer_content=~answer.has(Mark.FUNCTION),
+        exact=exact,
+        squashed=squashed,
+        inside=inside,
+        kin=kin,
+        rough=rough,
+    )
 
 
 def _kinds(side: Texts) -> Small:

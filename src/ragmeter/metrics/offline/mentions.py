@@ -134,7 +134,8 @@ class Mentions:
         return counted(np.concatenate([[False], ~self.pairs.answer_gold]))
 
     def near(self, flags: Bools, reach: int | Ids, before: Places | None = None, after: Places | None = None) -> Bools:
-        """Which mentions have a flagged item within reach, before or after them in the part that begins there.
+        """Which mentions have a flagged item within reach: before them, not beyond the last place of `before`; or after
+        them, not beyond the next place of `after`. `near(is_not, 5, before=clauses)`: a "not" in the same clause.
 
         Gold words do not count, so that the length of the gold answer has no effect.
         """

@@ -8,17 +8,18 @@ undecided.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import regex
 
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.poles import DECIDES, Poles, poles
+from ragmeter.metrics.offline.poles import DECIDES, Poles, poles_of
 from ragmeter.metrics.offline.statements import NAME, Clause, Concepts, Roots, Statement, common, read
 from ragmeter.metrics.offline.tables import plain
 from ragmeter.metrics.offline.vocabulary import Chunked, Small
@@ -43,7 +44,7 @@ def polarities(questions: Chunked, references: Chunked, answers: Chunked, langua
     Only gold answers with a polarity take time.
     """
     polarity = np.zeros(len(answers.of_row), np.int32)
-    known = poles(language)
+    known = poles_of(language)
     if known is None:
         return polarity
     says = _says(references, known)[references.of_row]
@@ -101,18 +102,18 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
         answered = answered.without(poles.concepts("present") - asked.concepts - gold.concepts)
     if any(c.begins("or") and poles.leads.keys() & c.order[1:3] for c in answered.clauses):
         return 0  # "Yes, or maybe no."
-    if relation := _by_restriction(asked, gold, answered, poles, is_polar=is_polar):
+    if relation := _by_restriction(asked, gold, answered, is_polar=is_polar):
         return relation
     if is_polar and not asked.both_ends and (gold.lead or gold.negates or not asked.has("or")):
         signs = 1
         for text, topic in ((gold, asked.content), (answered, asked.content | gold.content)):
             lead = text.lead if plain_question == question else min(text.lead, 0)  # "yes" says little
-            signs *= _answer_to(asked, replace(text, lead=lead), topic, poles, is_gold=text is gold) or text.lead
+            signs *= _answer_to(asked, replace(text, lead=lead), topic, is_gold=text is gold) or text.lead
         is_missed = gold.negates and all(clause.overall() > 0 for clause in answered.clauses)  # "They never met."
         return signs or -int(is_missed)
-    if _denies(asked, gold, poles):  # "Who came?" "Nobody."
-        return -_answer_to(asked, answered, asked.content, poles)
-    return _directly(asked, gold, answered, poles)
+    if _denies(asked, gold):  # "Who came?" "Nobody."
+        return -_answer_to(asked, answered, asked.content)
+    return _directly(asked, gold, answered)
 
 
 @lru_cache(maxsize=4_096)
@@ -124,27 +125,27 @@ def _is_polar(question: str, poles: Poles) -> bool:
     return any(begin and begin[0].strip("\"'¿") in poles.words["polar"] for begin in beginnings)
 
 
-def _denies(asked: Statement, gold: Statement, poles: Poles) -> bool:
+def _denies(asked: Statement, gold: Statement) -> bool:
     """Whether a gold answer says that what was asked for does not exist, and nothing else."""
     negated = [clause.content for clause in gold.main if clause.sign < 0]
     says_more = all(len(common(content, asked.content)) < len(content) for content in negated)
     says_more |= gold.restriction(asked)[0] != 0  # "Nobody, except the staff."
-    return not says_more and _answer_to(asked, gold, asked.content, poles) < 0
+    return not says_more and _answer_to(asked, gold, asked.content) < 0
 
 
-def _answer_to(asked: Statement, statement: Statement, topic: Roots, poles: Poles, *, is_gold: bool = False) -> int:
+def _answer_to(asked: Statement, statement: Statement, topic: Roots, *, is_gold: bool = False) -> int:
     """Whether a text says yes (1) or no (-1) to a question."""
     if statement.lead or not statement.clauses:
         return statement.lead
     first = statement.main[0]
-    if not first.content and " ".join(first.order) not in poles.leads:  # "It does not."
+    if not first.content and " ".join(first.order) not in asked.poles.leads:  # "It does not."
         return first.sign
     if asked.has("all") and any(clause.begins("exceptions") for clause in statement.clauses):
         return -1
     if asked.has("only") and statement.has("more"):
         return -1
-    sign, clause = _relation(statement, asked, topic, poles, asked.both_ends, is_gold=is_gold)
-    if clause is None and (not statement.concepts.isdisjoint(poles.verdicts) or statement.negates):
+    sign, clause = _relation(statement, asked, topic, asked.both_ends, text_is_gold=is_gold)
+    if clause is None and (not statement.concepts.isdisjoint(asked.poles.verdicts) or statement.negates):
         first, *others = statement.main  # "They are not.", "You may bring them along.", "Pets are welcome."
         telling = [first, *(clause for clause in others if not clause.begins("ahead"))]
         sign = asked.bias * min(clause.overall(is_gold=is_gold) for clause in telling)
@@ -152,46 +153,61 @@ def _answer_to(asked: Statement, statement: Statement, topic: Roots, poles: Pole
     return -1 if sign > 0 and is_only else sign
 
 
-def _relation(
-    text: Statement, other: Statement, topic: Roots, poles: Poles, without: Concepts, *, is_gold: bool | None = None
-) -> tuple[int, Clause | None]:
-    """How the clause that is most about the topic is related to the most alike one of another text; and that clause.
+class _Mates(NamedTuple):
+    """A clause, one of another text, the concepts that they share, and how much they are about what was asked."""
 
-    The other text is the gold answer, or the question if `is_gold` says whether the text is the gold answer.
-    """
-    best = (False, False, 0.0)
-    relation, chosen = 0, None
+    clause: Clause
+    mate: Clause
+    shared: set[int]
+    rank: tuple[bool, bool, float]  # both are no asides, they decide something, and the sum of words and concepts
+
+
+def _mates(text: Statement, other: Statement, topic: Roots, without: Concepts) -> Iterator[_Mates]:
+    """The clauses of two texts that have a word or a concept in common."""
     for clause in text.clauses:
         n_topic = len(common(clause.content, topic)) + clause.begins("pronouns")
-        of_topic = n_topic + threshold.OTHER_WORD * len(clause.content)
         for mate in other.clauses:
-            shared, is_reworded = _shared(clause, mate, poles, without)
+            shared, is_reworded = _shared(clause, mate, without)
             n_words = len(common(clause.content, mate.content))
             if not shared and not n_words:
                 continue
-            affirming = shared.intersection(poles.affirming)
-            about = of_topic + threshold.SHARED_WORD * n_words + threshold.AFFIRMING * bool(affirming)
-            about += threshold.REWORDED * is_reworded
+            about = n_topic + threshold.OTHER_WORD * len(clause.content) + threshold.SHARED_WORD * n_words
+            about += (
+                threshold.AFFIRMING * (not shared.isdisjoint(clause.poles.affirms)) + threshold.REWORDED * is_reworded
+            )
             decides = bool(shared) or clause.overall() < 0
-            key = not (clause.is_side or mate.is_side), decides, about
-            if key > best:
-                best, chosen = key, clause
-                by_sign = clause.overall(is_gold=is_gold or False)
-                by_sign *= mate.overall(is_gold=True) if is_gold is None else mate.sign
-                by_sign *= -1 if clause.has("less") != mate.has("less") else 1
-                relation = _by_concepts(clause, mate, affirming or shared, poles) if shared else by_sign
-    return relation, chosen
+            yield _Mates(clause, mate, shared, (not (clause.is_side or mate.is_side), decides, about))
 
 
-def _shared(clause: Clause, other: Clause, poles: Poles, without: Concepts) -> tuple[set[int], bool]:
+def _relation(
+    text: Statement,
+    other: Statement,
+    topic: Roots,
+    without: Concepts,
+    *,
+    text_is_gold: bool = False,
+    other_is_gold: bool = False,
+) -> tuple[int, Clause | None]:
+    """How the clause that is most about the topic is related to the most alike one of another text; and that clause."""
+    best = max(_mates(text, other, topic, without), key=lambda mates: mates.rank, default=None)
+    if best is None or best.rank <= (False, False, 0.0):
+        return 0, None
+    clause, mate, shared, _ = best
+    if shared:
+        return _by_concepts(clause, mate, shared.intersection(clause.poles.affirms) or shared), clause
+    by_sign = clause.overall(is_gold=text_is_gold) * (mate.overall(is_gold=True) if other_is_gold else mate.sign)
+    return -by_sign if clause.has("less") != mate.has("less") else by_sign, clause
+
+
+def _shared(clause: Clause, other: Clause, without: Concepts) -> tuple[set[int], bool]:
     """The concepts that two clauses share, by different words if possible; and whether it is by those.
 
     "Winter" in both says neither yes nor no, but "older than" does.
     """
     is_compared = clause.has("comparisons") and other.has("comparisons")
-    same = frozenset() if is_compared else _same_words(clause.order, other.order, poles)
+    same = frozenset() if is_compared else _same_words(clause.order, other.order, clause.poles)
     shared = clause.concepts.keys() & other.concepts.keys() - without
-    return shared - same or shared.intersection(poles.affirming), not shared <= same
+    return shared - same or shared.intersection(clause.poles.affirms), not shared <= same
 
 
 def _same_words(first: Iterable[str], other: Iterable[str], poles: Poles) -> Concepts:
@@ -200,18 +216,20 @@ def _same_words(first: Iterable[str], other: Iterable[str], poles: Poles) -> Con
     return frozenset(concept for word in first if poles.root(word) in roots for concept in poles.word(word).ends)
 
 
-def _by_concepts(clause: Clause, other: Clause, shared: set[int], poles: Poles) -> int:
+def _by_concepts(clause: Clause, other: Clause, shared: set[int]) -> int:
     """1 where two clauses agree on the concepts that they share, else -1; "support was dropped" turns one around."""
+    poles = clause.poles
     free = [ends for ends in (poles.word(word).ends for word in clause.order) if ends.keys().isdisjoint(shared)]
     own = clause.concepts.keys() - other.concepts.keys()
-    turning = {c: end for ends in free for c, end in ends.items() if c in poles.turning and c in own}
-    turned = prod(turning.values()) if shared.intersection(poles.affirming) else 1
+    turning = {c: end for ends in free for c, end in ends.items() if c in poles.turns and c in own}
+    turned = prod(turning.values()) if shared.intersection(poles.affirms) else 1
     agree = min(clause.concepts[concept] * other.concepts[concept] for concept in shared)
-    return agree * turned * _swapped(clause, other, poles)
+    return agree * turned * _swapped(clause, other)
 
 
-def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
+def _swapped(first: Clause, other: Clause) -> int:
     """-1 where the two sides of a comparison have changed places: "A is older than B" and "B is younger than A"."""
+    poles = first.poles
     places = [clause.place("comparisons") or len(clause.order) for clause in (first, other)]
     halves = (first.order[: places[0]], first.order[places[0] :], other.order[: places[1]], other.order[places[1] :])
     sides = [[word for word in half if poles.word(word).is_content and not poles.word(word).ends] for half in halves]
@@ -220,8 +238,9 @@ def _swapped(first: Clause, other: Clause, poles: Poles) -> int:
     return -1 if subject & its_standard and is_swapped else 1
 
 
-def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Poles) -> int:
+def _directly(asked: Statement, gold: Statement, answered: Statement) -> int:
     """Compare a short answer with the gold answer, whatever the question."""
+    poles = gold.poles
     poles_of_gold = {poles.root(word) for word in gold.words if poles.word(word).ends}
     rest = gold.content - asked.content - poles_of_gold
     n_restated = len(common(rest, answered.content))
@@ -232,11 +251,12 @@ def _directly(asked: Statement, gold: Statement, answered: Statement, poles: Pol
     is_shared = bool(gold.concepts & answered.concepts - without)
     if not is_shared and not (gold.negates and is_asked_for):
         return 0
-    relation = _relation(answered, gold, topic, poles, without if is_shared else gold.concepts)[0]
+    without = without if is_shared else gold.concepts
+    relation = _relation(answered, gold, topic, without, other_is_gold=True)[0]
     return int(n_restated >= threshold.RESTATED * len(rest)) if relation > 0 else relation
 
 
-def _by_restriction(asked: Statement, gold: Statement, answered: Statement, poles: Poles, *, is_polar: bool) -> int:
+def _by_restriction(asked: Statement, gold: Statement, answered: Statement, *, is_polar: bool) -> int:
     """Compare "only with a permit" with "not without a permit", "nobody but Ann" and "everybody but Ann"."""
     sign, restricted = gold.restriction(asked)
     own_sign, own = answered.restriction(asked)
@@ -245,11 +265,12 @@ def _by_restriction(asked: Statement, gold: Statement, answered: Statement, pole
         return min(sign * own_sign, 0) if differ else sign * own_sign
     if sign < 0 or answered.has("all"):
         return 0
-    limits = {word for clause in gold.clauses if clause.sign > 0 for word in clause.order} & poles.words["limits"]
+    limiting = gold.poles.words["limits"]
+    limits = {word for clause in gold.clauses if clause.sign > 0 for word in clause.order} & limiting
     signs = []
     for clause in (clause for clause in answered.clauses if common(restricted, clause.content)):
-        if clause.sign > 0 and (own_limits := poles.words["limits"].intersection(clause.order)):
+        if clause.sign > 0 and (own_limits := limiting.intersection(clause.order)):
             signs.append(1 if own_limits <= limits else -1)  # "until", and not "not until"
         else:
-            signs.append(clause.concepts.get(poles.need, 0 if is_polar else clause.sign))
+            signs.append(clause.concepts.get(gold.poles.need, 0 if is_polar else clause.sign))
     return min(signs, default=0)

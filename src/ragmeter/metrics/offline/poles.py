@@ -18,8 +18,16 @@ from ragmeter.metrics.offline.vocabulary import stemming
 
 #: A prefix that turns a word around, and the rest of it; a very long one is no word, and may have hundreds of prefixes.
 _PREFIXED = regex.compile(r"(?=.{1,40}$)(?:un|i[nmrl]|d[ie]s|non)(.{4,})")
-_NO_PHRASES = {"affirmed", "denied", "turns", "verdicts", "affirms", "opposites"}  # lists of other things
+_NOT_SCANNED = {
+    "affirmed",
+    "denied",
+    "turns",
+    "verdicts",
+    "affirms",
+    "opposites",
+}  # no phrases are sought of these lists
 MAY_SAY, DECIDES = 1, 2  # what a chunk says of yes and no
+_FIRST = "en"  # the language whose lists every other one has, too
 _MOST_KEPT = 200_000  # words or chunks of texts: hostile texts have ever more
 _LONGEST_PHRASE = 4  # words
 _SHORTEST_STEM = 3  # letters
@@ -43,9 +51,9 @@ class Poles:
     table: Table
     words: Mapping[str, frozenset[str]]  # the lists of `poles.toml` that are not concepts
     ends: Mapping[str, Mapping[int, int]]  # by word or stem: its concepts, and at which end of each it is
-    turning: range  # the first concepts: one end turns the rest of the clause around, as in "support was dropped"
+    turns: range  # the first concepts: one end turns the rest of the clause around, as in "support was dropped"
     verdicts: range  # these and some more: one end says yes to most questions, the other no
-    affirming: range  # these and some more: one end says yes to questions about it, the other no
+    affirms: range  # these and some more: one end says yes to questions about it, the other no
     phrases: Mapping[tuple[str, ...], str]  # by the stems of their words
     leads: Mapping[str, int]  # what says yes or no at the beginning of an answer
     root: Callable[[str], str]  # the stem of a word
@@ -66,10 +74,10 @@ class Poles:
         weak = self.table.numbers.get(word, (0, 0))[1] & Mark.WEAK  # "without one"
         is_content = not (marks or weak or word in self.words["saying nothing"])
         decides = word in self.words["deciding"] or word in self.leads or word.endswith("n't")
-        return Word(root, is_content, ends, self._phrases.get(root, {}), decides)
+        return Word(root, is_content, ends, self._concepts_by_beginning.get(root, {}), decides)
 
     @cached_property
-    def _phrases(self) -> Mapping[str, Mapping[str, set[int]]]:
+    def _concepts_by_beginning(self) -> Mapping[str, Mapping[str, set[int]]]:
         """By the stems of their first two words: the concepts of phrases."""
         by_stems: dict[str, dict[str, set[int]]] = {}
         for (first, second, *_), phrase in self.phrases.items():
@@ -146,15 +154,17 @@ def _read() -> dict[str, Any]:
 
 
 @cache
-def poles(language: str) -> Poles | None:
+def poles_of(language: str) -> Poles | None:
     """The words of a language, if `poles.toml` has them."""
     lists = _read().get(language)
     if lists is None:
         return None
+    if missing := _read()[_FIRST].keys() - lists.keys():
+        raise ValueError(f"poles.toml, [{language}]: these lists are missing, and may be empty: {sorted(missing)}")
     stem = stemming(language)
     root = lru_cache(_MOST_KEPT)(lambda word: word if "_" in word else stem(word))
     kinds = [lists[name].strip().splitlines() for name in ("turns", "verdicts", "affirms", "opposites")]
-    turning, verdicts, affirming, _ = (range(1, end + 1) for end in accumulate(map(len, kinds)))
+    turns, verdicts, affirms, _ = (range(1, end + 1) for end in accumulate(map(len, kinds)))
     ends: dict[str, dict[int, int]] = {}
     verbs = tuple(lists["verbs"].split() or [""])
     first_ending, *endings = lists["endings"].split() or [""]
@@ -169,7 +179,7 @@ def poles(language: str) -> Poles | None:
                 for form in forms:
                     ends.setdefault(form, {}).setdefault(concept, end)
     own = {name: frozenset(text.split()) for name, text in lists.items()}
-    listed = frozenset().union(*(own[name] for name in own.keys() - _NO_PHRASES))
+    listed = frozenset().union(*(own[name] for name in own.keys() - _NOT_SCANNED))
     phrases = sorted(word for word in ends.keys() | listed if "_" in word)
     return Poles(
         table=table(language),
@@ -178,9 +188,9 @@ def poles(language: str) -> Poles | None:
         | {"saying nothing": own["negators"] | own["likewise"] | own["openers"]}
         | {"beginning": own["joins"] | own["sides"] | own["ahead"] | own["exceptions"]},  # a clause of their own
         ends=ends,
-        turning=turning,
+        turns=turns,
         verdicts=verdicts,
-        affirming=affirming,
+        affirms=affirms,
         phrases={tuple(map(root, phrase.split("_"))): phrase for phrase in phrases},
         leads={word.replace("_", " "): -1 if word in own["denied"] else 1 for word in own["affirmed"] | own["denied"]},
         root=root,

@@ -1,4 +1,8 @@
-"""Claims and passages as the support model reads them: without marks that say nothing, in parts of bounded length."""
+"""What is left out of texts before they are read, and how long ones are cut.
+
+`uncited` and `without_struck_out` are for answers of `offline_correct`, the rest for claims and passages of the support
+model. What is left out becomes spaces: neither features nor guards see anything of it.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,8 @@ _MOST = 2_000_000  # characters of a passage that are read
 _BREAK = regex.compile(r"(?<=\w)(?=[ \t]*\n\s*(?:\n|[-*•–#|]|\d{1,3}[.)]\s))")
 _LIST_MARK = regex.compile(r"(?m)^\s*(?:[-*•–#>]+|\d{1,3}[.)])\s")
 _MARKUP = regex.compile(r"\*\*|__|~~|`")
+#: Struck-out words in Markdown, on one line or two; not the fence of a code block.
+_STRUCK_OUT = regex.compile(r"(?<!~)~~(?=[^\s~])(?:[^~\n]|~(?!~)|\n(?!\s*\n))*?(?<=[^\s~])~~(?!~)")
 #: What passages are called, in English and Spanish.
 _EN = r"(?:passages?|contexts?|documents?|texts?|information|articles?|sources?|excerpts?|search\ results)"
 _ES = r"(?:textos?|pasajes?|contextos?|documentos?|fragmentos?|informaci[oó]n|art[ií]culos?|fuentes?)"
@@ -69,6 +75,11 @@ def uncited(answer: str, reference: str) -> str:
         return answer
     blanked = CITATION.sub(_spaces, answer)
     return blanked if any(map(str.isalnum, blanked)) else answer
+
+
+def without_struck_out(answer: str) -> str:
+    """The answer with spaces in place of words that are struck out: the writer took them back."""
+    return _STRUCK_OUT.sub(_spaces, answer) if "~~" in answer else answer
 
 
 def _spaces(match: regex.Match[str] | re.Match[str]) -> str:

@@ -7,6 +7,7 @@ does, it is mostly meant as an answer.
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import regex
@@ -27,7 +28,14 @@ _REPHRASED = regex.compile(
 )
 
 
-def alternatives(mentions: Mentions, asks_for_several: Bools) -> tuple[Bools, Bools]:
+class Spoiled(NamedTuple):
+    """In which pairs something is wrong with every mention: clearly, and in a wider sense, which has all clear ones."""
+
+    clearly: Bools
+    widely: Bools
+
+
+def alternatives(mentions: Mentions, asks_for_several: Bools) -> Spoiled:
     """Where every mention is one of several candidates: by an "or" or the like; or in any way, as in a list."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     either = _beyond(pairs, Mark.EITHER | Mark.CHOICE)
@@ -40,7 +48,7 @@ def alternatives(mentions: Mentions, asks_for_several: Bools) -> tuple[Bools, Bo
     bare = mentions.bare
     several = near | (bare & (_said_to_be_several(mentions) | mentions.in_sentence(either) | hedged_twice))
     wide = several | listed | hedged_twice | _listed_with_others(mentions, asks_for_several)
-    return mentions.all_are(several), mentions.all_are(wide)
+    return Spoiled(mentions.all_are(several), mentions.all_are(wide))
 
 
 def _said_to_be_several(mentions: Mentions) -> Bools:
@@ -51,8 +59,8 @@ def _said_to_be_several(mentions: Mentions) -> Bools:
     is_one_of = answer.has(Mark.SPELLED) & (answer.value == 1) & _following(answer, answer.has(Mark.FUNCTION), by=1)
     several = mentions.in_sentence((answer.has(Mark.SEVERAL) | is_one_of) & ~is_given)
     # "between 18 and 25 years" is a range.
-    plain = Mark.SEVERAL | Mark.UNIT | Mark.MONTH | Mark.CENTURY
-    several &= mentions.in_sentence(pairs.answer_content & ~is_given & ~answer.has(plain) & np.isnan(answer.value))
+    of_a_range = Mark.SEVERAL | Mark.UNIT | Mark.MONTH | Mark.CENTURY
+    several &= mentions.in_sentence(pairs.answer_content & ~is_given & ~answer.has(of_a_range) & np.isnan(answer.value))
     return np.asarray(several | (mentions.in_sentence(is_repeated) & (answer.per_text(is_repeated) > 1)[mentions.text]))
 
 
@@ -90,21 +98,22 @@ def not_said(mentions: Mentions) -> Bools:
     return mentions.all_are((turned | mentions.in_sentence(answer.has(Mark.ASKS))) & mentions.bare)
 
 
-def negations(mentions: Mentions) -> tuple[Bools, Bools]:
+def negations(mentions: Mentions) -> Spoiled:
     """Where every mention is negated: clearly, by a "not" nearby; or in any way, in its sentence or the next one."""
     pairs, answer, sentences = mentions.pairs, mentions.pairs.answer, mentions.sentences
     negation = _beyond(pairs, _NEGATIONS) & ~_in_a_title(pairs)
     negation &= ~_limited(mentions, negation)
     ahead = negation & _only_ahead(pairs)
     around = negation & ~ahead
-    plain = around & answer.has(Mark.NEGATION | Mark.NO)
-    turned, clauses = (begins(answer, _turns(mentions, negation) | answer.has(mark)) for mark in (0, Mark.CLAUSE))
+    spoken = around & answer.has(Mark.NEGATION | Mark.NO)
+    turns = _turns(mentions, negation)
+    turned, clauses = begins(answer, turns), begins(answer, turns | answer.has(Mark.CLAUSE))
     bare = mentions.question_share < threshold.SAYS_NOTHING
     far = np.where(bare, NEVER, threshold.FAR)
-    is_negated = mentions.near(plain, far, before=turned, after=sentences) | mentions.near(ahead, far, before=turned)
-    is_negated |= mentions.near(_at_beginning(sentences, plain), NEVER, before=turned)
+    is_negated = mentions.near(spoken, far, before=turned, after=sentences) | mentions.near(ahead, far, before=turned)
+    is_negated |= mentions.near(_at_beginning(sentences, spoken), NEVER, before=turned)
     # Other denials apply to what is nearby, and to the whole sentence only if it says nothing else.
-    denial = around & ~plain
+    denial = around & ~spoken
     is_negated |= bare & mentions.near(denial, NEVER, before=turned, after=sentences)
     is_negated |= mentions.near(denial, threshold.REACH, before=clauses, after=clauses)
     asked = pairs.question.per_text(pairs.question.has(Mark.NEGATION)) > 0  # "which states do not"
@@ -112,7 +121,7 @@ def negations(mentions: Mentions) -> tuple[Bools, Bools]:
     plainly = _negated(mentions, verbal, clauses, turned) & ~asked[mentions.text]
     plainly |= _retorted(mentions, negation)
     is_negated |= mentions.near(verbal, NEVER, before=turned)
-    return mentions.all_are(plainly), mentions.all_are(is_negated | plainly)
+    return Spoiled(mentions.all_are(plainly), mentions.all_are(is_negated | plainly))
 
 
 def is_stated_elsewhere(_: str, reference: str, answer: str, table: Table) -> bool:

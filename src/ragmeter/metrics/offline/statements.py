@@ -47,7 +47,7 @@ class Clause:
 
     def overall(self, *, is_gold: bool = False) -> int:
         """The sign, with concepts of which one end says yes and the other no; a gold answer is to the point."""
-        saying = self.poles.affirming if is_gold else self.poles.verdicts
+        saying = self.poles.affirms if is_gold else self.poles.verdicts
         ends = [end * self.sign for concept, end in self.concepts.items() if concept in saying]
         return self.sign * min(ends, default=1)
 

@@ -19,7 +19,7 @@ from ragmeter.metrics.offline.covering import Pairs
 from ragmeter.metrics.offline.reading import pieces, readable, with_stops
 from ragmeter.metrics.offline.support_features import (
     NAMES,
-    Compared,
+    ComparedClaims,
     is_contradicted,
     is_half_missing,
     support_features,
@@ -107,7 +107,7 @@ class Block:
     """Some rows of one language, compared. The pairs are in the order of the rows and of their claims."""
 
     rows: Ids
-    compared: Compared
+    compared: ComparedClaims
 
 
 def compare(rows: Sequence[Row], *, by_passage: bool = False) -> Iterator[Block]:
@@ -122,13 +122,13 @@ def compare(rows: Sequence[Row], *, by_passage: bool = False) -> Iterator[Block]
             yield Block(some, _compared([rows[number] for number in some.tolist()], language, by_passage))
 
 
-def _compared(rows: Sequence[Row], language: str, by_passage: bool) -> Compared:
+def _compared(rows: Sequence[Row], language: str, by_passage: bool) -> ComparedClaims:
     vocab = vocabulary(language)
     parts = [pieces(passage) for _, passages in rows for passage in passages]
     n_parts = np.fromiter(map(len, parts), np.int64, len(parts))
     claims = vocab.texts(chunked([with_stops(readable(claim)) for claims, _ in rows for claim in claims]))
     passages = vocab.texts(chunked(list(chain.from_iterable(parts))))
-    return Compared.of(claims, passages, _pairs(rows, n_parts, by_passage), vocab.properties.words, language)
+    return ComparedClaims.of(claims, passages, _pairs(rows, n_parts, by_passage), vocab.properties.words, language)
 
 
 def _pairs(rows: Sequence[Row], n_parts: Ids, by_passage: bool) -> Pairs:

@@ -48,7 +48,7 @@ _MOST = 5  # missing names or numbers that are told apart
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedClaims:
     """Claims, their evidence, and where the words of each pair's claim are."""
 
     claims: Texts
@@ -59,7 +59,7 @@ class Compared:
     language: str
 
     @classmethod
-    def of(cls, claims: Texts, passages: Texts, pairs: Pairs, words: Words, language: str) -> Compared:
+    def of(cls, claims: Texts, passages: Texts, pairs: Pairs, words: Words, language: str) -> ComparedClaims:
         """Compare each pair. `words` has the word of each item's id."""
         evidence, roots = Evidence.of(passages, pairs), Roots.of(claims, passages)
         return cls(claims, evidence, pairs, roots, sought(claims, evidence, pairs, roots, words), language)
@@ -141,7 +141,7 @@ class Compared:
         return share(ascending, steps, 0.5)
 
 
-def support_features(compared: Compared) -> Floats:
+def support_features(compared: ComparedClaims) -> Floats:
     """A line for each pair."""
     columns = {**_of_words(compared), **_of_sentences(compared), **_of_order(compared), **_of_lengths(compared)}
     return np.stack([columns[name] for name in NAMES], axis=1)
@@ -167,7 +167,7 @@ def is_half_missing(lines: Floats) -> Bools:
     return np.asarray((column["claim_words"] < _SHORT) & (column["covered"] < 1))
 
 
-def _of_words(compared: Compared) -> dict[str, Floats]:
+def _of_words(compared: ComparedClaims) -> dict[str, Floats]:
     words = compared.words
     lacks = ~words.is_covered
     name, number = compared.is_name, compared.is_number
@@ -190,7 +190,7 @@ def _longest_run(flags: Bools, words: Sought) -> Floats:
     return longest
 
 
-def _of_sentences(compared: Compared) -> dict[str, Floats]:
+def _of_sentences(compared: ComparedClaims) -> dict[str, Floats]:
     words = compared.words
     first, second = compared.best_two(np.ones(len(words.item)))
     rare = sum(top.value for top in compared.best_two(compared.rarity))
@@ -213,7 +213,7 @@ def _of_sentences(compared: Compared) -> dict[str, Floats]:
     }
 
 
-def _of_order(compared: Compared) -> dict[str, Floats]:
+def _of_order(compared: ComparedClaims) -> dict[str, Floats]:
     """The share of neighbouring words of the claim that are neighbours in the evidence, too."""
     words, n_pairs = compared.words, compared.pairs.count
     left = np.flatnonzero(words.pair[1:] == words.pair[:-1])
@@ -222,7 +222,7 @@ def _of_order(compared: Compared) -> dict[str, Floats]:
     return {"neighbours": share(hits, np.bincount(pair, minlength=n_pairs), 1.0)}
 
 
-def _are_neighbours(compared: Compared, left: Ids) -> Bools:
+def _are_neighbours(compared: ComparedClaims, left: Ids) -> Bools:
     """Whether these words of claims and the words after them are neighbours in the evidence, in either order."""
     evidence, roots, words = compared.evidence, compared.roots, compared.words
     is_wanted = np.zeros(roots.number, bool)
@@ -241,7 +241,7 @@ def _are_neighbours(compared: Compared, left: Ids) -> Bools:
     return look_up(there, keys(compared.pairs.evidence[words.pair[left]], own, following))[0]
 
 
-def _of_lengths(compared: Compared) -> dict[str, Floats]:
+def _of_lengths(compared: ComparedClaims) -> dict[str, Floats]:
     pairs = compared.pairs
     evidence = compared.evidence
     evidence_words = np.bincount(evidence.evidence, sizes(evidence.texts), pairs.n_evidence)[pairs.evidence]

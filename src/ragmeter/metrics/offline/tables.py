@@ -13,40 +13,44 @@ from ragmeter.metrics.normalize import fold, strip_accents
 
 
 class Mark:
-    """The properties of a word, as bits. They are plain integers, because an enumeration is ten times slower."""
+    """The properties of a word, as bits. They are plain integers, because an enumeration is ten times slower.
 
-    FUNCTION = 1
-    NEGATION = 2
-    EITHER = 4
-    ALSO = 8
-    HEDGE = 16
-    SORRY = 32
-    YES = 64
-    NO = 128
-    NUMBER = 256
-    MONTH = 512
-    SPELLED = 1024  # a number in letters
-    SCALE = 2048  # a number that multiplies the one before it
-    WEAK = 4096  # a number that is often just a word: one, first, II
-    ACRONYM = 8192
-    CAPITAL = 16384
-    LETTER = 32768  # one letter: an initial
-    CLAUSE = 65536  # a comma or the like follows
-    SENTENCE = 131072  # a sentence ends after it
-    UNIT = 262144
+    All 31 bits of a 32-bit integer are in use. One more kind of word is a list in `_LISTS`, as `titles` is, whose roots
+    `Vocabulary.roots_of` finds.
+    """
+
+    FUNCTION = 1 << 0
+    NEGATION = 1 << 1
+    EITHER = 1 << 2
+    ALSO = 1 << 3
+    HEDGE = 1 << 4
+    SORRY = 1 << 5
+    YES = 1 << 6
+    NO = 1 << 7
+    NUMBER = 1 << 8
+    MONTH = 1 << 9
+    SPELLED = 1 << 10  # a number in letters
+    SCALE = 1 << 11  # a number that multiplies the one before it
+    WEAK = 1 << 12  # a number that is often just a word: one, first, II
+    ACRONYM = 1 << 13
+    CAPITAL = 1 << 14
+    LETTER = 1 << 15  # one letter: an initial
+    CLAUSE = 1 << 16  # a comma or the like follows
+    SENTENCE = 1 << 17  # a sentence ends after it
+    UNIT = 1 << 18
     # For the guards only: a negation, an "or", a hedge in other words, or in another language.
-    DENIAL = 524288
-    CHOICE = 1048576
-    DOUBT = 2097152
-    TURN = 4194304  # what follows is meant, not what comes before: but
-    SEVERAL = 8388608  # there is more than one candidate, if nothing else is said
-    AGAIN = 16777216  # the same if it occurs twice: "The answer is X. The answer is Y."
-    ASKS = 33554432  # a question ends after it
-    DECADE = 67108864  # a decade: the 1990s
-    CENTURY = 134217728  # the word for a century
-    NAMED = 268435456  # the last word of a name of two words that has related words: United Kingdom
-    TONGUE = 536870912  # in a question: it asks for a language
-    UNTIL = 1073741824  # "not until" is not a negation
+    DENIAL = 1 << 19
+    CHOICE = 1 << 20
+    DOUBT = 1 << 21
+    TURN = 1 << 22  # what follows is meant, not what comes before: but
+    SEVERAL = 1 << 23  # there is more than one candidate, if nothing else is said
+    AGAIN = 1 << 24  # the same if it occurs twice: "The answer is X. The answer is Y."
+    ASKS = 1 << 25  # a question ends after it
+    DECADE = 1 << 26  # a decade: the 1990s
+    CENTURY = 1 << 27  # the word for a century
+    NAMED = 1 << 28  # the last word of a name of two words that has related words: United Kingdom
+    TONGUE = 1 << 29  # in a question: it asks for a language
+    UNTIL = 1 << 30  # "not until" is not a negation
 
 
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})

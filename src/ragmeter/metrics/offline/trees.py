@@ -1,7 +1,7 @@
 """The trained judge: an ensemble of symmetric trees in a plain file, and its arithmetic.
 
-All nodes of one level of a symmetric tree make the same comparison, so a tree of depth 5 is five comparisons and one
-look-up in a table of 32 values, for all trees at once. The trees have some hundred distinct comparisons, a few for each
+All nodes of one level of a symmetric tree make the same comparison, so a tree of depth 4 is four comparisons and one
+look-up in a table of 16 values, for all trees at once. The trees have some hundred distinct comparisons, a few for each
 feature, so a feature is first replaced by the number of its thresholds that it exceeds, which fits into one byte.
 """
 

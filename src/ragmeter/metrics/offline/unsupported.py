@@ -11,7 +11,7 @@ import regex
 from ragmeter.metrics.normalize import UNSPACED, fold
 from ragmeter.metrics.offline.reading import readable
 from ragmeter.metrics.offline.support import compare
-from ragmeter.metrics.offline.support_features import Compared
+from ragmeter.metrics.offline.support_features import ComparedClaims
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Floats
 
@@ -63,7 +63,7 @@ def supported_spans(text: str, others: Sequence[str]) -> list[Span]:
     return shared
 
 
-def _covered(compared: Compared) -> list[bool]:
+def _covered(compared: ComparedClaims) -> list[bool]:
     """Which texts have content words, all of which the others have."""
     words = compared.words
     says_something = ~compared.claims.has(Mark.FUNCTION)[words.item]
@@ -86,7 +86,7 @@ def _lacking(words: Sequence[str], passages: Sequence[str]) -> list[bool]:
     return [bool(lack) for lack in lacks[: len(words)]]
 
 
-def _counts(compared: Compared) -> tuple[Floats, Floats]:
+def _counts(compared: ComparedClaims) -> tuple[Floats, Floats]:
     """How many content words of each claim are missing, and how many items it has."""
     words, claims = compared.words, compared.claims
     says_something = ~claims.has(Mark.FUNCTION)[words.item]
