@@ -158,6 +158,8 @@ RIGHT = [
     ("how many apostles were there", "twelve", "12"),
     ("how many people live there", "3 million", "About 3,000,000 people live there."),
     ("how many soldiers marched", "1,000", "1.000 soldiers"),
+    ("what is 7 divided by 2", "3.5", "3½"),
+    ("who founded rome", "Romulus and Remus", "Remus and Romulus, though it was only the latter who reigned"),
     ("when was the film released", "May 18, 2018", "It was released on 18 May 2018."),
     ("when was the film released", "May 18, 2018", "18/05/2018"),
     ("when was the film released", "18/05/2018", "The film came out on May 18, 2018."),

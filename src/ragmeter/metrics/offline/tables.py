@@ -55,6 +55,7 @@ class Mark:
 
 _FOLDED_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 _FOLDED_LETTERS |= {ord("₀") + figure: str(figure) for figure in range(10)}  # CO₂; superscripts are footnotes
+_FOLDED_LETTERS |= {ord("½"): ".5", ord("¼"): ".25", ord("¾"): ".75"}  # 3½
 
 #: The kinds of questions, and last any other.
 QUESTIONS = ("who", "when", "where", "count", "why", "what")
