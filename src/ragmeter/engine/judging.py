@@ -25,7 +25,8 @@ from ragmeter.judges.judge import Judge, as_rephrased
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import prompt_hash
-from ragmeter.judges.verdict import EXACT, LLM
+from ragmeter.judges.verdict import EXACT, LLM, MISS
+from ragmeter.metrics.support import has_text
 from ragmeter.show.progress import Advance
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
 
@@ -63,6 +64,13 @@ class Tally:
             "flip_rate": self._flipped / self._repeated if self._repeated else None,
             "warnings": list(same_verdicts(self._values, self._reasons)),
         }
+
+
+def _known(value: str | None, row: Mapping[str, Any]) -> Decision | None:
+    """What is decided of a row that needs no judge, None of any other."""
+    if value is None:
+        return None
+    return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
 
 
 class ColumnFiller:
@@ -141,7 +149,7 @@ class ColumnFiller:
 
         await for_each(waiting, ask, 2 * self.judge.workers)
         advance(len(batch) - len(waiting))
-        return self._cells(states, values, judgements, start)
+        return self._cells(states, [_known(*pair) for pair in zip(values, rows, strict=True)], judgements, start)
 
     def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
         return texts_of_calls(self.asked, row, self.judge.items_per_call)
@@ -179,11 +187,11 @@ class ColumnFiller:
         return self.sharing is None or not self.sharing.decides(row)
 
     def _cells(
-        self, states: Sequence[str], values: Sequence[str | None], judgements: Mapping[int, Judgement], start: int
+        self, states: Sequence[str], known: Sequence[Decision | None], judgements: Mapping[int, Judgement], start: int
     ) -> dict[str, list[Any]]:
         """The cells under their names in the table: the value, its outcome, and what else the column fills."""
         decisions: list[Decision] = []
-        for place, (state, value) in enumerate(zip(states, values, strict=True)):
+        for place, (state, decision) in enumerate(zip(states, known, strict=True)):
             judgement = judgements.get(place)
             chance = None if self.sharing is None else self.sharing.chance(start + place)
             if judgement is not None:
@@ -192,8 +200,7 @@ class ColumnFiller:
                     self._tally.causes[f"{judgement.outcome}: {judgement.cause}"] += 1
                 if self.sharing is not None:
                     self.sharing.record(start + place, judgement.accuracy)
-            otherwise = Decision(outcome=state)
-            decisions.append(decided(judgement, chance, otherwise) if value is None else Decision(value, EXACT))
+            decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
         self._tally.judged_by.update(decision.by for decision in decisions if decision.by)
         name = self.column.name
         cells: list[list[Any]] = [
