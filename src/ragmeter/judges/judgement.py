@@ -16,7 +16,8 @@ class Judgement:
     """What the judge made of one answer. Only a `scored` one has a verdict.
 
     `verdicts` holds one for each repeat and wording, None where it could not be read; `replies` are the model's own
-    words; `probability` is that of the higher value, where the server gives log-probabilities.
+    words; `probability` is that of the higher value, where the server gives log-probabilities. The verdict is what the
+    model says: at a temperature above 0 it may say the less probable word, and repeats would be of no use otherwise.
     """
 
     outcome: str
@@ -66,8 +67,8 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
 def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judgement:
     """One judgement from those in two wordings. If one of them has no verdict, the row has none.
 
-    Where they differ, the mean of their probabilities decides. If one has none, or the mean is even, the verdict is the
-    one `in_doubt`.
+    What both say is the verdict, as with repeats. Where they differ, the mean of their probabilities decides. If one
+    has none, or the mean is even, the verdict is the one `in_doubt`.
     """
     both = (first, second)
     verdicts, replies = first.verdicts + second.verdicts, first.replies + second.replies

@@ -131,7 +131,7 @@ def _too_much(judge: Judge, effort: Mapping[str, int]) -> str:
         dollars *= calls / effort["calls"]  # a second wording is about as long
     first = "half of it is for the rows, even where the check is asked for"
     if judge.max_calls is not None and 2 * calls > judge.max_calls:
-        return f"the limit of calls is {judge.max_calls:,}, and {first}; {2 * calls:,} would be enough"
+        return f"the limit of {judge.max_calls:,} calls is too low, and {first}; {2 * calls:,} would be enough"
     if calls and judge.budget is not None and 2 * dollars > judge.budget:
         return f"the limit of dollars is too low, and {first}"
     return ""
