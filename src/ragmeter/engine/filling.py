@@ -117,10 +117,10 @@ class Asking:
         batches: Batches,
         total: int | None,
         *,
-        reuse: bool = False,
+        reuse: Collection[str] = (),
         batch_done: BatchDone = lambda batch, filled: None,
     ) -> Filled:
-        """Fill these columns; `reuse` keeps the verdicts that the table has already.
+        """Fill these columns; of those in `reuse`, the verdicts that the table has already are kept.
 
         `batch_done` is called with each batch and its new columns.
         """
@@ -177,7 +177,7 @@ class Asking:
             filler.check(names)
         return {name for filler in fillers for name in filler.asked.needs}
 
-    def filling(self, columns: Sequence[AskedColumn], *, reuse: bool = False) -> Filling:
+    def filling(self, columns: Sequence[AskedColumn], *, reuse: Collection[str] = ()) -> Filling:
         """With the journal that the judge names, or else that of the folder."""
         from ragmeter.engine.judge_work import Filling
 

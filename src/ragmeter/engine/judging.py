@@ -249,8 +249,10 @@ class ColumnFiller:
         estimate = self.asks.estimate_all(texts, journal, retry=self.retry_failed, seen=seen)
         return {"rows": sum(lengths), **estimate}
 
-    def same_wordings(self, before: Mapping[str, Any], changed: Collection[str]) -> str:
-        """How to go on with a run that differs in its wordings alone, such as one of an earlier version."""
+    def as_before(self, before: Mapping[str, Any], changed: Collection[str]) -> str:
+        """How to go on with a run that had more repeats, or differs in its wordings alone, as of an earlier version."""
+        if changed == ["repeats"]:
+            return f"ask as it was asked, with {option('repeats', before['repeats'], of='judge')}, or "
         number, other = before.get("wordings", 1), as_rephrased(self.column.asked)
         if not {"wordings", "rephrased_prompt", "sure_from"}.issuperset(changed) or other is None:
             return ""

@@ -10,6 +10,8 @@ from typing import Any
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import SCORED, TIED
 
+_TIE = "as many for as against; the same judge with more repeats breaks the tie"
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -98,5 +100,5 @@ def majority(judgements: Sequence[Judgement]) -> Judgement:
         reason = next(judgement.reason for judgement in judgements if judgement.verdict == winner)
         return Judgement(SCORED, winner, reason, verdicts, replies, "", chance)
     failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
-    outcome, cause = (TIED, "as many for as against") if failed is None else (failed.outcome, failed.cause)
+    outcome, cause = (TIED, _TIE) if failed is None else (failed.outcome, failed.cause)
     return Judgement(outcome, None, "", verdicts, replies, cause)
