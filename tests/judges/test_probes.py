@@ -73,6 +73,7 @@ def test_a_judge_that_does_not_stops_before_any_row(tmp_path: Path, always: str)
         tried(provider, tmp_path, tries=1)
     assert "Judge(check=False)" in caught.value.hint
     assert "It missed" in str(caught.value)
+    assert (always == "hm") == ('24 have no verdict, unparsable: not a verdict: "hm"' in str(caught.value))
     assert len(asked(provider)) == 24
     assert files(tmp_path) == ["judge.journal.sqlite"]
     found = tried(provider, tmp_path, tries=1, check=False)  # to go on all the same

@@ -41,6 +41,7 @@ class Tally:
     def __init__(self) -> None:
         self.judged_by: Counter[str] = Counter()
         self.causes: Counter[str] = Counter()
+        self._unreadable: dict[str, str] = {}
         self._values: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._repeated = self._flipped = 0
@@ -49,6 +50,8 @@ class Tally:
         """Count what the model said of one row."""
         if judgement.verdict is not None:
             self._values[judgement.verdict] += 1
+        if judgement.unread:
+            self._unreadable.setdefault(f"{judgement.outcome}: {judgement.cause}", judgement.unread)
         if judgement.reason:
             self._reasons[judgement.reason] += 1
         if judgement.is_repeated:
@@ -56,10 +59,14 @@ class Tally:
             self._flipped += judgement.flipped
 
     def as_dict(self) -> dict[str, Any]:
-        """Who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
+        """Who decided, what failed, how often repeats or wordings disagree, and what looks wrong.
+
+        `unreadable` has an example of a reply for each cause that is one.
+        """
         return {
             "judged_by": dict(sorted(self.judged_by.items())),
             "causes": dict(self.causes.most_common()),
+            **({"unreadable": self._unreadable} if self._unreadable else {}),
             "n_judged_repeatedly": self._repeated,
             "flip_rate": self._flipped / self._repeated if self._repeated else None,
             "warnings": list(same_verdicts(self._values, self._reasons)),

@@ -20,6 +20,7 @@ class Judgement:
     `verdicts` holds one for each repeat and wording, None where it could not be read; `replies` are the model's own
     words; `probability` is that of the higher value, where the server gives log-probabilities. The verdict is what the
     model says: at a temperature above 0 it may say the less probable word, and repeats would be of no use otherwise.
+    `unread` is the beginning of a reply that could not be read.
     """
 
     outcome: str
@@ -29,6 +30,12 @@ class Judgement:
     replies: tuple[str, ...] = ()
     cause: str = ""
     probability: float | None = None
+    unread: str = ""
+
+    @property
+    def explained(self) -> str:
+        """Why there is no verdict, with the beginning of the reply that is none."""
+        return f'{self.cause}: "{self.unread}"' if self.unread else self.cause
 
     @property
     def accuracy(self) -> bool | None:
@@ -60,7 +67,7 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
     replies = tuple(reply for judgement in judgements for reply in judgement.replies)
     failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
     if failed is not None:
-        return Judgement(failed.outcome, None, "", (None,), replies, failed.cause)
+        return Judgement(failed.outcome, None, "", (None,), replies, failed.cause, unread=failed.unread)
     value = join([judgement.verdict for judgement in judgements if judgement.verdict is not None])
     reason = next((judgement.reason for judgement in judgements if judgement.reason), "")
     return Judgement(SCORED, value, reason, (value,), replies)
@@ -76,7 +83,7 @@ def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judge
     verdicts, replies = first.verdicts + second.verdicts, first.replies + second.replies
     failed = next((judgement for judgement in both if judgement.verdict is None), None)
     if failed is not None:
-        return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause)
+        return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause, unread=failed.unread)
     chances = [judgement.probability for judgement in both if judgement.probability is not None]
     chance = sum(chances) / len(chances) if chances else None
     if first.verdict == second.verdict:
@@ -100,5 +107,6 @@ def majority(judgements: Sequence[Judgement]) -> Judgement:
         reason = next(judgement.reason for judgement in judgements if judgement.verdict == winner)
         return Judgement(SCORED, winner, reason, verdicts, replies, "", chance)
     failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
-    outcome, cause = (TIED, _TIE) if failed is None else (failed.outcome, failed.cause)
-    return Judgement(outcome, None, "", verdicts, replies, cause)
+    if failed is None:
+        return Judgement(TIED, None, "", verdicts, replies, _TIE)
+    return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause, unread=failed.unread)

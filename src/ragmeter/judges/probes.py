@@ -158,8 +158,9 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check:
     )
     if check.right < FEWEST_RIGHT:
         shown = "; ".join(check.missed[:3])
-        causes = Counter(f"{j.outcome}: {j.cause}" for j in judgements.values() if j.verdict is None)
-        silent = "".join(f". {n} have no verdict, {cause}" for cause, n in causes.most_common(1))
+        causes = Counter((j.outcome, j.cause) for j in judgements.values() if j.verdict is None)
+        examples = {(j.outcome, j.cause): j.explained for j in judgements.values()}
+        silent = "".join(f". {n} have no verdict, {key[0]}: {examples[key]}" for key, n in causes.most_common(1))
         raise UsageError(
             f"{asks.judge.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}{silent}",
             hint=_better(asks.judge) + by_caller("--no-judge-check", "Judge(check=False)"),

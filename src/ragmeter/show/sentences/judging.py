@@ -35,7 +35,8 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
             yield prefix + decided_by(column["judged_by"]), PLAIN
         if "cascade" in column:
             yield from ((prefix + line, kind) for line, kind in cascade_lines(column["cascade"]))
-        yield from ((f"  {prefix}{line.strip()}", kind) for line, kind in cause_lines(column["causes"]))
+        causes = cause_lines(column["causes"], column.get("unreadable"))
+        yield from ((f"  {prefix}{line.strip()}", kind) for line, kind in causes)
         if column["flip_rate"] is not None:
             yield f"{prefix}flip rate: {number(column['flip_rate'])}, n = {column['n_judged_repeatedly']:,}", PLAIN
         for warning in column["warnings"]:
@@ -64,7 +65,8 @@ def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     counts = {name: summary[name] for name in ("judged_by", "flip_rate", "n_judged_repeatedly")}
     cascade = {"cascade": summary["cascade"]} if "cascade" in summary else {}
     warnings = summary.get("judge_warnings") or []
-    return {"verdict": {**counts, **cascade, "causes": summary.get("causes") or {}, "warnings": warnings}}
+    causes = {"causes": summary.get("causes") or {}, "unreadable": summary.get("unreadable")}
+    return {"verdict": {**counts, **cascade, **causes, "warnings": warnings}}
 
 
 def judge_model(manifest: Mapping[str, Any]) -> str:
@@ -116,10 +118,11 @@ def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
         yield warning, WARNING
 
 
-def cause_lines(causes: Mapping[str, int]) -> Iterator[Line]:
-    """Why there is no verdict, most frequent first."""
+def cause_lines(causes: Mapping[str, int], unreadable: Mapping[str, str] | None = None) -> Iterator[Line]:
+    """Why there is no verdict, most frequent first; `unreadable` has a reply for each cause that is one."""
     for cause, count in list(causes.items())[:_MOST_CAUSES]:
-        yield f"  {count:,} {cause}", CAUSE
+        example = f', for example "{unreadable[cause]}"' if unreadable and cause in unreadable else ""
+        yield f"  {count:,} {cause}{example}", CAUSE
     if len(causes) > _MOST_CAUSES:
         yield f"  and {len(causes) - _MOST_CAUSES:,} other causes: summary.json has them", CAUSE
 

@@ -39,7 +39,7 @@ def judged(
             f"{number(high)} (all right)",
             "bold red",
         )
-        print_lines(cause_lines(summary["causes"]))
+        print_lines(cause_lines(summary["causes"], summary.get("unreadable")))
     if check := summary.get("judge_check"):
         out.sentence(check_line(check))
     if not has_judge and "cascade" not in summary:
