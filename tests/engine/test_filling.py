@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ragmeter import Judge, RunFolder, evaluate, metric
+from ragmeter import Judge, RunFolder, add_metrics, evaluate, metric
 from ragmeter.engine.filling import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.judges.providers.fake import fenced_texts
@@ -287,8 +287,16 @@ def test_a_prompt_with_a_column_that_is_not_there(tmp_path: Path, words: str, sa
 def test_a_prompt_of_ones_own_is_for_one_judgement(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("{answer}", encoding="utf-8")
-    with pytest.raises(UsageError, match="for one judgement"):
+    with pytest.raises(UsageError, match="for one judgement") as caught:
         evaluate(ROWS, metrics="llm_correct,llm_grade", judge=judge(fake("1"), prompt=prompt), output_dir=tmp_path)
+    assert caught.value.hint.startswith("name llm_correct or llm_grade, and add the other to the run that you keep")
+    assert caught.value.hint.endswith("add_metrics()")
+    evaluate(ROWS, metrics="llm_correct", judge=judge(fake("WRONG"), prompt=prompt), run="r", output_dir=tmp_path)
+    found = add_metrics("r", "llm_grade", judge=judge(fake("5"), prompt=prompt), output_dir=tmp_path)
+    assert (found["llm_correct"].mean, found["llm_grade"].mean) == (0.0, 1.0)
+    with pytest.raises(UsageError, match="for one judgement") as caught:
+        add_metrics("r", "claim_recall", judge=judge(fake("1"), prompt=prompt), output_dir=tmp_path)
+    assert caught.value.hint == "claim_recall takes several: leave the prompt out"
 
 
 def test_a_file_that_changes_while_it_is_judged(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_everything_that_can_go_wrong_is_an_outcome_and_no_number(tmp_path: Path
 
 
 @pytest.mark.parametrize("settings", [{}, {"repeats": 3}, {"wordings": 2}])
-def test_what_can_not_be_read_is_shown(tmp_path: Path, settings: dict[str, int]) -> None:
+def test_what_can_not_be_read_is_shown(tmp_path: Path, settings: dict[str, Any]) -> None:
     replies = {"a": "Maybe", "b": "<think>Yes?</think>\x1b[31m" + "Well, " * 100, "c": " ", "d": "Yes"}
     found = judged(rows(*replies), FakeProvider(lambda answer: replies[answer]), tmp_path, tries=1, **settings)
     maybe, long, empty, fine = column(found, "reason")

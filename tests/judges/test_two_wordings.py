@@ -22,6 +22,7 @@ from ragmeter.judges.providers.port import ChatReply
 from ragmeter.judges.verdict import CORRECT, WRONG, verdict
 from ragmeter.registry import get_all
 from ragmeter.runs.run import Run
+from ragmeter.show.sentences.judging import judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import judge, rows
 
@@ -295,12 +296,17 @@ def test_the_estimate_says_what_comes_where_it_is_in_doubt(tmp_path: Path) -> No
 def test_a_limit_takes_no_verdict_away(tmp_path: Path, limit: int) -> None:
     """Where no call is left for the second wording, the first one's verdict stands."""
     asked = FakeProvider(lambda prompt: chance(0.3 if REPHRASED in prompt else 0.6))
-    result = judged(tmp_path, asked, 4, wordings=None, max_calls=limit)["llm_correct"]
+    run = judged(tmp_path, asked, 4, wordings=None, max_calls=limit)
     first = sum(REPHRASED not in prompt for prompt in asked.prompts)
     assert len(asked.prompts) == limit
-    assert result.n_scored == min(first, 4)
-    judged(tmp_path, asked, 4, wordings=None, max_calls=100)
+    assert run["llm_correct"].n_scored == min(first, 4)
+    halves = first - (limit - first)
+    assert run.summary["judges"]["verdict"].get("n_without_second_wording", 0) == halves
+    lines = [line for line, _ in judge_lines(run.summary, run.manifest) if "on one wording" in line]
+    assert [line.split()[0] for line in lines] == ([str(halves)] if halves else [])
+    whole = judged(tmp_path, asked, 4, wordings=None, max_calls=100)
     assert len(asked.prompts) == 8
+    assert "n_without_second_wording" not in whole.summary["judges"]["verdict"]
 
 
 def test_the_check_counts_both_wordings(tmp_path: Path) -> None:

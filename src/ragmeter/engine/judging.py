@@ -44,7 +44,7 @@ class Tally:
         self._unreadable: dict[str, str] = {}
         self._values: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
-        self._repeated = self._flipped = 0
+        self._repeated = self._flipped = self._halves = 0
 
     def add(self, judgement: Judgement) -> None:
         """Count what the model said of one row."""
@@ -54,6 +54,7 @@ class Tally:
             self._unreadable.setdefault(f"{judgement.outcome}: {judgement.cause}", judgement.unread)
         if judgement.reason:
             self._reasons[judgement.reason] += 1
+        self._halves += judgement.is_half
         if judgement.is_repeated:
             self._repeated += 1
             self._flipped += judgement.flipped
@@ -69,6 +70,7 @@ class Tally:
             **({"unreadable": self._unreadable} if self._unreadable else {}),
             "n_judged_repeatedly": self._repeated,
             "flip_rate": self._flipped / self._repeated if self._repeated else None,
+            **({"n_without_second_wording": self._halves} if self._halves else {}),
             "warnings": list(same_verdicts(self._values, self._reasons)),
         }
 

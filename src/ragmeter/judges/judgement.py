@@ -20,7 +20,7 @@ class Judgement:
     `verdicts` holds one for each repeat and wording, None where it could not be read; `replies` are the model's own
     words; `probability` is that of the higher value, where the server gives log-probabilities. The verdict is what the
     model says: at a temperature above 0 it may say the less probable word, and repeats would be of no use otherwise.
-    `unread` is the beginning of a reply that could not be read.
+    `unread` is the beginning of a reply that could not be read. `is_half`: a limit left no call for a second wording.
     """
 
     outcome: str
@@ -31,6 +31,7 @@ class Judgement:
     cause: str = ""
     probability: float | None = None
     unread: str = ""
+    is_half: bool = False
 
     @property
     def explained(self) -> str:
