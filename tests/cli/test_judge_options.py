@@ -121,7 +121,7 @@ def test_a_run_that_is_there(ragmeter: Run) -> None:
         shown = said(
             ragmeter("evaluate", "--run", "r", "--metrics", "llm_correct", *judge(server, "--judge-seed", "4")), 2
         )
-        assert "was filled by another judge, or with other settings (seed)" in shown
+        assert "was filled by this judge with other settings (seed)" in shown
         assert "--results runs/r/rows.parquet --run NAME" in shown
 
 

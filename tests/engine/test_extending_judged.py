@@ -145,7 +145,7 @@ def test_a_run_that_was_not_kept(tmp_path: Path) -> None:
     assert list(first.metrics) == ["token_f1"]
     again = add_metrics(found, "llm_correct,exact_match", judge=judge(provider), output_dir=tmp_path)
     assert (list(again.metrics), len(provider.prompts)) == (["token_f1", "llm_correct", "exact_match"], 2)
-    with pytest.raises(UsageError, match="another judge") as caught:
+    with pytest.raises(UsageError, match="other settings") as caught:
         add_metrics(found, "llm_correct", judge=judge(provider, temperature=1.0), output_dir=tmp_path)
     assert "/" not in caught.value.hint  # there is no file to name
 
@@ -153,24 +153,55 @@ def test_a_run_that_was_not_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("other", "named"),
     [
-        ({"temperature": 1.0}, "temperature"),
-        ({"seed": 3}, "seed"),
-        ({"reasons": True}, "reasons, prompt, wordings"),
-        ({"repeats": 3}, "repeats"),
-        ({"provider": fake(model="better")}, "model"),
+        ({"temperature": 1.0}, r"this judge with other settings \(temperature\)"),
+        ({"seed": 3}, r"this judge with other settings \(seed\)"),
+        ({"reasons": True}, r"this judge with other settings \(reasons, prompt, wordings\)"),
+        ({"repeats": 1}, r"this judge with other settings \(repeats\)"),
+        ({"repeats": 3, "seed": 3}, r"this judge with other settings \(seed, repeats\)"),
+        ({"provider": fake(model="better")}, r"another judge \(model\)"),
     ],
 )
 def test_another_judge_is_refused(tmp_path: Path, other: dict[str, Any], named: str) -> None:
     provider = fake()
-    evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path)
+    evaluate(ROWS, metrics="llm_correct", judge=judge(provider, repeats=2), run="r", output_dir=tmp_path)
     before = (tmp_path / "r" / "rows.parquet").read_bytes()
-    given = {"provider": provider} | other
+    given: dict[str, Any] = {"provider": provider, "repeats": 2} | other
     for retry_failed in (False, True):
-        with pytest.raises(UsageError, match=rf"filled by another judge, or with other settings \({named}\)") as caught:
+        with pytest.raises(UsageError, match=f"was filled by {named}") as caught:
             add_metrics("r", "llm_correct", judge=judge(**given), output_dir=tmp_path, retry_failed=retry_failed)
         assert str(tmp_path / "r" / "rows.parquet") in caught.value.hint
+        assert ("with repeats=2, or" in caught.value.hint) == (other == {"repeats": 1})
     assert (tmp_path / "r" / "rows.parquet").read_bytes() == before
-    add_metrics("r", "llm_correct", judge=judge(provider, tries=7, workers=1), output_dir=tmp_path)  # not of the kind
+    same = judge(provider, repeats=2, tries=7, workers=1)  # that is not of the kind
+    add_metrics("r", "llm_correct", judge=same, output_dir=tmp_path)
+
+
+@pytest.mark.parametrize("retry_failed", [False, True])
+def test_more_repeats_of_the_same_judge_break_a_tie(tmp_path: Path, retry_failed: bool) -> None:
+    provider = scripted(a=["Yes", "No", "No"], b=["Yes", "Yes", "No"], c=["No", "No", "Yes"])
+
+    def added(repeats: int, retry_failed: bool) -> Evaluation:
+        one = judge(provider, repeats=repeats, workers=1)
+        return add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=retry_failed)
+
+    first = evaluate(
+        rows(*"abc"), metrics="llm_correct", judge=judge(provider, repeats=2, workers=1), run="r", output_dir=tmp_path
+    )
+    assert column(first, "verdict") == [None, "CORRECT", "WRONG"]
+    assert "more repeats" in column(first, "reason")[0]
+    assert added(2, retry_failed=True)["llm_correct"].n_not_scored == {"tied": 1}  # all of its repeats are there
+    assert len(provider.prompts) == 6
+    metrics = get_all("llm_correct")
+    estimate = estimate_adding(
+        "r", metrics, judge=judge(provider, repeats=3), output_dir=tmp_path, retry_failed=retry_failed
+    )
+    assert (estimate["calls"], estimate["recorded"]) == (3, 6)
+    found = added(3, retry_failed=retry_failed)
+    assert column(found, "verdict") == ["WRONG", "CORRECT", "WRONG"]
+    assert column(found, "llm_correct") == [0.0, 1.0, 0.0]
+    assert len(provider.prompts) == 9
+    assert found.manifest["asked"]["verdict"]["repeats"] == 3
+    assert found.summary["judges"]["verdict"]["flip_rate"] == 1.0
 
 
 def test_another_cascade_is_refused(tmp_path: Path) -> None:

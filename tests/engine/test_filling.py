@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ragmeter import Judge, RunFolder, evaluate, metric
+from ragmeter import Judge, RunFolder, add_metrics, evaluate, metric
 from ragmeter.engine.filling import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.judges.providers.fake import fenced_texts
@@ -90,11 +90,66 @@ def test_rows_that_can_not_be_judged_are_not_asked(tmp_path: Path) -> None:
         {"qid": "5", "question": "q", "answer": "", "reference": ["Paris"]},
     ]
     found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
-    assert asked(provider) == ["", "say Paris"]
+    assert asked(provider) == ["say Paris"]
     outcomes = ["scored", "no_answer", "no_reference", "target_error", "scored"]
     assert found.rows["verdict.outcome"].to_pylist() == found.rows["llm_correct.outcome"].to_pylist() == outcomes
     assert found.rows["verdict"].to_pylist() == ["CORRECT", None, None, None, "WRONG"]
     assert found["llm_correct"].n_not_scored == {"no_answer": 1, "no_reference": 1, "target_error": 1}
+
+
+def test_an_empty_cell_is_no_reference_and_an_empty_answer_is_wrong(tmp_path: Path) -> None:
+    provider = fake()
+    (tmp_path / "e.csv").write_text(
+        "qid,question,answer,reference\n1,What?,,\n2,Who?,Bob,\n3,Who?,  ,Ann\n4,Who?,Ann,Ann\n", encoding="utf-8"
+    )
+    found = evaluate(tmp_path / "e.csv", metrics="llm_correct,token_f1", judge=judge(provider), output_dir=tmp_path)
+    assert provider.prompts == []
+    assert found.rows["verdict.outcome"].to_pylist() == ["no_reference", "no_reference", "scored", "scored"]
+    assert found.rows["judged_by"].to_pylist() == [None, None, "miss", "exact"]
+    assert found["llm_correct"].mean == 0.5
+    assert found.rows["token_f1"].to_pylist() == [1.0, 0.0, 0.0, 1.0]  # of two empty texts: see metrics.md
+
+
+def test_of_several_references_those_without_words_are_left_out(tmp_path: Path) -> None:
+    provider = fake()
+    table = [
+        {"qid": "1", "question": "q", "answer": "Lyon", "reference": ["", "Paris"]},
+        {"qid": "2", "question": "q", "answer": "", "reference": ["", "Paris"]},
+        {"qid": "3", "question": "q", "answer": "Lyon", "reference": [" ", ""]},
+    ]
+    found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert [fenced_texts(prompt)["reference"] for prompt in provider.prompts] == ["Paris"]
+    assert found.rows["verdict"].to_pylist() == ["WRONG", "WRONG", None]
+
+
+@pytest.mark.parametrize(
+    ("metric_name", "values"),
+    [
+        ("llm_grade[scale=1-10]", ["no_reference", 0.0, 1.0]),
+        ("criteria[file={file}]", ["no_reference", "no_answer", 1.0]),
+    ],
+)
+def test_no_judgement_asks_about_an_empty_answer(tmp_path: Path, metric_name: str, values: list[Any]) -> None:
+    (tmp_path / "tone.md").write_text("{reference}\n{answer}\nPolite?", encoding="utf-8")
+    provider = fake("10" if "grade" in metric_name else "Yes")
+    table = [*rows("", reference=" "), *rows("", "It is Paris.")]
+    for number, row in enumerate(table):
+        row["qid"] = str(number)
+    name = metric_name.format(file=tmp_path / "tone.md")
+    found = evaluate(table, metrics=name, judge=judge(provider), output_dir=tmp_path)
+    assert asked(provider) == ["It is Paris."]
+    scores, outcomes = found.rows[name].to_pylist(), found.rows[f"{name}.outcome"].to_pylist()
+    assert [s if o == "scored" else o for s, o in zip(scores, outcomes, strict=True)] == values
+
+
+def test_own_words_are_not_asked_about_an_empty_text(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("{topic}\n{answer}\nPolite?", encoding="utf-8")
+    provider = fake("CORRECT")
+    table = [{**row, "topic": topic} for row, topic in zip(rows("x", "", "y"), [" ", "t", "t"], strict=True)]
+    found = evaluate(table, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
+    assert found.rows["verdict.outcome"].to_pylist() == ["no_topic", "no_answer", "scored"]
+    assert asked(provider) == ["y"]
 
 
 def test_the_same_text_is_asked_about_once(tmp_path: Path) -> None:
@@ -232,8 +287,16 @@ def test_a_prompt_with_a_column_that_is_not_there(tmp_path: Path, words: str, sa
 def test_a_prompt_of_ones_own_is_for_one_judgement(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("{answer}", encoding="utf-8")
-    with pytest.raises(UsageError, match="for one judgement"):
+    with pytest.raises(UsageError, match="for one judgement") as caught:
         evaluate(ROWS, metrics="llm_correct,llm_grade", judge=judge(fake("1"), prompt=prompt), output_dir=tmp_path)
+    assert caught.value.hint.startswith("name llm_correct or llm_grade, and add the other to the run that you keep")
+    assert caught.value.hint.endswith("add_metrics()")
+    evaluate(ROWS, metrics="llm_correct", judge=judge(fake("WRONG"), prompt=prompt), run="r", output_dir=tmp_path)
+    found = add_metrics("r", "llm_grade", judge=judge(fake("5"), prompt=prompt), output_dir=tmp_path)
+    assert (found["llm_correct"].mean, found["llm_grade"].mean) == (0.0, 1.0)
+    with pytest.raises(UsageError, match="for one judgement") as caught:
+        add_metrics("r", "claim_recall", judge=judge(fake("1"), prompt=prompt), output_dir=tmp_path)
+    assert caught.value.hint == "claim_recall takes several: leave the prompt out"
 
 
 def test_a_file_that_changes_while_it_is_judged(tmp_path: Path) -> None:

@@ -73,6 +73,31 @@ def test_everything_that_can_go_wrong_is_an_outcome_and_no_number(tmp_path: Path
     assert reasons[6] == "HTTP 400: too long"
 
 
+@pytest.mark.parametrize("settings", [{}, {"repeats": 3}, {"wordings": 2}])
+def test_what_can_not_be_read_is_shown(tmp_path: Path, settings: dict[str, Any]) -> None:
+    replies = {"a": "Maybe", "b": "<think>Yes?</think>\x1b[31m" + "Well, " * 100, "c": " ", "d": "Yes"}
+    found = judged(rows(*replies), FakeProvider(lambda answer: replies[answer]), tmp_path, tries=1, **settings)
+    maybe, long, empty, fine = column(found, "reason")
+    assert maybe == 'not a verdict: "Maybe"'
+    assert long.startswith('not a verdict: "\\x1b[31mWell, Well, ')
+    assert long.endswith('…"')
+    assert len(long) < 230
+    assert (empty, fine) == ('not a verdict: "an empty reply"', None)
+    said = found.summary["judges"]["verdict"]
+    assert said["causes"] == {"unparsable: not a verdict": 3}  # counted together, with one example
+    assert said["unreadable"] == {"unparsable: not a verdict": "Maybe"}
+
+
+def test_no_secret_is_shown_with_what_can_not_be_read(tmp_path: Path) -> None:
+    with JudgeServer(lambda request, number: Action(body=completion("your key is sk-very-secret"))) as server:
+        one = Judge("m", server.url, "sk-very-secret", check=False, tries=1)
+        found = evaluate(rows("a"), metrics="llm_correct", judge=one, output_dir=tmp_path, run="r")
+    (reason,) = column(found, "reason")
+    assert reason.startswith('not a verdict: "your key is ')
+    assert "secret" not in reason
+    assert "secret" not in (tmp_path / "r" / "summary.json").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("replies", "outcome", "verdict"),
     [

@@ -44,3 +44,12 @@ def test_equal_answers_are_a_tie_without_asking(tmp_path: Path) -> None:
     result = evaluate([row], metrics="preference", judge=judge(provider), output_dir=tmp_path)
     assert result["preference"].mean == 0.5
     assert provider.prompts == []
+
+
+def test_an_empty_answer_is_worse_than_any_other_without_asking(tmp_path: Path) -> None:
+    texts = [("", "x"), ("x", " "), ("", " ")]
+    rows = [{"qid": str(n), "question": "q", "answer": a, "other_answer": b} for n, (a, b) in enumerate(texts)]
+    provider = FakeProvider("First")
+    result = evaluate(rows, metrics="preference", judge=judge(provider), output_dir=tmp_path)
+    assert result.rows["preference"].to_pylist() == [0.0, 1.0, 0.5]
+    assert provider.prompts == []

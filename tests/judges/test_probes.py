@@ -73,6 +73,7 @@ def test_a_judge_that_does_not_stops_before_any_row(tmp_path: Path, always: str)
         tried(provider, tmp_path, tries=1)
     assert "Judge(check=False)" in caught.value.hint
     assert "It missed" in str(caught.value)
+    assert (always == "hm") == ('24 have no verdict, unparsable: not a verdict: "hm"' in str(caught.value))
     assert len(asked(provider)) == 24
     assert files(tmp_path) == ["judge.journal.sqlite"]
     found = tried(provider, tmp_path, tries=1, check=False)  # to go on all the same
@@ -107,6 +108,7 @@ def test_where_little_may_be_spent_the_rows_come_first(tmp_path: Path, limits: d
     check = found.summary["judge_check"]
     assert len(provider.prompts) == estimate["calls"] + estimate["check_calls"] == (25 if is_tried else 1)
     assert (check["skipped"] is None, check["n"]) == (is_tried, 24 if is_tried else 0)
+    assert is_tried or "even where the check is asked for" in check["skipped"]
     assert found["llm_correct"].n_scored == 1
 
 
@@ -119,14 +121,30 @@ def test_a_judge_of_other_words_is_another(tmp_path: Path) -> None:
 
 def test_own_words_are_tried_if_the_cases_have_what_they_show(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.txt"
-    table = [{"qid": "1", "answer": "a", "reference": "b", "domain": "d"}]
-    for words, calls in (("{question}\n{reference}\n{answer}", 25), ("{domain}\n{answer}", 1)):
+    table = [{"qid": "1", "question": "q", "answer": "a", "reference": "b", "domain": "d"}]
+    for words, calls, why_not in (
+        ("{question}\n{reference}\n{answer}", 25, None),
+        ("{domain}\n{reference}\n{answer}", 1, "its words show {domain}, which the cases don't have"),
+        ("{question}\n{answer}", 1, "its words don't show {reference}, and the cases can't be decided without it"),
+    ):
         prompt.write_text(words, encoding="utf-8")
         provider = expert() if calls > 1 else fake("Yes")
-        one = Judge(provider=provider, prompt=prompt)
-        found = evaluate([{**table[0], "question": "q"}], metrics="llm_correct", judge=one, output_dir=tmp_path)
+        asking = Asking(Judge(provider=provider, prompt=prompt), tmp_path)
+        data = Data.open(table)
+        estimate = asking.filling(asking.missing(get_all("llm_correct"), data.batches)).estimate(data.batches)
+        assert estimate["check_calls"] == calls - 1
+        found = evaluate(table, metrics="llm_correct", judge=asking.judge, output_dir=tmp_path)
         assert len(provider.prompts) == calls
-        assert ("judge_check" in found.summary) == (calls > 1)
+        assert found.summary["judge_check"]["skipped"] == why_not
+
+
+def test_own_words_may_be_the_reason_for_a_failed_check(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("{question}\n{reference}\n{answer}\nPolite?", encoding="utf-8")
+    with pytest.raises(UsageError, match="10 of 24") as caught:
+        tried(fake("Yes"), tmp_path, prompt=prompt)
+    assert caught.value.hint.startswith("your own words may be the reason")
+    assert caught.value.hint.endswith("Judge(check=False)")
 
 
 def test_grades_have_no_known_cases(tmp_path: Path) -> None:

@@ -111,6 +111,16 @@ def test_words_that_make_no_sense(tmp_path: Path, text: str, message: str) -> No
         read_words(path, ["question", "reference", "answer", "tone"])
 
 
+@pytest.mark.parametrize("field", ["answr", "Answer", "agent_respons"])
+def test_a_slip_in_the_name_of_the_answer_is_named_before_the_table_is_known(tmp_path: Path, field: str) -> None:
+    path = tmp_path / "prompt.txt"
+    path.write_text(f"{{question}}\n{{{field}}}", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=rf"line 2: the prompt never shows {{answer}}, but {{{field}}}: did you mean a"
+    ):
+        read_words(path)
+
+
 def test_words_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nothing\.txt: can't be read"):
         read_words(tmp_path / "nothing.txt")

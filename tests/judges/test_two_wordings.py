@@ -22,6 +22,7 @@ from ragmeter.judges.providers.port import ChatReply
 from ragmeter.judges.verdict import CORRECT, WRONG, verdict
 from ragmeter.registry import get_all
 from ragmeter.runs.run import Run
+from ragmeter.show.sentences.judging import judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import judge, rows
 
@@ -29,9 +30,13 @@ REPHRASED = "Judging by the expected answer"
 
 
 def chance(probability: float) -> ChatReply:
-    """A verdict with the probability of Yes."""
-    logprobs = {"Yes": math.log(probability), "No": math.log(1 - probability)}
-    return ChatReply("Yes" if probability > 0.5 else "No", logprobs=logprobs)
+    """The likelier verdict, with the probability of Yes."""
+    return drawn("Yes" if probability > 0.5 else "No", probability)
+
+
+def drawn(word: str, probability: float) -> ChatReply:
+    """A verdict that was drawn at a temperature above 0, with the probability of Yes."""
+    return ChatReply(word, logprobs={"Yes": math.log(probability), "No": math.log(1 - probability)})
 
 
 def provider(first: FakeReply, second: FakeReply, **settings: Any) -> FakeProvider:
@@ -56,6 +61,8 @@ def judged(folder: Path, asked: FakeProvider, n: int = 1, **settings: Any) -> Ev
         (chance(0.7), chance(0.35), CORRECT, 0.525),
         (chance(0.75), chance(0.25), WRONG, 0.5),  # even
         (chance(0.505), chance(0.506), CORRECT, 0.5055),  # both say so
+        (drawn("Yes", 0.3), drawn("Yes", 0.3), CORRECT, 0.3),  # both say so, as in one wording and with repeats
+        (drawn("Yes", 0.3), drawn("No", 0.3), WRONG, 0.3),
         ("Yes", "Yes", CORRECT, None),
         ("Yes", "No", WRONG, None),
         ("No", "Yes", WRONG, None),
@@ -72,6 +79,13 @@ def test_one_verdict_from_two(
     assert table["verdict_probability"].astype(float).tolist() == pytest.approx(
         [math.nan if probability is None else probability], nan_ok=True
     )
+
+
+@pytest.mark.parametrize("settings", [{"wordings": 1}, {"wordings": 1, "repeats": 3}])
+def test_the_verdict_is_what_the_model_said(tmp_path: Path, settings: dict[str, int]) -> None:
+    table = judged(tmp_path, FakeProvider(drawn("Yes", 0.3)), **settings).to_pandas()
+    assert table["verdict"].tolist() == [CORRECT]
+    assert table["verdict_probability"].tolist() == pytest.approx([0.3])
 
 
 def test_the_reason_is_of_the_wording_that_decided(tmp_path: Path) -> None:
@@ -282,12 +296,17 @@ def test_the_estimate_says_what_comes_where_it_is_in_doubt(tmp_path: Path) -> No
 def test_a_limit_takes_no_verdict_away(tmp_path: Path, limit: int) -> None:
     """Where no call is left for the second wording, the first one's verdict stands."""
     asked = FakeProvider(lambda prompt: chance(0.3 if REPHRASED in prompt else 0.6))
-    result = judged(tmp_path, asked, 4, wordings=None, max_calls=limit)["llm_correct"]
+    run = judged(tmp_path, asked, 4, wordings=None, max_calls=limit)
     first = sum(REPHRASED not in prompt for prompt in asked.prompts)
     assert len(asked.prompts) == limit
-    assert result.n_scored == min(first, 4)
-    judged(tmp_path, asked, 4, wordings=None, max_calls=100)
+    assert run["llm_correct"].n_scored == min(first, 4)
+    halves = first - (limit - first)
+    assert run.summary["judges"]["verdict"].get("n_without_second_wording", 0) == halves
+    lines = [line for line, _ in judge_lines(run.summary, run.manifest) if "on one wording" in line]
+    assert [line.split()[0] for line in lines] == ([str(halves)] if halves else [])
+    whole = judged(tmp_path, asked, 4, wordings=None, max_calls=100)
     assert len(asked.prompts) == 8
+    assert "n_without_second_wording" not in whole.summary["judges"]["verdict"]
 
 
 def test_the_check_counts_both_wordings(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -31,6 +31,9 @@ from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
+
+if TYPE_CHECKING:
+    from ragmeter.engine.judging import ColumnFiller
 
 #: Outcomes that are the row's, not a metric's: they hold for every metric that comes later. A judge may have failed
 #: with the last two as well, but then there is an answer.
@@ -62,7 +65,8 @@ def extend(
     if columns:
         total = int(summary["n_rows"])
         read = partial(_batches, run, list(summary["metrics"]), missing)
-        filled = asking.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=asking.retry_failed)
+        reuse = columns_to_reuse(run, columns, asking)
+        filled = asking.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=reuse)
     asked_before = manifest.get("asked", {})
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
@@ -122,23 +126,41 @@ def journal_folder(run: Run, output_dir: str | Location) -> Path:
 
 
 def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict[str, AskedColumn]:
-    """The columns that a judge has to fill, by name: those that the run lacks, or all of them to retry what failed."""
+    """The columns that a judge has to fill, by name: those that the run lacks, or all of them to retry what failed.
+
+    One that is to have more repeats than it had is filled anew; the journal has the first ones.
+    """
     described = run.manifest().get("asked", {})
     columns = asking.missing(metrics, lambda: _first_rows(run), described)
     if asking.judge is None:
         return {}
+    to_fill: dict[str, AskedColumn] = {}
     for filler in asking.filling(columns).fillers():
         name = filler.column.name
-        changed = _changed(described[name], filler.signature()) if name in described else []
-        if changed:
-            raise UsageError(
-                f"{name} of the run {run.name} was filled by another judge, or with other settings "
-                f"({', '.join(changed)})",
-                hint=filler.same_wordings(described[name], changed)
-                + "judge its rows as a run of their own: "
-                + _anew(run),
-            )
-    return {column.name: column for column in columns if column.name not in described or asking.retry_failed}
+        before = described.get(name, {})
+        changed = _changed(before, filler.signature()) if before else []
+        more_repeats = changed == ["repeats"] and asking.judge.repeats > before["repeats"]
+        if changed and not more_repeats:
+            raise _other_judge(run, filler, before, changed)
+        if not before or more_repeats or asking.retry_failed:
+            to_fill[name] = filler.column
+    return to_fill
+
+
+def columns_to_reuse(run: Run, columns: Collection[str], asking: Asking) -> list[str]:
+    """Those whose verdicts stay, where the judge is asked again about rows without. More repeats are counted anew."""
+    described = run.manifest().get("asked", {})
+    repeats = None if asking.judge is None else asking.judge.repeats
+    return [name for name in columns if asking.retry_failed and described.get(name, {}).get("repeats") == repeats]
+
+
+def _other_judge(run: Run, filler: ColumnFiller, before: Mapping[str, Any], changed: Sequence[str]) -> UsageError:
+    is_other = not filler.judge.client().signature().keys().isdisjoint(changed)
+    who = "another judge" if is_other else "this judge with other settings"
+    return UsageError(
+        f"{filler.column.name} of the run {run.name} was filled by {who} ({', '.join(changed)})",
+        hint=f"{filler.as_before(before, changed)}judge its rows as a run of their own: {_anew(run)}",
+    )
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -117,10 +117,10 @@ class Asking:
         batches: Batches,
         total: int | None,
         *,
-        reuse: bool = False,
+        reuse: Collection[str] = (),
         batch_done: BatchDone = lambda batch, filled: None,
     ) -> Filled:
-        """Fill these columns; `reuse` keeps the verdicts that the table has already.
+        """Fill these columns; of those in `reuse`, the verdicts that the table has already are kept.
 
         `batch_done` is called with each batch and its new columns.
         """
@@ -144,7 +144,7 @@ class Asking:
         if self.judge is not None and not columns:
             raise UsageError("none of the metrics needs a judge", hint="llm_correct does, for example")
         if self.judge is not None and self.judge.words is not None and len(columns) > 1:
-            raise UsageError("a prompt of your own is for one judgement", hint="run the metrics one after another")
+            raise _several_judgements(metrics)
         if self.judge is not None and self.judge.wordings == 2 and all(c.asked.rephrased is None for c in columns):
             name = parameter("wordings", of="judge")
             raise UsageError(f"{name} has no effect on these metrics", hint="it is for llm_correct; leave it out")
@@ -177,7 +177,7 @@ class Asking:
             filler.check(names)
         return {name for filler in fillers for name in filler.asked.needs}
 
-    def filling(self, columns: Sequence[AskedColumn], *, reuse: bool = False) -> Filling:
+    def filling(self, columns: Sequence[AskedColumn], *, reuse: Collection[str] = ()) -> Filling:
         """With the journal that the judge names, or else that of the folder."""
         from ragmeter.engine.judge_work import Filling
 
@@ -211,6 +211,15 @@ def _no_judge(metrics: Sequence[Metric], missing: Sequence[str]) -> UsageError:
     elif column.asked.instead:
         hint += f"; {column.asked.instead}"
     return UsageError(f"{metric.name} needs a judge", hint=hint)
+
+
+def _several_judgements(metrics: Sequence[Metric]) -> UsageError:
+    names = [metric.name for metric in metrics if metric.asks]
+    hint = f"{names[0]} takes several: leave the prompt out"
+    if len(names) > 1:
+        add = by_caller("`evaluate --run NAME --metrics ...`", "add_metrics()")
+        hint = f"name {' or '.join(names)}, and add the other to the run that you keep, with {add}"
+    return UsageError("a prompt of your own is for one judgement", hint=hint)
 
 
 def _is_judge(given: object) -> bool:

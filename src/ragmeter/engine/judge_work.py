@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -88,14 +88,15 @@ class JudgeCalls:
 class Filling:
     """Columns to be filled by a judge, and the journal that its replies are kept in.
 
-    `retry_failed` asks anew about rows whose recorded replies are no verdicts.
+    `retry_failed` asks anew about rows whose recorded replies are no verdicts; of the columns in `reuse`, the verdicts
+    that are in the table already are kept.
     """
 
     columns: Sequence[AskedColumn]
     judge: Judge
     journal: Path | None
     retry_failed: bool = False
-    reuse: bool = False
+    reuse: Collection[str] = ()
 
     @property
     def names(self) -> list[str]:
@@ -182,7 +183,7 @@ class Filling:
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""
         return [
-            ColumnFiller(self.judge, column, retry_failed=self.retry_failed, reuse=self.reuse)
+            ColumnFiller(self.judge, column, retry_failed=self.retry_failed, reuse=column.name in self.reuse)
             for column in self.columns
         ]
 

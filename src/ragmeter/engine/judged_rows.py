@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.definition import Metric
-from ragmeter.engine.extending import columns_to_fill, journal_folder, run_batches
+from ragmeter.engine.extending import columns_to_fill, columns_to_reuse, journal_folder, run_batches
 from ragmeter.engine.filling import Asking, journals_of
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
@@ -73,7 +73,8 @@ def estimate_adding(
     folder = find_run(run, output_dir)
     asking = _asking(judge, journal_folder(folder, output_dir), retry_failed)
     columns = columns_to_fill(folder, metrics, asking)
-    estimate = asking.filling(list(columns.values()), reuse=retry_failed).estimate(lambda: run_batches(folder))
+    filling = asking.filling(list(columns.values()), reuse=columns_to_reuse(folder, columns, asking))
+    estimate = filling.estimate(lambda: run_batches(folder))
     return {**estimate, "rows": folder.n_rows}
 
 

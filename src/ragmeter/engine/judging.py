@@ -25,7 +25,8 @@ from ragmeter.judges.judge import Judge, as_rephrased
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import prompt_hash
-from ragmeter.judges.verdict import EXACT, LLM
+from ragmeter.judges.verdict import EXACT, LLM, MISS
+from ragmeter.metrics.support import has_text
 from ragmeter.show.progress import Advance
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
 
@@ -40,29 +41,45 @@ class Tally:
     def __init__(self) -> None:
         self.judged_by: Counter[str] = Counter()
         self.causes: Counter[str] = Counter()
+        self._unreadable: dict[str, str] = {}
         self._values: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
-        self._repeated = self._flipped = 0
+        self._repeated = self._flipped = self._halves = 0
 
     def add(self, judgement: Judgement) -> None:
         """Count what the model said of one row."""
         if judgement.verdict is not None:
             self._values[judgement.verdict] += 1
+        if judgement.unread:
+            self._unreadable.setdefault(f"{judgement.outcome}: {judgement.cause}", judgement.unread)
         if judgement.reason:
             self._reasons[judgement.reason] += 1
+        self._halves += judgement.is_half
         if judgement.is_repeated:
             self._repeated += 1
             self._flipped += judgement.flipped
 
     def as_dict(self) -> dict[str, Any]:
-        """Who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
+        """Who decided, what failed, how often repeats or wordings disagree, and what looks wrong.
+
+        `unreadable` has an example of a reply for each cause that is one.
+        """
         return {
             "judged_by": dict(sorted(self.judged_by.items())),
             "causes": dict(self.causes.most_common()),
+            **({"unreadable": self._unreadable} if self._unreadable else {}),
             "n_judged_repeatedly": self._repeated,
             "flip_rate": self._flipped / self._repeated if self._repeated else None,
+            **({"n_without_second_wording": self._halves} if self._halves else {}),
             "warnings": list(same_verdicts(self._values, self._reasons)),
         }
+
+
+def _known(value: str | None, row: Mapping[str, Any]) -> Decision | None:
+    """What is decided of a row that needs no judge, None of any other."""
+    if value is None:
+        return None
+    return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
 
 
 class ColumnFiller:
@@ -141,7 +158,7 @@ class ColumnFiller:
 
         await for_each(waiting, ask, 2 * self.judge.workers)
         advance(len(batch) - len(waiting))
-        return self._cells(states, values, judgements, start)
+        return self._cells(states, [_known(*pair) for pair in zip(values, rows, strict=True)], judgements, start)
 
     def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
         return texts_of_calls(self.asked, row, self.judge.items_per_call)
@@ -179,11 +196,11 @@ class ColumnFiller:
         return self.sharing is None or not self.sharing.decides(row)
 
     def _cells(
-        self, states: Sequence[str], values: Sequence[str | None], judgements: Mapping[int, Judgement], start: int
+        self, states: Sequence[str], known: Sequence[Decision | None], judgements: Mapping[int, Judgement], start: int
     ) -> dict[str, list[Any]]:
         """The cells under their names in the table: the value, its outcome, and what else the column fills."""
         decisions: list[Decision] = []
-        for place, (state, value) in enumerate(zip(states, values, strict=True)):
+        for place, (state, decision) in enumerate(zip(states, known, strict=True)):
             judgement = judgements.get(place)
             chance = None if self.sharing is None else self.sharing.chance(start + place)
             if judgement is not None:
@@ -192,8 +209,7 @@ class ColumnFiller:
                     self._tally.causes[f"{judgement.outcome}: {judgement.cause}"] += 1
                 if self.sharing is not None:
                     self.sharing.record(start + place, judgement.accuracy)
-            otherwise = Decision(outcome=state)
-            decisions.append(decided(judgement, chance, otherwise) if value is None else Decision(value, EXACT))
+            decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
         self._tally.judged_by.update(decision.by for decision in decisions if decision.by)
         name = self.column.name
         cells: list[list[Any]] = [
@@ -242,8 +258,10 @@ class ColumnFiller:
         estimate = self.asks.estimate_all(texts, journal, retry=self.retry_failed, seen=seen)
         return {"rows": sum(lengths), **estimate}
 
-    def same_wordings(self, before: Mapping[str, Any], changed: Collection[str]) -> str:
-        """How to go on with a run that differs in its wordings alone, such as one of an earlier version."""
+    def as_before(self, before: Mapping[str, Any], changed: Collection[str]) -> str:
+        """How to go on with a run that had more repeats, or differs in its wordings alone, as of an earlier version."""
+        if changed == ["repeats"]:
+            return f"ask as it was asked, with {option('repeats', before['repeats'], of='judge')}, or "
         number, other = before.get("wordings", 1), as_rephrased(self.column.asked)
         if not {"wordings", "rephrased_prompt", "sure_from"}.issuperset(changed) or other is None:
             return ""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ragmeter.asked import ASKED, Asked, AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.io.write import dumps
+from ragmeter.metrics.support import has_text
 from ragmeter.registry import load_builtin
 from ragmeter.table import SCORED, Batch, Failed, outcome_column, outcomes, row_causes
+
+#: The columns that hold what is judged.
+_ANSWERS = ("answer", "other_answer")
 
 
 def with_offline(batches: Iterable[Batch], metrics: Sequence[Metric]) -> Iterable[Batch]:
@@ -56,25 +60,49 @@ def rows_to_fill(
 ) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
     """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns.
 
-    `asked` is the column as the judge has it; `also` are other columns that are wanted.
+    `asked` is the column as the judge has it; `also` are other columns that are wanted. A text without any words is no
+    text to be judged, or to judge by.
     """
     states = outcomes(batch.columns, [column.input_name(name) for name in asked.required], len(batch))
     if causes := row_causes(batch):
         states = [cause or state for cause, state in zip(causes, states, strict=True)]
     rows = list(_records(column, {*asked.needs, *also}, batch))
     values: list[str | None] = [None] * len(batch)
-    if (known := asked.known) is not None:
-        for place, row in enumerate(rows):
-            value = known(row) if states[place] == SCORED else None
+    answers = [name for name in asked.required if name in _ANSWERS]
+    others = [name for name in asked.required if name not in _ANSWERS]
+    for place, row in enumerate(rows):
+        if states[place] == SCORED:
+            states[place] = _blank(row, others)
+        if states[place] == SCORED:  # an empty answer may be known to be a bad one
+            value = None if asked.known is None else asked.known(row)
             if isinstance(value, Failed):
                 states[place] = value.cause
+            elif value is None:
+                states[place] = _blank(row, answers)
             else:
                 values[place] = value
     return states, values, rows
 
 
+def _blank(row: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Which of these texts has no words in it, as an outcome; `scored` if none."""
+    return next((f"no_{name}" for name in names if name not in ASKED and _is_blank(name, row[name])), SCORED)
+
+
+def _is_blank(name: str, value: Any) -> bool:
+    """An empty list of passages is a result; one of references is none."""
+    return not has_text(value) if isinstance(value, str) else name == "reference" and not value
+
+
 def _records(column: AskedColumn, names: Collection[str], batch: Batch) -> Iterator[dict[str, Any]]:
     columns = {name: batch.columns.get(column.input_name(name)) or [None] * len(batch) for name in names}
+    if "reference" in columns:
+        columns["reference"] = [_references(value) for value in columns["reference"]]
     for name in columns.keys() & ASKED.keys():
         columns[name] = [ASKED[name].decoded(value) for value in columns[name]]
     return ({name: values[place] for name, values in columns.items()} for place in range(len(batch)))
+
+
+def _references(value: Any) -> Any:
+    """The acceptable answers that have any words; a table's empty cell is a reference without."""
+    return [text for text in value if has_text(text)] if isinstance(value, list) else value

@@ -62,9 +62,8 @@ def decided(judgement: Judgement | None, chance: float | None, otherwise: Decisi
     `chance` is the offline judge's probability that the answer is right, None where it is not sure.
     """
     if judgement is not None and (judgement.verdict is not None or chance is None):
-        by = None if judgement.verdict is None else LLM
-        said = (judgement.outcome, judgement.cause, judgement.reason, judgement.probability)
-        return Decision(judgement.verdict, by, *said)
+        by, reason = (None, judgement.explained) if judgement.verdict is None else (LLM, judgement.reason)
+        return Decision(judgement.verdict, by, judgement.outcome, judgement.cause, reason, judgement.probability)
     return otherwise if chance is None else Decision(CORRECT if chance >= 0.5 else WRONG, OFFLINE, probability=chance)
 
 

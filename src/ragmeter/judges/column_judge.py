@@ -13,10 +13,11 @@ from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
-from ragmeter.judges.forms import choice_grammar, first_choice
+from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.prompt import Prompt
 from ragmeter.judges.providers.port import ChatProvider, ChatReply
+from ragmeter.show.texts import shortened, visible
 from ragmeter.table import REFUSED, SCORED, UNPARSABLE
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _FRAME = 50
 #: How many likely first tokens a server is asked for.
 _TOP_TOKENS = 5
+#: So many characters are shown of a reply that can't be read.
+_SHOWN_OF_REPLY = 200
 
 
 class ColumnJudge:
@@ -96,7 +99,8 @@ class ColumnJudge:
         if columns is None:
             form = f"in the form of {self.asked.name}" if self.asked.structured else f"a {self.asked.name}"
             cause = "cut off at max_tokens" if reply.cut_off else f"not {form}"
-            return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause)
+            unread = visible(shortened(bare_reply(replies[-1]) or replies[-1], _SHOWN_OF_REPLY)) or "an empty reply"
+            return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause, unread=unread)
         value, reason = columns["value"], columns.get("reason", "")
         chance = self.asked.form.probability(reply.logprobs or {})
         return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)

@@ -1,4 +1,4 @@
-"""Forms of a reply and their strict readers: only a whole reply of the form counts, so a quoted word never does."""
+"""Forms of a reply and their strict readers: only a whole reply of the form counts, never a word in a sentence."""
 
 from __future__ import annotations
 

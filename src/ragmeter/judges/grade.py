@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ragmeter.asked import asked
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
 from ragmeter.judges.forms import Scale
+from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
 
 _WORDS = """\
@@ -40,6 +42,12 @@ class ScaleName(str):
 
 _USUAL = ScaleName("1-5")
 
+
+def _on_scale(low: int, high: int) -> dict[str, Any]:
+    """The form of the reply, and the grade of an answer that says nothing: the worst, and nobody is asked."""
+    return {"form": Scale("grade", low, high), "known": lambda row: None if has_text(row["answer"]) else str(low)}
+
+
 grade = asked(
     "grade",
     words=_WORDS,
@@ -49,7 +57,7 @@ grade = asked(
     settings={"scale": _USUAL},
     instead="offline there is offline_correct, right or wrong",
     labels=_LABELS,
-    configure=lambda settings: {"form": Scale("grade", *ScaleName.parse(settings["scale"]).ends)},
+    configure=lambda settings: _on_scale(*ScaleName.parse(settings["scale"]).ends),
 )
 
 
@@ -61,7 +69,8 @@ def llm_grade(grade: Sequence[str], *, scale: ScaleName = _USUAL) -> list[float 
 
     **Settings.** `scale=1-10` asks for grades from 1 to 10; 1-5 unless given.
 
-    **Edge cases.** A reply that is no whole number of the scale is no grade: the row is counted, and not scored.
+    **Edge cases.** An empty answer has the worst grade, and nobody is asked. A reply that is no whole number of the
+    scale is no grade: the row is counted, and not scored.
 
     **Use it** with a prompt of your own, for what is more or less so: completeness, tone. **Not** for right or wrong:
     `llm_correct` is steadier.

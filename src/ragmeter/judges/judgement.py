@@ -10,13 +10,17 @@ from typing import Any
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import SCORED, TIED
 
+_TIE = "as many for as against; the same judge with more repeats breaks the tie"
+
 
 @dataclass(frozen=True)
 class Judgement:
     """What the judge made of one answer. Only a `scored` one has a verdict.
 
     `verdicts` holds one for each repeat and wording, None where it could not be read; `replies` are the model's own
-    words; `probability` is that of the higher value, where the server gives log-probabilities.
+    words; `probability` is that of the higher value, where the server gives log-probabilities. The verdict is what the
+    model says: at a temperature above 0 it may say the less probable word, and repeats would be of no use otherwise.
+    `unread` is the beginning of a reply that could not be read. `is_half`: a limit left no call for a second wording.
     """
 
     outcome: str
@@ -26,6 +30,13 @@ class Judgement:
     replies: tuple[str, ...] = ()
     cause: str = ""
     probability: float | None = None
+    unread: str = ""
+    is_half: bool = False
+
+    @property
+    def explained(self) -> str:
+        """Why there is no verdict, with the beginning of the reply that is none."""
+        return f'{self.cause}: "{self.unread}"' if self.unread else self.cause
 
     @property
     def accuracy(self) -> bool | None:
@@ -57,7 +68,7 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
     replies = tuple(reply for judgement in judgements for reply in judgement.replies)
     failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
     if failed is not None:
-        return Judgement(failed.outcome, None, "", (None,), replies, failed.cause)
+        return Judgement(failed.outcome, None, "", (None,), replies, failed.cause, unread=failed.unread)
     value = join([judgement.verdict for judgement in judgements if judgement.verdict is not None])
     reason = next((judgement.reason for judgement in judgements if judgement.reason), "")
     return Judgement(SCORED, value, reason, (value,), replies)
@@ -66,14 +77,14 @@ def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) ->
 def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judgement:
     """One judgement from those in two wordings. If one of them has no verdict, the row has none.
 
-    Where they differ, the mean of their probabilities decides. If one has none, or the mean is even, the verdict is the
-    one `in_doubt`.
+    What both say is the verdict, as with repeats. Where they differ, the mean of their probabilities decides. If one
+    has none, or the mean is even, the verdict is the one `in_doubt`.
     """
     both = (first, second)
     verdicts, replies = first.verdicts + second.verdicts, first.replies + second.replies
     failed = next((judgement for judgement in both if judgement.verdict is None), None)
     if failed is not None:
-        return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause)
+        return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause, unread=failed.unread)
     chances = [judgement.probability for judgement in both if judgement.probability is not None]
     chance = sum(chances) / len(chances) if chances else None
     if first.verdict == second.verdict:
@@ -97,5 +108,6 @@ def majority(judgements: Sequence[Judgement]) -> Judgement:
         reason = next(judgement.reason for judgement in judgements if judgement.verdict == winner)
         return Judgement(SCORED, winner, reason, verdicts, replies, "", chance)
     failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
-    outcome, cause = (TIED, "as many for as against") if failed is None else (failed.outcome, failed.cause)
-    return Judgement(outcome, None, "", verdicts, replies, cause)
+    if failed is None:
+        return Judgement(TIED, None, "", verdicts, replies, _TIE)
+    return Judgement(failed.outcome, None, "", verdicts, replies, failed.cause, unread=failed.unread)

@@ -7,7 +7,9 @@ from typing import Any
 
 from ragmeter.asked import Parts, asked
 from ragmeter.definition import metric
+from ragmeter.io.write import dumps
 from ragmeter.judges.list_forms import Labels
+from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
 
 #: The values of the column: this answer, the other one, or neither.
@@ -34,8 +36,13 @@ def _agreed(row: Mapping[str, Any], labels: list[Any]) -> str:
     return preferred if preferred == back else TIE
 
 
-def _same_answer(row: Mapping[str, Any]) -> str | None:
-    return f'"{TIE}"' if row["answer"].split() == row["other_answer"].split() else None
+def _known(row: Mapping[str, Any]) -> str | None:
+    """Two answers with the same words are a tie; an empty one is worse than any other."""
+    if row["answer"].split() == row["other_answer"].split():
+        return dumps(TIE)
+    if has_text(row["answer"]) and has_text(row["other_answer"]):
+        return None
+    return dumps(THIS if has_text(row["answer"]) else OTHER)
 
 
 preferred = asked(
@@ -51,7 +58,7 @@ preferred = asked(
         "first": "First answer",
         "second": "Second answer",
     },
-    known=_same_answer,
+    known=_known,
     instead="offline, compare the two runs by a metric that needs no model, such as offline_correct",
     parts=Parts(("question", "reference", "answer", "other_answer"), _both_orders, _agreed),
 )
@@ -65,7 +72,8 @@ def preference(preferred: Sequence[str]) -> list[float | Failed]:
     orders disagree or it says that they are equal. The column `preferred` is filled by the judge's model with two calls
     a row; it is shown the reference, if there is one.
 
-    **Edge cases.** Two answers with the same words are a tie, and nobody is asked.
+    **Edge cases.** Two answers with the same words are a tie, and an empty answer is worse than any other: nobody is
+    asked.
 
     **Use it** for two versions of a system: `ragmeter compare A B --preference` pairs their runs. **Not** for whether
     an answer is right: of two wrong answers one is still better.

@@ -26,8 +26,9 @@ _FEW = 20
 _NEARLY_ALL = 0.95
 #: With fewer right than this, a judge is not trusted.
 FEWEST_RIGHT = 20
-#: The columns that the cases have: a prompt that shows others can't be tried on them.
+#: The columns that the cases have, and those without which nobody can decide them.
 _COLUMNS = frozenset({"question", "reference", "answer"})
+_DECISIVE = ("reference", "answer")
 
 
 class Probe(NamedTuple):
@@ -98,39 +99,51 @@ class Check:
 
 def calls_to_check(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
     """About how many calls and tokens trying a judge takes: none where it is not tried."""
-    effort = _effort(asks, journal)
-    return Counter() if _is_too_much(asks.judge, effort) else effort
+    return Counter() if _why_not(asks, journal) else _effort(asks, journal)
+
+
+def _why_not(asks: ColumnJudge, journal: Journal) -> str:
+    """Why a judge is not tried; an empty text if it is."""
+    shown = asks.asked.needs
+    missing = [name for name in _DECISIVE if name not in shown]
+    others = [name for name in shown if name not in _COLUMNS]
+    if missing:
+        return f"its words don't show {{{missing[0]}}}, and the cases can't be decided without it"
+    if others:
+        return f"its words show {{{others[0]}}}, which the cases don't have"
+    return _too_much(asks.judge, _effort(asks, journal))
 
 
 def _effort(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
     """The calls for cases that the journal does not have, and their tokens."""
-    probes = PROBES if set(asks.asked.needs) <= _COLUMNS else ()
-    return Counter(asks.estimate_all((_shown(asks, probe) for probe in probes), journal))
+    return Counter(asks.estimate_all((_shown(asks, probe) for probe in PROBES), journal))
 
 
 def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
     return {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
 
 
-def _is_too_much(judge: Judge, effort: Mapping[str, int]) -> bool:
-    """Whether trying the judge could take more than half of what may be spent: the rows come first then."""
+def _too_much(judge: Judge, effort: Mapping[str, int]) -> str:
+    """Says that trying the judge could take more than half of what may be spent, if so: the rows come first then."""
     calls = effort["calls"] + effort["if_in_doubt"]
     dollars = 0.0 if judge.price is None else judge.price.of(effort["prompt_tokens"], effort["completion_tokens"])
     if effort["calls"]:
         dollars *= calls / effort["calls"]  # a second wording is about as long
-    few_calls = judge.max_calls is not None and 2 * calls > judge.max_calls
-    return calls > 0 and (few_calls or (judge.budget is not None and 2 * dollars > judge.budget))
+    first = "half of it is for the rows, even where the check is asked for"
+    if judge.max_calls is not None and 2 * calls > judge.max_calls:
+        return f"the limit of {judge.max_calls:,} calls is too low, and {first}; {2 * calls:,} would be enough"
+    if calls and judge.budget is not None and 2 * dollars > judge.budget:
+        return f"the limit of dollars is too low, and {first}"
+    return ""
 
 
-async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check | None:
-    """Try a judge, and refuse one that gets too many wrong; None where its words show other columns.
+async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check:
+    """Try a judge on the cases, if its words and its limits allow it, and refuse one that gets too many wrong.
 
     The replies are in the journal like any other: a judge that was tried before is tried again at no cost.
     """
-    if not set(asks.asked.needs) <= _COLUMNS:
-        return None
-    if _is_too_much(asks.judge, _effort(asks, caller.journal)):
-        return Check(skipped="the limit of calls or dollars is too low to try the judge first")
+    if why_not := _why_not(asks, caller.journal):
+        return Check(skipped=why_not)
     judgements: dict[Probe, Judgement] = {}
 
     async def ask(probe: Probe) -> None:
@@ -145,14 +158,23 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     )
     if check.right < FEWEST_RIGHT:
         shown = "; ".join(check.missed[:3])
-        causes = Counter(f"{j.outcome}: {j.cause}" for j in judgements.values() if j.verdict is None)
-        silent = "".join(f". {n} have no verdict, {cause}" for cause, n in causes.most_common(1))
+        causes = Counter((j.outcome, j.cause) for j in judgements.values() if j.verdict is None)
+        examples = {(j.outcome, j.cause): j.explained for j in judgements.values()}
+        silent = "".join(f". {n} have no verdict, {key[0]}: {examples[key]}" for key, n in causes.most_common(1))
         raise UsageError(
             f"{asks.judge.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}{silent}",
-            hint="choose a better model, or go on all the same with "
-            + by_caller("--no-judge-check", "Judge(check=False)"),
+            hint=_better(asks.judge) + by_caller("--no-judge-check", "Judge(check=False)"),
         )
     return check
+
+
+def _better(judge: Judge) -> str:
+    if judge.words is None:
+        return "choose a better model, or go on all the same with "
+    return (
+        "your own words may be the reason: in these cases the answer is right if it says what the reference says. If "
+        "that is what you ask for too, change the words or the model; if not, go on without the cases, with "
+    )
 
 
 def same_verdicts(verdicts: Counter[str], reasons: Counter[str]) -> Iterator[str]:

@@ -96,8 +96,17 @@ def read_words(path: str | Path, columns: Collection[str] = ()) -> str:
                 )
     text = FIELD.sub(lambda match: f"{{{OTHER_FIELDS.get(match[1], match[1])}}}", text)
     if "{answer}" not in text:
-        raise InputError("the prompt never shows {answer}", file=name, hint="put it where it belongs")
+        raise _no_answer(text, name)
     return text
+
+
+def _no_answer(text: str, file: str) -> InputError:
+    """The prompt does not show what is to be judged; maybe its name is misspelt."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for field in FIELD.findall(line):
+            if meant := did_you_mean(field, ["answer", "agent_response"]):
+                return InputError(f"the prompt never shows {{answer}}, but {{{field}}}{meant}", file=file, line=number)
+    return InputError("the prompt never shows {answer}", file=file, hint="put it where it belongs")
 
 
 def _marker(texts: Collection[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragmeter.asked import Asked
@@ -49,7 +50,7 @@ class TwoWordings(ColumnJudge):
             return first
         second = await self._second.ask(caller, client, values, retry=retry)
         if second.outcome == SKIPPED_BUDGET:
-            return first  # a verdict that was paid for is not lost for want of a second opinion
+            return replace(first, is_half=True)  # what was paid for is not lost for want of a second opinion
         return of_two_wordings(first, second, self._in_doubt)
 
     def _is_enough(self, first: Judgement) -> bool:

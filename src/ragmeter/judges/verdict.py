@@ -9,11 +9,12 @@ from ragmeter.asked import Wording, asked
 from ragmeter.definition import metric
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.normalize import fold
+from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
 
 CORRECT, WRONG = "CORRECT", "WRONG"
-#: Who may decide: the same words, the offline judge, a language model.
-EXACT, OFFLINE, LLM = "exact", "offline", "llm"
+#: Who may decide: the same words, that there is no answer in the answer, the offline judge, a language model.
+EXACT, MISS, OFFLINE, LLM = "exact", "miss", "offline", "llm"
 
 #: Chosen among several wordings by agreement with people: see docs/judge.md.
 _WORDS = """\
@@ -53,7 +54,9 @@ def _bare(text: str) -> str:
 
 
 def _known(row: Mapping[str, Any]) -> str | None:
-    """An answer that is the expected one, word for word, needs no judge."""
+    """An answer that is the expected one, word for word, needs no judge, and an empty one neither."""
+    if not has_text(row["answer"]):
+        return WRONG
     return CORRECT if any(is_exact_match(row["answer"], expected) for expected in row["reference"]) else None
 
 
@@ -77,7 +80,7 @@ def llm_correct(verdict: Sequence[str], *, judge: Literal["llm", "cascade"] = "l
 
     **Formula.** 1 if its verdict is CORRECT, 0 if it is WRONG. The column `verdict` is filled by the judge's model, and
     kept in the run with its `reason`; `judged_by` says who decided. An answer that is the reference word for word (but
-    for case, quotes, white space and a full stop) is CORRECT without asking.
+    for case, quotes, white space and a full stop) is CORRECT without asking, an empty one WRONG.
 
     **Settings.** `judge=cascade` has the offline judge decide where it is sure, and asks the model about the rest.
 

@@ -101,6 +101,7 @@ def test_what_failed_has_no_flags_and_its_cause() -> None:
     assert made.report is not None
     summary = made.report.summary
     assert summary["metrics"]["is_correct"]["n_not_scored"] == {"no_reference": 1, "target_error": 2, "unparsable": 1}
+    assert summary["unreadable"] == {"unparsable: not a verdict": "hm"}
     assert summary["accuracy_bounds"] == (0.2, 1.0)
     assert summary["unscored_share"] == 0.8
     assert summary["usage"]["calls"] == 4

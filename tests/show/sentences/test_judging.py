@@ -21,7 +21,7 @@ def test_a_run_with_a_judge(tmp_path: Path) -> None:
     check, decided, cause, warning, spent = lines_of(run)
     assert check[0].startswith("this judge got 23 of 24 built-in cases right; it missed: wrong: ")
     assert decided == ("verdicts by: exact 5, llm 24", PLAIN)
-    assert cause == ("  1 unparsable: not a verdict", CAUSE)
+    assert cause == ('  1 unparsable: not a verdict, for example "well"', CAUSE)
     assert warning == ("24 of the judge's 24 verdicts are the same: 'CORRECT'", WARNING)
     assert spent[0].startswith("calls: 51 (0 recorded before, 51 made now, 0 of them again); tokens: ")
     assert judge_causes(run.summary()) == {"unparsable: not a verdict": 1}
@@ -34,7 +34,7 @@ def test_of_several_columns_those_that_only_the_model_filled_are_not_listed(tmp_
     metrics = "faithfulness,answer_relevance"
     ragmeter.evaluate([row], metrics=metrics, judge=judge, run="claims", output_dir=tmp_path)
     said = [line for line, _ in lines_of(Run(tmp_path / "claims"))]
-    assert said[0] == "  claims: 1 unparsable: not in the form of claims"
+    assert said[0] == '  claims: 1 unparsable: not in the form of claims, for example "Not a list"'
     assert not any("verdicts by" in line for line in said)
 
 

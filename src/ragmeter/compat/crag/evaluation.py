@@ -23,7 +23,7 @@ from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
-from ragmeter.judges.verdict import CORRECT, EXACT, OFFLINE, WRONG, is_exact_match
+from ragmeter.judges.verdict import CORRECT, EXACT, MISS, OFFLINE, WRONG, is_exact_match
 from ragmeter.metrics.conversation import MISSED, Turn, counted
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.show.progress import Advance
@@ -37,9 +37,9 @@ RESULT_COLUMNS = (
     *TURN_COLUMNS, "is_exact_match", "is_correct", "is_miss", "is_semantically_correct", "api_response",
 )  # fmt: skip
 NO_REFERENCE = "no_reference"
-#: What decides a turn, besides an exact match, the offline judge and a language model: the agent declined, there is no
-#: judge, or the conversation has ended.
-MISS, NOBODY, ENDED = "miss", "nobody", "ended"
+#: Why a turn is decided, besides an exact match, a miss, the offline judge and a language model: there is no judge, or
+#: the conversation has ended.
+NOBODY, ENDED = "nobody", "ended"
 #: Of a turn that nobody has decided yet; told by identity.
 UNDECIDED = Decision()
 

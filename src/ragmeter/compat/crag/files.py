@@ -248,7 +248,7 @@ def _batch(judged: Judged) -> Batch:
     if any(turn.judgement for turn in turns):
         columns["verdict"] = [turn.judgement.verdict if turn.judgement else None for turn in turns]
         columns["reason"] = [
-            whole(turn.judgement.reason or turn.decision.cause) if turn.judgement else None for turn in turns
+            whole(turn.decision.reason or turn.decision.cause) if turn.judgement else None for turn in turns
         ]
     return Batch(columns)
 

@@ -35,9 +35,11 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
             yield prefix + decided_by(column["judged_by"]), PLAIN
         if "cascade" in column:
             yield from ((prefix + line, kind) for line, kind in cascade_lines(column["cascade"]))
-        yield from ((f"  {prefix}{line.strip()}", kind) for line, kind in cause_lines(column["causes"]))
+        causes = cause_lines(column["causes"], column.get("unreadable"))
+        yield from ((f"  {prefix}{line.strip()}", kind) for line, kind in causes)
         if column["flip_rate"] is not None:
             yield f"{prefix}flip rate: {number(column['flip_rate'])}, n = {column['n_judged_repeatedly']:,}", PLAIN
+        yield from ((prefix + line, kind) for line, kind in one_wording_lines(column))
         for warning in column["warnings"]:
             yield prefix + warning, WARNING
     usage, effort = (
@@ -62,9 +64,11 @@ def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
         judges: Mapping[str, Mapping[str, Any]] = summary.get("judges") or {}
         return judges
     counts = {name: summary[name] for name in ("judged_by", "flip_rate", "n_judged_repeatedly")}
+    counts["n_without_second_wording"] = summary.get("n_without_second_wording")
     cascade = {"cascade": summary["cascade"]} if "cascade" in summary else {}
     warnings = summary.get("judge_warnings") or []
-    return {"verdict": {**counts, **cascade, "causes": summary.get("causes") or {}, "warnings": warnings}}
+    causes = {"causes": summary.get("causes") or {}, "unreadable": summary.get("unreadable")}
+    return {"verdict": {**counts, **cascade, **causes, "warnings": warnings}}
 
 
 def judge_model(manifest: Mapping[str, Any]) -> str:
@@ -116,12 +120,20 @@ def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
         yield warning, WARNING
 
 
-def cause_lines(causes: Mapping[str, int]) -> Iterator[Line]:
-    """Why there is no verdict, most frequent first."""
+def cause_lines(causes: Mapping[str, int], unreadable: Mapping[str, str] | None = None) -> Iterator[Line]:
+    """Why there is no verdict, most frequent first; `unreadable` has a reply for each cause that is one."""
     for cause, count in list(causes.items())[:_MOST_CAUSES]:
-        yield f"  {count:,} {cause}", CAUSE
+        example = f', for example "{unreadable[cause]}"' if unreadable and cause in unreadable else ""
+        yield f"  {count:,} {cause}{example}", CAUSE
     if len(causes) > _MOST_CAUSES:
         yield f"  and {len(causes) - _MOST_CAUSES:,} other causes: summary.json has them", CAUSE
+
+
+def one_wording_lines(column: Mapping[str, Any]) -> Iterator[Line]:
+    """How many verdicts a limit has left with one wording, if any."""
+    if halves := column.get("n_without_second_wording"):
+        were = "verdict that is in doubt rests" if halves == 1 else "verdicts that are in doubt rest"
+        yield f"{halves:,} {were} on one wording: the limit left no call for the second", WARNING
 
 
 def effort_lines(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> Iterator[Line]:

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.show.numbers import interval, number
-from ragmeter.show.sentences.judging import cascade_lines, cause_lines, check_line, decided_by, effort_lines
+from ragmeter.show.sentences.judging import (
+    cascade_lines,
+    cause_lines,
+    check_line,
+    decided_by,
+    effort_lines,
+    one_wording_lines,
+)
 from ragmeter.show.terminal import console, printable
 from ragmeter.show.terminal.judging import print_lines
 from ragmeter.show.terminal.tables import Figures
@@ -39,7 +46,7 @@ def judged(
             f"{number(high)} (all right)",
             "bold red",
         )
-        print_lines(cause_lines(summary["causes"]))
+        print_lines(cause_lines(summary["causes"], summary.get("unreadable")))
     if check := summary.get("judge_check"):
         out.sentence(check_line(check))
     if not has_judge and "cascade" not in summary:
@@ -49,6 +56,7 @@ def judged(
     if "cascade" in summary:
         out.sentence(decided_by(summary["judged_by"]))
         print_lines(cascade_lines(summary["cascade"]))
+    print_lines(one_wording_lines(summary))
     for warning in summary["judge_warnings"]:
         out.sentence(warning, "red")
     if summary["flip_rate"] is not None:
