@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.io.locations import Location, StorePath
+from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import new_run
@@ -129,22 +130,16 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict
         return {}
     for filler in asking.filling(columns).fillers():
         name = filler.column.name
-        changed = _changed(described[name], filler.signature()) if name in described else []
-        if changed:
+        differing = changed(described[name], filler.signature()) if name in described else []
+        if differing:
             raise UsageError(
                 f"{name} of the run {run.name} was filled by another judge, or with other settings "
-                f"({', '.join(changed)})",
-                hint=filler.same_wordings(described[name], changed)
+                f"({', '.join(differing)})",
+                hint=filler.same_wordings(described[name], differing)
                 + "judge its rows as a run of their own: "
                 + _anew(run),
             )
     return {column.name: column for column in columns if column.name not in described or asking.retry_failed}
-
-
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """The settings that a column depends on and that are others now."""
-    before = {"wordings": 1, **before}  # older runs don't say it
-    return [key for key, value in now.items() if key not in ("tries", "columns") and before.get(key) != value]
 
 
 def _anew(run: Run) -> str:

@@ -65,7 +65,7 @@ def report(
     if markdown is not None:
         texts[Path(markdown)] = runs_as_markdown(loaded, comparison)
     if latex is not None:
-        texts[Path(latex)] = latex_table(loaded)
+        texts[Path(latex)] = latex_table(loaded, comparison)
     drawn: list[Path] = []
     if figures is not None:
         from ragmeter.show.report.plots import write_figures
