@@ -33,16 +33,23 @@ class JudgedDifference(Protocol):
     def verdict(self) -> str: ...
 
 
-def preference_sentence(before: object, after: object, summary: Mapping[str, Any], counts: Mapping[str, int]) -> str:
-    """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied."""
+def preference_sentence(
+    before: object, after: object, summary: Mapping[str, Any], counts: Mapping[str, int], inconsistent: int = 0
+) -> str:
+    """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied.
+
+    `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
+    """
     mean, interval = summary["mean"], summary["interval"]
     if mean is None:
         return f"the judge gave no verdict on the answers of {after} and {before}"
     low_high = f" [{number(interval[0])} to {number(interval[1])}]" if interval else ""
     spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    contradicted = "tied because the judge contradicted itself when the order was swapped"
+    swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
     return (
         f"the judge prefers {after} to {before} in {number(mean)} of the questions{low_high}, a tie counting one half: "
-        f"{spread}; n = {summary['n_scored']:,} of {summary['n_total']:,}"
+        f"{spread}; n = {summary['n_scored']:,} of {summary['n_total']:,}{swapped}"
     )
 
 
