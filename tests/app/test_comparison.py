@@ -67,6 +67,16 @@ def test_verdicts_movers_and_slices_are_beside_the_rows(client: Client) -> None:
     assert re.search(r"Rows that moved most .* qid Question Metric a b q\d+ Which number is \d+\?", text)
 
 
+def test_runs_of_different_judges_have_no_verdict(tmp_path: Path) -> None:
+    for name, reply in (("a", "No"), ("b", "Yes")):
+        judge = ragmeter.Judge(provider=ragmeter.FakeProvider(reply, model=f"model-{name}"), check=False)
+        ragmeter.evaluate(ROWS, metrics="llm_correct", judge=judge, run=name, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        text = words(client.page("/side-by-side?run=a&run=b"))
+    assert "a and b were judged differently (model: model-a, model-b)" in text
+    assert re.search(r"llm_correct ↑ .* – – judges differ", text)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "marked"),
     [

@@ -56,6 +56,34 @@ def test_the_command_shows_it(runs: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert len(provider.prompts) == 4
 
 
+def test_a_judge_that_fails_shows_in_the_exit_code_with_the_cause_and_the_calls(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ragmeter.cli.compare.read_judge", lambda chosen: judge(FakeProvider("Perhaps"), tries=1))
+    command = ["compare", "before", "after", "--output-dir", str(runs), "--preference", "--judge-model", "m"]
+    assert main(command) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "2 unparsable: not in the form of preferred" in out
+    assert "calls: 4 (0 recorded before, 4 made now, 0 of them again); tokens:" in out
+    assert main([*command, "--json"]) == 3
+    preference = json.loads(capsys.readouterr().out)["preference"]
+    assert preference["judges"]["preferred"]["causes"] == {"unparsable: not in the form of preferred": 2}
+    assert preference["judge_usage"]["calls"] == 4
+    assert main([*command, "--max-unscored", "1"]) == 0
+
+
+def test_a_judge_that_goes_by_the_place_is_named(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ragmeter.cli.compare.read_judge", lambda chosen: judge(FakeProvider("First")))
+    command = ["compare", "before", "after", "--output-dir", str(runs), "--preference", "--judge-model", "m"]
+    assert main(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "won 0, lost 0, tied 3; n = 3 of 4; tied because the judge contradicted itself when the order was" in out
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["preference"]["inconsistent"] == 2
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -147,3 +147,55 @@ def test_what_the_run_has_metrics_for_comes_first(tmp_path: Path, ragmeter: Run)
         done = ragmeter("explain", "c", "c1")
         assert done.stdout.startswith(begins), done.stdout
         assert ("claims of the answer" in done.stdout) == ("faithfulness" in metrics)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (
+            '{"verdict": "No", "reason": "too vague"}',
+            "verdict is WRONG, decided by the model fake its reason: too vague",
+        ),
+        ("Perhaps", "verdict is missing, unparsable; the model fake was to decide the cause: not a verdict"),
+    ],
+)
+def test_the_run_s_own_verdict_comes_first(reply: str, said: str, tmp_path: Path, ragmeter: Run) -> None:
+    """The offline judge is of another opinion, and that is what it is called."""
+    judge = package.Judge(provider=package.FakeProvider(reply), check=False, reasons=True)
+    rows = [{"qid": "q", "question": "which city", "reference": "Paris", "answer": "It is Paris."}]
+    package.evaluate(rows, metrics="llm_correct", judge=judge, run="judged", output_dir=tmp_path / "runs")
+    shown = " ".join(ragmeter("explain", "judged", "q").stdout.split())
+    assert shown.startswith(f"q: {said}")
+    assert "the offline judge's opinion: right, probability of being right 0.9" in shown
+    (record,) = json.loads(ragmeter("explain", "judged", "q", "--json").stdout)
+    (judged,) = record["judged"]
+    assert (judged["by"], judged["model"]) == (None if judged["value"] is None else "llm", "fake")
+    (explanation,) = package.explain("judged", "q", output_dir=tmp_path / "runs")
+    assert explanation.judged[0].value == judged["value"]
+    assert explanation.correct
+
+
+def test_who_decided_in_a_cascade(tmp_path: Path, ragmeter: Run) -> None:
+    judge = package.Judge(
+        provider=package.FakeProvider("No"), check=False, cascade=package.Cascade(llm_share=0.5, audit=0)
+    )
+    answers = ["It is Paris.", "It is Lyon.", "Paris, Rome or Lyon.", "The capital, they say."]
+    rows = [
+        {"qid": str(row), "question": "which city", "reference": "Paris", "answer": answer}
+        for row, answer in enumerate(answers)
+    ]
+    metric = "llm_correct[judge=cascade]"
+    result = package.evaluate(rows, metrics=metric, judge=judge, run="shared", output_dir=tmp_path / "runs")
+    deciders = result.rows["judged_by[judge=cascade]"].to_pylist()
+    assert set(deciders) == {"llm", "offline"}
+    who = {"llm": "the model fake", "offline": "the offline judge, probability of being right"}
+    for row, decider in zip(rows, deciders, strict=True):
+        assert f"decided by {who[decider]}" in ragmeter("explain", "shared", str(row["qid"])).stdout
+
+
+def test_a_run_without_a_reference_is_explained_by_its_verdict(tmp_path: Path, ragmeter: Run) -> None:
+    (tmp_path / "words.txt").write_text("{question}\n{answer}\nIs it polite?")
+    judge = package.Judge(provider=package.FakeProvider("No"), check=False, prompt=tmp_path / "words.txt")
+    rows = [{"qid": "q", "question": "which city", "answer": "Paris, you fool."}]
+    package.evaluate(rows, metrics="llm_correct", judge=judge, run="rude", output_dir=tmp_path / "runs")
+    assert ragmeter("explain", "rude", "q").stdout == "q: verdict is WRONG, decided by the model fake\n"

@@ -61,6 +61,8 @@ def test_runs_without_a_common_question_are_shown_and_not_compared(ragmeter: Run
         (["report", "small", "--max-rows", "0"], "--max-rows must be at least 1"),
         (["report", "small", "--output", "runs"], "runs is a folder"),
         (["report", "small", "--output", "a.md", "--markdown", "a.md"], "two files can't both be a.md"),
+        (["report", "small", "--output", "a.MD"], "name it report.html; --markdown writes Markdown, --latex a LaTeX"),
+        (["report", "small", "--output", "a.tex"], "a.tex: the page is HTML, and .tex is not"),
         (["report", "small", "--output", "runs/small/summary.json"], "is a file of the run"),
     ],
 )

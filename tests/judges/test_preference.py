@@ -30,11 +30,15 @@ def neither(first: str, second: str) -> str:
     return "Tie"
 
 
-@pytest.mark.parametrize(("replies", "expected"), [(shorter, 1.0), (longer, 0.0), (always_first, 0.5), (neither, 0.5)])
-def test_both_orders(tmp_path: Path, replies: Callable[[str, str], str], expected: float) -> None:
+@pytest.mark.parametrize(
+    ("replies", "value", "expected"),
+    [(shorter, "this", 1.0), (longer, "other", 0.0), (always_first, "inconsistent", 0.5), (neither, "tie", 0.5)],
+)
+def test_both_orders(tmp_path: Path, replies: Callable[[str, str], str], value: str, expected: float) -> None:
     provider = FakeProvider(replies)
     result = evaluate([ROW], metrics="preference", judge=judge(provider), output_dir=tmp_path)
     assert result["preference"].mean == expected
+    assert result.rows["preferred"].to_pylist() == [f'"{value}"']
     assert len(provider.prompts) == 2
 
 

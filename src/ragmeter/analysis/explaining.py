@@ -1,4 +1,4 @@
-"""Explain the offline judge's verdict on a row of a run."""
+"""Explain the verdict on a row of a run: what the run's judge said, and what the offline judge sees in the answer."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from ragmeter import naming
+from ragmeter.analysis.claim_support import claim_columns
+from ragmeter.asked import LLM
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline import RIGHT
 from ragmeter.metrics.offline.curves import read_curve
-from ragmeter.metrics.offline.evidence import Explanation, explain_answers
+from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_answers
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
-from ragmeter.table import QID
+from ragmeter.table import JUDGE_COLUMNS, QID, SCORED, outcome_column
 
 _NEEDED = ("question", "reference", "answer")
 METRICS = ("offline_correct_probability", "offline_correct")
@@ -36,7 +38,7 @@ def explain(
 
     `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. The run need not have the
     judge's metrics; if it has one, its settings are the defaults here, so that the probability is the run's. If it has
-    several, the first one's settings are used.
+    several, the first one's settings are used. What the run's own judge said of the row is in `judged`.
     """
     run = find_run(run, output_dir)
     table = run.rows()
@@ -56,11 +58,44 @@ def explain(
         if missing:
             raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(run.place))
     settings = settings_of(run)
-    return explain_rows(
+    explanations = explain_rows(
         rows,
         language=language or settings.get("language"),
         calibration=calibration or settings.get("calibration"),
     )
+    judged = _judged(run, places)
+    return [replace(explanation, judged=of_row) for explanation, of_row in zip(explanations, judged, strict=True)]
+
+
+def run_verdicts(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tuple[RunVerdict, ...]]:
+    """What the run's judge said of each row with this qid."""
+    run = find_run(run, output_dir)
+    if QID not in run.texts:
+        return []
+    return _judged(run, [place for place, row_qid in enumerate(run.column(QID).to_pylist()) if row_qid == qid])
+
+
+def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:
+    """Of rows at these places; claims and labels of passages are explained by themselves."""
+    filled = {name: columns for name, columns in run.judged_columns.items() if name not in claim_columns(run)}
+    needed = [QID] + [column for name, columns in filled.items() for column in (*columns, outcome_column(name))]
+    asked = {JUDGE_COLUMNS[0]: run.manifest().get("judge") or {}, **(run.manifest().get("asked") or {})}
+    return [
+        tuple(
+            verdict
+            for name, columns in filled.items()
+            if (verdict := _run_verdict(name, columns, row, asked.get(name, {}).get("model"))) is not None
+        )
+        for row in run.records(places, needed)
+    ]
+
+
+def _run_verdict(name: str, columns: Sequence[str], row: Mapping[str, Any], model: str | None) -> RunVerdict | None:
+    value, reason, by, probability = (row.get(columns[place]) if place < len(columns) else None for place in range(4))
+    outcome = row.get(outcome_column(name))
+    if (value is None and by is None and outcome in (None, SCORED)) or str(value).startswith(("[", "{")):
+        return None
+    return RunVerdict(name, value, outcome, by, model if by in (None, LLM) else None, reason, probability)
 
 
 def is_judged(run: RunLike, output_dir: str | Path = RUNS) -> bool:
@@ -88,8 +123,10 @@ def settings_of(run: Run) -> dict[str, Any]:
         for name in names:
             if name.base == base:
                 return dict(name.settings)
-    cascade = run.manifest().get("cascade") or {}
-    return {"calibration": (cascade.get("calibration") or {}).get("path")}
+    manifest = run.manifest()
+    cascades = [manifest.get("cascade"), *(entry.get("cascade") for entry in (manifest.get("asked") or {}).values())]
+    calibrations = [cascade.get("calibration") or {} for cascade in cascades if cascade]
+    return {"calibration": next((known.get("path") for known in calibrations if known), None)}
 
 
 def _calibrated(explanation: Explanation, calibration: str) -> Explanation:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragmeter.analysis.comparing import Comparison, Pair, compare
+from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, Pair, compare
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import command, field, options, table
@@ -138,7 +138,7 @@ def _pair(pair: Pair) -> Markup:
             numbers.signed(result.difference),
             numbers.signed_interval(result.interval),
             numbers.p_value(result.p_holm),
-            f"{result.better:,} / {result.worse:,}",
+            numbers.MISSING if result.verdict == JUDGES_DIFFER else f"{result.better:,} / {result.worse:,}",
             wording.VERDICTS.get(result.verdict, result.verdict),
         ]
         for name, result in pair.metrics.items()
@@ -147,7 +147,7 @@ def _pair(pair: Pair) -> Markup:
     turned = [element("li", text(part.sentence)) for part in pair.slices if part.turns]
     caption = f"{wording.COMPARISON}: {pair.a}, {pair.b}"
     return joined(
-        element("p", text(pair.sentence), class_="verdict"),
+        element("p", text(pair.sentence), class_="note bad" if pair.warnings else "verdict"),
         table(titles, rows, caption=caption, figures=(1, 2, 3, 4, 5, 6)),
         element("ul", turned) if turned else None,
         _movers(pair),

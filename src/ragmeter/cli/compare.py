@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
-from ragmeter.cli.judge_options import given_option, judge_options, read_judge
+from ragmeter.cli.judge_options import given_option, judge_code, judge_options, print_judge, read_judge
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
+    from ragmeter.engine.results import Evaluation
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
@@ -47,17 +48,19 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.show.terminal.comparison import show_comparison
 
     comparison = compared(chosen)
-    preference = None if judge is None else _preference(chosen, judge)
+    preferred = None if judge is None else _preferred(chosen, judge)
+    preference = {} if preferred is None else {"preference": _preference(chosen, preferred)}
     if chosen.json:
-        print(dumps({**comparison.as_dict(), **({"preference": preference} if preference else {})}, indent=2))
+        print(dumps({**comparison.as_dict(), **preference}, indent=2))
     else:
         show_comparison(comparison)
-        if preference is not None:
-            console().sentence(preference["sentence"])
+        if preferred is not None:
+            console().sentence(preference["preference"]["sentence"])
+            print_judge(preferred.summary, preferred.manifest)
         if chosen.keep:
             path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
             console().print(printable(f"kept: {path}"), soft_wrap=True)
-    return 0
+    return 0 if preferred is None else judge_code(chosen, preferred.summary)
 
 
 def compared(chosen: argparse.Namespace) -> Comparison:
@@ -104,16 +107,25 @@ def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
     return options.print_estimate(estimate, json=chosen.json)
 
 
-def _preference(chosen: argparse.Namespace, judge: Judge) -> dict[str, Any]:
-    """The win rate of the second run, in numbers and in a sentence."""
+def _preferred(chosen: argparse.Namespace, judge: Judge) -> Evaluation:
     from ragmeter.analysis.preferring import prefer
-    from ragmeter.show.sentences.comparison import preference_sentence
 
     before, after = chosen.runs
-    result = prefer(before, after, judge=judge, output_dir=chosen.output_dir, progress=True)
-    counts = {value: result.rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
-    summary = result["preference"].as_dict()
-    return {**summary, **counts, "sentence": preference_sentence(before, after, summary, counts)}
+    return prefer(before, after, judge=judge, output_dir=chosen.output_dir, progress=True)
+
+
+def _preference(chosen: argparse.Namespace, preferred: Evaluation) -> dict[str, Any]:
+    """The win rate of the second run, in numbers and in a sentence, and what the judge did for it."""
+    from ragmeter.judges.preference import INCONSISTENT
+    from ragmeter.show.sentences.comparison import preference_sentence
+
+    rows, summary = preferred.rows, preferred["preference"].as_dict()
+    counts = {value: rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
+    inconsistent = rows["preferred"].to_pylist().count(dumps(INCONSISTENT))
+    judging = {name: preferred.summary[name] for name in ("judges", "judge_usage")}
+    before, after = chosen.runs
+    sentence = preference_sentence(before, after, summary, counts, inconsistent)
+    return {**summary, **counts, "inconsistent": inconsistent, **judging, "sentence": sentence}
 
 
 def _parser() -> options.Parser:
@@ -143,4 +155,5 @@ def _parser() -> options.Parser:
         "--preference", action="store_true", help="ask a judge which run's answers are better, in both orders"
     )
     judge_options(parser)
+    options.unscored_option(parser, "pairs of answers that the judge gave no verdict on")
     return parser

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,15 @@ from ragmeter import compat
 from ragmeter.cli import options
 from ragmeter.cli.class_options import class_options
 from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.judge_options import given_option, judge_options, print_judge, read_cascade, read_judge, read_settings
+from ragmeter.cli.judge_options import (
+    given_option,
+    judge_code,
+    judge_options,
+    print_judge,
+    read_cascade,
+    read_judge,
+    read_settings,
+)
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
@@ -263,7 +271,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
         print(dumps({**summary, **embeddings, "folder": str(folder.place), **gate_json(verdict)}, indent=2))
-        return print_verdict(verdict, json=True) or _judge_code(chosen, summary)
+        return print_verdict(verdict, json=True) or judge_code(chosen, summary)
     out = terminal.console()
     out.print(terminal.summary_table(summary["metrics"]))
     problems = [*terminal.causes(summary["metrics"]), *terminal.truncated(evaluation.embeddings)]
@@ -280,15 +288,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     print_judge(evaluation.summary, evaluation.manifest)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {summary['n_rows']:,}, in {folder.place}/{instead}", soft_wrap=True)
-    return print_verdict(verdict, json=False) or _judge_code(chosen, summary)
-
-
-def _judge_code(chosen: argparse.Namespace, summary: Mapping[str, Any]) -> int:
-    """The exit code says so where the judge was asked and gave no verdict on too many rows."""
-    if chosen.judge_model is None:
-        return 0
-    failed = [sum(column["causes"].values()) for column in summary.get("judges", {}).values()]
-    return options.exit_code(chosen, max(failed, default=0), summary["n_rows"])
+    return print_verdict(verdict, json=False) or judge_code(chosen, summary)
 
 
 def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[str | None]]]) -> Judge | None:

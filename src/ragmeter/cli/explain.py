@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ from ragmeter.io.write import RUNS, dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.claim_support import ClaimSet
-    from ragmeter.metrics.offline.evidence import Explanation
+    from ragmeter.metrics.offline.evidence import Explanation, RunVerdict
 
 _DESCRIPTION = """\
-Show why the offline judge takes a row's answer for right or wrong, and what supports each of its claims.
+Show what the run's judge said of a row, why the offline judge takes its answer for right or wrong, and what supports
+each of its claims. Where the run has a verdict, that is what its scores come from; the offline judge's is an opinion.
 
 Each piece of evidence is shown with its weight: by how much it moved the log-odds. A weight above 0 is evidence for the
 answer. Where the run has metrics over claims, each claim is shown with its label and the passages that support it;
@@ -40,19 +42,23 @@ def run(argv: Sequence[str]) -> int:
     json_option(parser)
     chosen = parser.parse_args(list(argv))
     from ragmeter.analysis.claim_support import explain_claims
-    from ragmeter.analysis.explaining import explain, is_judged
+    from ragmeter.analysis.explaining import explain, is_judged, run_verdicts
+    from ragmeter.show.terminal.results import show_run_verdicts
 
     claims = explain_claims(chosen.run, chosen.qid, output_dir=chosen.output_dir)
+    judged = run_verdicts(chosen.run, chosen.qid, chosen.output_dir)
     settings = {"language": chosen.language, "calibration": chosen.calibration}
     try:
         explanations = explain(chosen.run, chosen.qid, output_dir=chosen.output_dir, **settings)
-    except (UsageError, InputError):  # the offline judge needs a reference, claims don't
-        if not any(claims) or any(settings.values()):
+    except (UsageError, InputError):  # the offline judge needs a reference, claims and other judges don't
+        if not any([*claims, *judged]) or any(settings.values()):
             raise
         explanations = []
     if chosen.json:
-        print(dumps(_records(chosen.qid, explanations, claims), indent=2))
+        print(dumps(_records(chosen.qid, explanations, claims, judged), indent=2))
         return 0
+    for of_row in judged:
+        show_run_verdicts(chosen.qid, of_row)
     parts = [partial(_show_evidence, chosen.qid, explanations), partial(_show_claims, chosen.qid, claims)]
     for show in parts if is_judged(chosen.run, chosen.output_dir) else reversed(parts):
         show()
@@ -73,9 +79,16 @@ def _show_claims(qid: str, claims: Sequence[Sequence[ClaimSet]]) -> None:
         show_claims(qid, of_row)
 
 
-def _records(qid: str, explanations: Sequence[Explanation], claims: Sequence[Sequence[ClaimSet]]) -> list[Any]:
-    """For JSON: the offline judge's evidence of each row, if there is any, and its claims, if it has any."""
-    records: list[dict[str, Any]] = [{"qid": qid} for _ in claims]
+def _records(
+    qid: str,
+    explanations: Sequence[Explanation],
+    claims: Sequence[Sequence[ClaimSet]],
+    judged: Sequence[Sequence[RunVerdict]],
+) -> list[Any]:
+    """For JSON: what the judge said of each row, the offline judge's evidence and its claims, if there are any."""
+    records: list[dict[str, Any]] = [
+        {"qid": qid, "judged": [asdict(verdict) for verdict in of_row]} for of_row in judged
+    ]
     for record, explanation in zip(records, explanations, strict=False):
         record |= explanation.as_dict()
     for record, of_row in zip(records, claims, strict=True):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragmeter.cli.options import exit_code
 from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:
@@ -158,6 +159,14 @@ def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None
     from ragmeter.show.terminal.judging import print_lines
 
     print_lines(judge_lines(summary, manifest))
+
+
+def judge_code(chosen: argparse.Namespace, summary: Mapping[str, Any]) -> int:
+    """The exit code says so where the judge was asked and gave no verdict on too many rows."""
+    if chosen.judge_model is None:
+        return 0
+    failed = [sum(column["causes"].values()) for column in summary.get("judges", {}).values()]
+    return exit_code(chosen, max(failed, default=0), summary["n_rows"])
 
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:

@@ -24,7 +24,7 @@ _COMMANDS = {
     "crag": "answer conversations with an agent, and judge the answers",
     "doctor": "say what is installed, what is missing, and which endpoints answer",
     "evaluate": "score a file of results against references",
-    "explain": "say why the offline judge takes an answer for right or wrong",
+    "explain": "say who judged a row and how, and what the offline judge sees in it",
     "export": "write a run as csv, parquet, jsonl, for trec_eval or MLflow, or as spans",
     "gate": "is a run good enough, and no worse than another? For CI",
     "init": "write a ragmeter.toml, by looking at a file of questions",

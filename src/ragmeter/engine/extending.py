@@ -24,6 +24,7 @@ from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.io.locations import Location, StorePath
+from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import new_run
@@ -138,10 +139,10 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict
     for filler in asking.filling(columns).fillers():
         name = filler.column.name
         before = described.get(name, {})
-        changed = _changed(before, filler.signature()) if before else []
-        more_repeats = changed == ["repeats"] and asking.judge.repeats > before["repeats"]
-        if changed and not more_repeats:
-            raise _other_judge(run, filler, before, changed)
+        differing = changed(before, filler.signature()) if before else []
+        more_repeats = differing == ["repeats"] and asking.judge.repeats > before["repeats"]
+        if differing and not more_repeats:
+            raise _other_judge(run, filler, before, differing)
         if not before or more_repeats or asking.retry_failed:
             to_fill[name] = filler.column
     return to_fill
@@ -154,19 +155,13 @@ def columns_to_reuse(run: Run, columns: Collection[str], asking: Asking) -> list
     return [name for name in columns if asking.retry_failed and described.get(name, {}).get("repeats") == repeats]
 
 
-def _other_judge(run: Run, filler: ColumnFiller, before: Mapping[str, Any], changed: Sequence[str]) -> UsageError:
-    is_other = not filler.judge.client().signature().keys().isdisjoint(changed)
+def _other_judge(run: Run, filler: ColumnFiller, before: Mapping[str, Any], differing: Sequence[str]) -> UsageError:
+    is_other = not filler.judge.client().signature().keys().isdisjoint(differing)
     who = "another judge" if is_other else "this judge with other settings"
     return UsageError(
-        f"{filler.column.name} of the run {run.name} was filled by {who} ({', '.join(changed)})",
-        hint=f"{filler.as_before(before, changed)}judge its rows as a run of their own: {_anew(run)}",
+        f"{filler.column.name} of the run {run.name} was filled by {who} ({', '.join(differing)})",
+        hint=f"{filler.as_before(before, differing)}judge its rows as a run of their own: {_anew(run)}",
     )
-
-
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """The settings that a column depends on and that are others now."""
-    before = {"wordings": 1, **before}  # older runs don't say it
-    return [key for key, value in now.items() if key not in ("tries", "columns") and before.get(key) != value]
 
 
 def _anew(run: Run) -> str:

@@ -12,9 +12,9 @@ from ragmeter.judges.list_forms import Labels
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
 
-#: The values of the column: this answer, the other one, or neither.
-THIS, OTHER, TIE = "this", "other", "tie"
-_SCORES = {THIS: 1.0, TIE: 0.5, OTHER: 0.0}
+#: The values of the column: this answer, the other one, neither, or another one in each order.
+THIS, OTHER, TIE, INCONSISTENT = "this", "other", "tie", "inconsistent"
+_SCORES = {THIS: 1.0, TIE: 0.5, INCONSISTENT: 0.5, OTHER: 0.0}
 _FIRST, _SECOND = "first", "second"
 
 
@@ -29,11 +29,11 @@ def _both_orders(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
 
 
 def _agreed(row: Mapping[str, Any], labels: list[Any]) -> str:
-    """What both orders say; a tie where they disagree, as a model does that goes by the place."""
+    """What both orders say, unless they disagree, as those of a model do that goes by the place."""
     [in_order], [swapped] = labels
     back = {_FIRST: OTHER, _SECOND: THIS}.get(swapped, TIE)
     preferred = {_FIRST: THIS, _SECOND: OTHER}.get(in_order, TIE)
-    return preferred if preferred == back else TIE
+    return preferred if preferred == back else INCONSISTENT
 
 
 def _known(row: Mapping[str, Any]) -> str | None:
@@ -69,8 +69,8 @@ def preference(preferred: Sequence[str]) -> list[float | Failed]:
     """Whether a language model prefers the answer to another one, in `other_answer`; its mean is the win rate.
 
     **Formula.** 1 if the model prefers the answer in both orders, 0 if it prefers the other one in both, 0.5 if the
-    orders disagree or it says that they are equal. The column `preferred` is filled by the judge's model with two calls
-    a row; it is shown the reference, if there is one.
+    orders disagree (`inconsistent` in the column `preferred`) or it says that they are equal. That column is filled by
+    the judge's model with two calls a row; it is shown the reference, if there is one.
 
     **Edge cases.** Two answers with the same words are a tie, and an empty answer is worse than any other: nobody is
     asked.

@@ -14,8 +14,11 @@ from ragmeter.show.texts import in_latex
 _ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
 
 
-def latex_table(runs: Sequence[Run]) -> str:
-    """A table with booktabs: metrics by runs, each mean with its interval and n."""
+def latex_table(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None) -> str:
+    """A table with booktabs: metrics by runs, each mean with its interval and n.
+
+    Under it stands what the runs' comparison warns of.
+    """
     head = " & ".join(["metric", *map(in_latex, run_labels(runs))])
     lines = [
         "% \\usepackage{booktabs}",
@@ -30,7 +33,8 @@ def latex_table(runs: Sequence[Run]) -> str:
         cells += [_cell(run.metrics().get(name)) for run in runs]
         lines.append(" & ".join(cells) + " \\\\")
     levels = " or ".join(dict.fromkeys(level(summary) for run in runs for summary in run.metrics().values()))
-    lines += ["\\bottomrule", "\\end{tabular}"]
+    warnings = [text for pair in comparison["pairs"] for text in pair["warnings"]] if comparison else []
+    lines += ["\\bottomrule", "\\end{tabular}", *(f"\n\\textbf{{{in_latex(text)}}}" for text in warnings)]
     lines += [f"% Mean, {levels} interval in brackets, rows scored in parentheses.", ""]
     return "\n".join(lines)
 

@@ -1,6 +1,13 @@
 """Compare runs: is B better than A, by how much, how certain is that, and in which slices."""
 
-from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference, Mover, Pair, SliceDifference
+from ragmeter.analysis.comparing.comparison import (
+    JUDGES_DIFFER,
+    Comparison,
+    MetricDifference,
+    Mover,
+    Pair,
+    SliceDifference,
+)
 from ragmeter.analysis.comparing.pairwise import compare
 
-__all__ = ["Comparison", "MetricDifference", "Mover", "Pair", "SliceDifference", "compare"]
+__all__ = ["JUDGES_DIFFER", "Comparison", "MetricDifference", "Mover", "Pair", "SliceDifference", "compare"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, overload
 
 from ragmeter import naming
@@ -14,6 +14,8 @@ from ragmeter.stats.intervals import Interval
 
 #: The verdicts. `different` is for metrics without a direction, where neither higher nor lower is better.
 BETTER, WORSE, DIFFERENT, NOT_SIGNIFICANT = "better", "worse", "different", "not significant"
+#: The verdict on a metric that the two runs have from different judges.
+JUDGES_DIFFER = "judges differ"
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,9 @@ class MetricDifference:
     would detect a difference of `point`, and these rows can detect a difference of `smallest`. `verdict` follows from
     `p_holm`, which is corrected over all metrics and pairs of runs; `sentence` is the result in words. The interval is
     clipped to the possible range of a difference: -1 to 1 for scores from 0 to 1.
+
+    `judges_differ` has each setting in which the two runs' judges differ, with its two values. If that is more than the
+    endpoint, the metric is not tested, and its verdict is `judges differ`: the difference may be the judge's.
     """
 
     direction: str
@@ -64,6 +69,7 @@ class MetricDifference:
     verdict: str
     movers: list[Mover]
     sentence: str = ""
+    judges_differ: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class SliceDifference:
 
 @dataclass(frozen=True)
 class Pair:
-    """The comparison of two runs."""
+    """The comparison of two runs. `warnings` say whose judges differ, so that no verdict can be given."""
 
     a: str
     b: str
@@ -97,6 +103,7 @@ class Pair:
     left_out: dict[str, str]
     slices: list[SliceDifference]
     sentence: str = ""
+    warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -179,7 +186,8 @@ def _cells(name: str, result: MetricDifference) -> tuple[str, ...]:
 
 
 def _record(pair: Pair, result: MetricDifference | SliceDifference, **more: str) -> dict[str, Any]:
-    fields = {name: value for name, value in vars(result).items() if name not in ("interval", "movers")}
+    hidden = ("interval", "movers", "judges_differ")
+    fields = {name: value for name, value in vars(result).items() if name not in hidden}
     return {"a": pair.a, "b": pair.b, **more, **fields, **ends(result.interval)}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Mover, Pair
+from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
 from ragmeter.analysis.comparing.pairing import Pairing, pair
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
@@ -20,6 +21,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.runs.comparisons import check_kept, keep_comparison
 from ragmeter.runs.finding import RunLike, find_runs, is_run, run_labels
+from ragmeter.runs.judges import differing_judges
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.comparison import Wording
@@ -94,8 +96,8 @@ def compare(
     columns = None if slices is None else several(slices)
     labels = run_labels(opened)
     pairs = [
-        replace(_compare_two(a, b, names, columns, settings), a=label_a, b=label_b)
-        for (a, b), (label_a, label_b) in zip(combinations(opened, 2), combinations(labels, 2), strict=True)
+        _compare_two(a, b, labels_of_pair, names, columns, settings)
+        for (a, b), labels_of_pair in zip(combinations(opened, 2), combinations(labels, 2), strict=True)
     ]
     tests = sum(result.p is not None for pair in pairs for result in pair.metrics.values())
     pairs = _corrected(pairs, Wording(level, alpha, tests))
@@ -108,7 +110,12 @@ def compare(
 
 
 def _compare_two(
-    a: Run, b: Run, names: Sequence[str] | None, slices: Iterable[str] | None, settings: _Settings
+    a: Run,
+    b: Run,
+    labels: tuple[str, str],
+    names: Sequence[str] | None,
+    slices: Iterable[str] | None,
+    settings: _Settings,
 ) -> Pair:
     pairing = pair(a, b)
     if not len(pairing):
@@ -123,12 +130,19 @@ def _compare_two(
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
     codes = _clusters(a, b, pairing, settings.confidence)
+    differing = differing_judges(a, b, [measure.name for measure in chosen])
     metrics, differences, limits = {}, {}, {}
     for measure in chosen:
         scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]
         possible = difference_limits(a.measures[measure.name].bounds, b.measures[measure.name].bounds)
         metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, possible, settings)
-        differences[measure.name], limits[measure.name] = scores_b - scores_a, possible
+        settings_of_judges = differing.get(measure.name, {})
+        metrics[measure.name] = replace(metrics[measure.name], judges_differ=settings_of_judges)
+        if forbids_verdict(settings_of_judges):
+            (sentence,) = judge_warnings(a, b, labels, {measure.name: settings_of_judges})
+            metrics[measure.name] = withheld(metrics[measure.name], sentence)
+        else:
+            differences[measure.name], limits[measure.name] = scores_b - scores_a, possible
     others = {
         name: f"only in {run.name}"
         for run, other in ((a, b), (b, a))
@@ -139,7 +153,8 @@ def _compare_two(
     confidence, alpha = settings.confidence, settings.alpha
     parts = slice_differences(a, pairing.a, differences, limits, codes, columns, confidence, alpha)
     unpaired = (pairing.only_a, pairing.only_b, pairing.questions_differ)
-    return Pair(a.name, b.name, len(pairing), *unpaired, metrics, others, parts)
+    warnings = judge_warnings(a, b, labels, differing)
+    return Pair(labels[0], labels[1], len(pairing), *unpaired, metrics, others, parts, warnings=warnings)
 
 
 def _clusters(a: Run, b: Run, pairing: Pairing, confidence: Confidence) -> Codes | None:

@@ -6,7 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ragmeter.analysis.comparing.comparison import BETTER, DIFFERENT, NOT_SIGNIFICANT, WORSE, MetricDifference, Pair
+from ragmeter.analysis.comparing.comparison import (
+    BETTER,
+    DIFFERENT,
+    JUDGES_DIFFER,
+    NOT_SIGNIFICANT,
+    WORSE,
+    MetricDifference,
+    Pair,
+)
 from ragmeter.show.sentences.comparison import Wording, overview, would_show
 
 
@@ -23,6 +31,9 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
     """Add verdicts and sentences to a pair with corrected p-values."""
     metrics = {}
     for name, result in pair.metrics.items():
+        if result.verdict == JUDGES_DIFFER:
+            metrics[name] = result
+            continue
         judged = replace(result, verdict=verdict(result, wording.alpha))
         metrics[name] = replace(judged, sentence=wording.difference(name, pair.a, pair.b, judged))
     of_slices = replace(wording, tests=len(pair.slices))
@@ -31,7 +42,8 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
         measured = (part.difference, part.interval, part.p_adjusted, part.n)
         sentence = of_slices.turned(f"{part.column} is {part.value}", part.metric, *measured) if part.turns else ""
         slices.append(replace(part, sentence=sentence))
-    return replace(pair, metrics=metrics, slices=slices, sentence=_overview(metrics))
+    sentences = [*pair.warnings, _overview(metrics)]
+    return replace(pair, metrics=metrics, slices=slices, sentence=" ".join(filter(None, sentences)))
 
 
 def _overview(metrics: Mapping[str, MetricDifference]) -> str:
@@ -42,7 +54,8 @@ def _overview(metrics: Mapping[str, MetricDifference]) -> str:
         for name, result in metrics.items()
         if result.verdict == kind
     }
-    others = {name: result for name, result in metrics.items() if name not in significant}
+    told = {name: result for name, result in metrics.items() if result.verdict != JUDGES_DIFFER}
+    others = {name: result for name, result in told.items() if name not in significant}
     nearest = min(others, key=lambda name: math.inf if (p := others[name].p_holm) is None else p, default=None)
     planned = [
         (result.needed, result.smallest, result.point)

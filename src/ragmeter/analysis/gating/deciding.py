@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.analysis.comparing import Comparison, MetricDifference, compare
+from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, compare
 from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
@@ -226,7 +226,7 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     pair = comparison.pairs[0]
     result = pair.metrics[rule.metric]
     passed = False
-    if result.interval is not None:
+    if result.interval is not None and result.verdict != JUDGES_DIFFER:
         worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
         passed = _reaches(worst, -rule.value, under=True)
     reason = _reason(rule, result, passed)
@@ -238,6 +238,8 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
 
 def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
     """The comparison's sentence, whether the interval is within the margin, and how many questions would decide it."""
+    if result.verdict == JUDGES_DIFFER:
+        return result.sentence
     if result.interval is None:
         return result.sentence if result.difference is None else no_interval(result.sentence)
     best = result.interval[1] if result.direction == "higher" else -result.interval[0]

@@ -34,11 +34,28 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class RunVerdict:
+    """What a run has on a row by its own judge: the value of a column, who decided (`by`, `model`), and why.
+
+    Without a value, `outcome` says what went wrong. `probability` is that of the better value.
+    """
+
+    column: str
+    value: str | None
+    outcome: str | None
+    by: str | None
+    model: str | None
+    reason: str | None
+    probability: float | None
+
+
+@dataclass(frozen=True)
 class Explanation:
     """A verdict of the offline judge with its evidence.
 
     The weights of `evidence` and `prior` add up to the log-odds of `probability`, or of `uncalibrated` if a
-    `calibration` was applied.
+    `calibration` was applied. `judged` is what the run itself says of the row, where it has a judge's columns: that is
+    what its scores come from, also where the offline judge is of another opinion.
     """
 
     probability: float
@@ -49,6 +66,7 @@ class Explanation:
     evidence: tuple[Evidence, ...]
     calibration: str | None = None
     uncalibrated: float | None = None
+    judged: tuple[RunVerdict, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

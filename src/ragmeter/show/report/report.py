@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import kept_comparison
 from ragmeter.runs.finding import RunLike, find_runs
@@ -21,6 +22,12 @@ from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
 from ragmeter.show.report import MAX_ROWS, page
 from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
+
+#: Endings that promise something else than a page.
+_OTHER_ENDINGS = (
+    ".csv", ".docx", ".json", ".jsonl", ".markdown", ".md", ".parquet", ".pdf", ".png", ".svg", ".tex", ".tsv", ".txt",
+    ".xlsx", ".xml",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ def report(
     places = [Path(file) for file in (output, markdown, latex) if file is not None]
     for place, path in enumerate(places):
         _check(path, places[:place])
+    _check_ending(Path(output))
     loaded = load_runs(runs, output_dir)
     comparison, why_not = _compared(loaded)
     rendered = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
@@ -65,7 +73,7 @@ def report(
     if markdown is not None:
         texts[Path(markdown)] = runs_as_markdown(loaded, comparison)
     if latex is not None:
-        texts[Path(latex)] = latex_table(loaded)
+        texts[Path(latex)] = latex_table(loaded, comparison)
     drawn: list[Path] = []
     if figures is not None:
         from ragmeter.show.report.plots import write_figures
@@ -122,6 +130,16 @@ def _kept_settings(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
         return {}, outdated_sentence(comparison.created)
     settings = comparison.settings
     return settings, kept_sentence(comparison.created, settings["test"], settings["alpha"], settings["slices"])
+
+
+def _check_ending(page: Path) -> None:
+    """Refuse a page under the name of another format: it would be HTML all the same."""
+    ending = page.suffix.lower()
+    if ending in _OTHER_ENDINGS:
+        texts = (
+            f"{option('markdown')} writes Markdown, {option('latex')} a LaTeX table, {option('figures')} PNG and SVG"
+        )
+        raise UsageError(f"{page}: the page is HTML, and {ending} is not", hint=f"name it report.html; {texts}")
 
 
 def _check(path: Path, other_paths: Iterable[Path]) -> None:

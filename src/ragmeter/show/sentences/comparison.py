@@ -33,16 +33,23 @@ class JudgedDifference(Protocol):
     def verdict(self) -> str: ...
 
 
-def preference_sentence(before: object, after: object, summary: Mapping[str, Any], counts: Mapping[str, int]) -> str:
-    """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied."""
+def preference_sentence(
+    before: object, after: object, summary: Mapping[str, Any], counts: Mapping[str, int], inconsistent: int = 0
+) -> str:
+    """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied.
+
+    `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
+    """
     mean, interval = summary["mean"], summary["interval"]
     if mean is None:
         return f"the judge gave no verdict on the answers of {after} and {before}"
     low_high = f" [{number(interval[0])} to {number(interval[1])}]" if interval else ""
     spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    contradicted = "tied because the judge contradicted itself when the order was swapped"
+    swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
     return (
         f"the judge prefers {after} to {before} in {number(mean)} of the questions{low_high}, a tie counting one half: "
-        f"{spread}; n = {summary['n_scored']:,} of {summary['n_total']:,}"
+        f"{spread}; n = {summary['n_scored']:,} of {summary['n_total']:,}{swapped}"
     )
 
 
@@ -81,6 +88,39 @@ class Wording:
         return f"{at}{correction} ({equals(name, p_value(p))}, {n})"
 
 
+def judged_differently(metrics: str, a: str, b: str, differing: Mapping[str, tuple[Any, Any]], instead: str) -> str:
+    """Says why no verdict is given on metrics that two runs have from different judges, and what to do `instead`."""
+    can_not = f"{metrics}: which run is better can't be told from these scores"
+    return f"{can_not}, since {a} and {b} were judged differently ({_settings(differing)}). {instead}"
+
+
+def judged_elsewhere(metrics: str, a: str, b: str, endpoint_a: Any, endpoint_b: Any) -> str:
+    """A caution for metrics that were judged by models of the same name behind different endpoints."""
+    places = f"{a}: {endpoint_a or 'none'}, {b}: {endpoint_b or 'none'}"
+    judged = f"{metrics}: judged by a model of the same name behind different endpoints ({places})"
+    return f"{judged}. If these are two models, the difference may be the judge's."
+
+
+def _settings(differing: Mapping[str, tuple[Any, Any]]) -> str:
+    """What differs, with its values where they mean something to a person."""
+    follows = {"sure_from", "rephrased_prompt"} if "wordings" in differing else set()
+    return "; ".join(_setting(name, values) for name, values in differing.items() if name not in follows)
+
+
+def _setting(name: str, values: tuple[Any, Any]) -> str:
+    if name.endswith("prompt") or any(isinstance(value, dict | list) for value in values):
+        return name  # a hash, or a setting of several parts
+    shown = ["none" if value is None else given(value) if isinstance(value, float) else str(value) for value in values]
+    return f"{name}: {', '.join(shown)}"
+
+
+def judge_alike(a: str, b: str, command: str = "", without: Sequence[str] = ()) -> str:
+    """How to get scores of the earlier run that can be compared; the judge fills the columns in `without` as well."""
+    how = f": `{command}`" if command else ""
+    columns = f", from a file without {' and '.join(without)}" if without else ""
+    return f"Judge the answers of {a} by the judge of {b} with its settings, as a run of their own{columns}{how}."
+
+
 def counted(n: int, clusters: int | None) -> str:
     """The number of rows, and of clusters if there are any."""
     return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} clusters"
@@ -91,6 +131,8 @@ def overview(significant: Mapping[str, str], others: Mapping[str, str], nearest:
 
     Both mappings have the metrics' sentences; `nearest` is the one of the others with the smallest p-value.
     """
+    if not (significant or others):
+        return ""
     names = list(significant)
     if len(significant) + len(others) <= _ALL:
         sentences = [*significant.values(), *others.values()]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragmeter.asked import LLM
+from ragmeter.asked import LLM, OFFLINE
 from ragmeter.judges.cascade import NO_MODEL
+from ragmeter.judges.verdict import EXACT
 from ragmeter.show.numbers import interval, money, number, whole
 from ragmeter.show.sentences.causes import abstained_sentence
+from ragmeter.table import JUDGE_COLUMNS, SCORED
+
+if TYPE_CHECKING:
+    from ragmeter.metrics.offline.evidence import RunVerdict
 
 _MOST_CAUSES = 5
 _FEW_LONG = 0.05  # a smaller share of long references is not worth a warning
@@ -97,6 +102,19 @@ def check_line(check: Mapping[str, Any]) -> str:
 def decided_by(judged_by: Mapping[str, int]) -> str:
     """Where the verdicts came from."""
     return "verdicts by: " + ", ".join(f"{name} {count:,}" for name, count in judged_by.items())
+
+
+def run_verdict_sentence(verdict: RunVerdict) -> str:
+    """What a run's judge said of one row, who that was, and how sure it is."""
+    model = f"the model {verdict.model}" if verdict.model else "a model"
+    who = {None: model, LLM: model, OFFLINE: "the offline judge", EXACT: "an exact match with a reference"}
+    by = who.get(verdict.by, str(verdict.by))
+    if verdict.value is None and verdict.outcome not in (None, SCORED):
+        return f"{verdict.column} is missing, {verdict.outcome}; {by} was to decide"
+    right = " of being right" if verdict.column.startswith(JUDGE_COLUMNS[0]) else ""
+    chance = "" if verdict.probability is None else f", probability{right} {number(verdict.probability)}"
+    said = f"{verdict.column} is {verdict.value}" if verdict.value is not None else verdict.column
+    return f"{said}, decided by {by}{chance}"
 
 
 def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:

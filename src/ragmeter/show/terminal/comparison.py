@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from ragmeter.analysis.comparing import Comparison, MetricDifference, Mover, Pair
+from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, Mover, Pair
 from ragmeter.show.numbers import MISSING, given, number, p_value, percent, signed, signed_interval
 from ragmeter.show.sentences.causes import first_ids
 from ragmeter.show.sentences.metrics import titled
@@ -24,7 +24,7 @@ def show_comparison(comparison: Comparison) -> None:
     out = console()
     corrected = comparison.tests > 1
     for pair in comparison.pairs:
-        out.sentence(pair.sentence, "bold")
+        out.sentence(pair.sentence, "bold red" if pair.warnings else "bold")
         out.print(comparison_table(pair, comparison.level, corrected=corrected))
         out.sentence(f"A: {pair.a}, B: {pair.b}")
         for line in _cautions(pair):
@@ -53,7 +53,7 @@ def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
             Text(signed(result.difference), style=style),
             signed_interval(result.interval),
             Text(p_value(result.p_holm), style=style),
-            f"{result.better:,}/{result.worse:,}",
+            MISSING if result.verdict == JUDGES_DIFFER else f"{result.better:,}/{result.worse:,}",
         )
     return table
 

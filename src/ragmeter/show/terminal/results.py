@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # each command has imported its own result
     from ragmeter.analysis.listing import MetricInfo
     from ragmeter.analysis.power import Plan
     from ragmeter.definition import Metric
-    from ragmeter.metrics.offline.evidence import Explanation
+    from ragmeter.metrics.offline.evidence import Explanation, RunVerdict
     from ragmeter.show.report.report import Report
 
 #: Evidence with a smaller weight is left out of the table; --json has all.
@@ -102,12 +102,23 @@ def _basis(plan: Plan) -> str:
     return text if plan.basis == "given" else f"{text}; from {plan.basis}"
 
 
+def show_run_verdicts(qid: str, verdicts: Sequence[RunVerdict]) -> None:
+    """What the run's own judge said of a row, and why."""
+    from ragmeter.show.sentences.judging import run_verdict_sentence  # the other commands need no judges
+
+    for verdict in verdicts:
+        console().sentence(f"{qid}: {run_verdict_sentence(verdict)}", "bold")
+        if verdict.reason:
+            console().sentence(f"its reason: {verdict.reason}" if verdict.value else f"the cause: {verdict.reason}")
+
+
 def show_explanation(qid: str, explanation: Explanation) -> None:
-    """The verdict, and each piece of evidence with its weight."""
+    """The verdict, and each piece of evidence with its weight; an opinion, where the run has a verdict of its own."""
     out = console()
     verdict = "right" if explanation.correct else "wrong"
     chance = number(explanation.probability)
-    out.print(printable(f"{qid}: {verdict}, probability of being right {chance}"), style="bold")
+    whose = "the offline judge's opinion" if explanation.judged else qid
+    out.print(printable(f"{whose}: {verdict}, probability of being right {chance}"), style="bold")
     out.sentence(f"compared with: {explanation.reference}")
     if explanation.uncalibrated is not None:
         before = number(explanation.uncalibrated)

@@ -57,7 +57,7 @@ function onePair(pair) {
       make('span', { class: 'nowrap' }, signedInterval(each.interval)),
       whisker(each.difference, each.interval, [-reach, reach], both % 8, true),
       figure(each.mean_a), figure(each.mean_b),
-      gains(each),
+      each.verdict === 'judges differ' ? MISSING : gains(each),
       make('span', { class: 'nowrap' }, pValue(each.p_holm)),
       count(each.n),
     ];
@@ -65,7 +65,7 @@ function onePair(pair) {
   const titles = ['metric', 'verdict', 'difference', percent(data.comparison.level), make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', data.comparison.tests > 1 ? 'Holm p' : 'p', 'n'];
   return make('div', {},
     make('h3', {}, words(pair.b), ' against ', words(pair.a)),
-    data.runs.length > MOST_SENTENCES ? make('p', { class: 'verdict' }, words(pair.sentence)) : null,
+    data.runs.length > MOST_SENTENCES ? make('p', { class: pair.warnings.length ? 'note bad' : 'verdict' }, words(pair.sentence)) : null,
     scrolling(`${pair.b} against ${pair.a}`, table(`${pair.b} against ${pair.a}`, titles, rows, { class: 'plain pair' })),
     inWords(pair),
     make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have. p is that of a paired ${data.comparison.test} test`,

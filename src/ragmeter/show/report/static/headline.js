@@ -21,7 +21,7 @@ const MOST_SENTENCES = 3;
 
 function sentences() {
   if (!data.comparison || data.runs.length > MOST_SENTENCES) return [];
-  return data.comparison.pairs.map((pair) => make('p', { class: 'verdict' }, words(pair.sentence)));
+  return data.comparison.pairs.map((pair) => make('p', { class: pair.warnings.length ? 'note bad' : 'verdict' }, words(pair.sentence)));
 }
 
 function failures() {

@@ -1,0 +1,56 @@
+"""Metrics that two runs have from different judges: no verdict is given on them, and the reason is said."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ragmeter import registry
+from ragmeter.analysis.comparing.comparison import JUDGES_DIFFER, MetricDifference
+from ragmeter.runs.judges import EMBEDDING_MODEL, ENDPOINT, Differing
+from ragmeter.runs.run import Run
+from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.show.sentences.comparison import judge_alike, judged_differently, judged_elsewhere
+from ragmeter.show.sentences.judging import judge_model
+
+
+def forbids_verdict(differing: Differing) -> bool:
+    """Whether these are two judges. The same model behind another endpoint is one, as far as can be told."""
+    return differing.keys() - {ENDPOINT} != set()
+
+
+def withheld(result: MetricDifference, sentence: str) -> MetricDifference:
+    """The difference as it was measured, without what a test and a plan would say about the systems."""
+    return replace(result, p=None, needed=None, smallest=None, point=None, verdict=JUDGES_DIFFER, sentence=sentence)
+
+
+def judge_warnings(a: Run, b: Run, labels: tuple[str, str], differing: Mapping[str, Differing]) -> list[str]:
+    """A sentence for the metrics whose judges differ in the same way, with what to do."""
+    groups: list[tuple[Differing, list[str]]] = []
+    for name, settings in differing.items():
+        same = next((names for other, names in groups if other == settings), None)
+        if same is None:
+            groups.append((settings, [name]))
+        else:
+            same.append(name)
+    return [
+        judged_differently(", ".join(names), *labels, settings, judge_alike(*labels, *_how(a, b, names, settings)))
+        if forbids_verdict(settings)
+        else judged_elsewhere(", ".join(names), *labels, *settings[ENDPOINT])
+        for settings, names in groups
+    ]
+
+
+def _how(a: Run, b: Run, names: Sequence[str], differing: Differing) -> tuple[str, list[str]]:
+    """The command that judges the earlier run's rows anew, if there is one, and the columns that must not be there."""
+    if "judge" in a.manifest():
+        return "ragmeter crag evaluate", []
+    if isinstance(a, TemporaryRun):
+        return "", []
+    arguments = ["--results", str(a.rows_place), "--run", "NAME", "--metrics", ",".join(names)]
+    if EMBEDDING_MODEL not in differing and (model := judge_model(b.manifest())):
+        arguments += ["--judge-model", model]
+    columns = (column for name in names for column in registry.get(name).asks)
+    given = dict.fromkeys(column.name for column in columns if column.asked.given)  # taken as the table has them
+    return shlex.join(["ragmeter", "evaluate", *arguments]), list(given)

@@ -1,0 +1,91 @@
+"""Who judged a run's metrics, and with which settings; and in what two runs differ there.
+
+Two judges give the same answers other scores: metrics that were judged differently say nothing about the systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ragmeter import registry
+from ragmeter.asked import AskedColumn
+from ragmeter.embedders.port import SERVER, STATIC
+from ragmeter.errors import UsageError
+from ragmeter.runs.run import Run
+
+#: What a manifest says of a filled column that its values don't depend on.
+_ASIDE = frozenset({"tries", "columns", "calls", "rephrased_calls", "words", "journal"})
+#: What the vectors of an embedding model depend on.
+_OF_VECTORS = ("backend", "revision", "endpoint", "prefix")
+EMBEDDING_MODEL = "embedding model"
+
+#: Where a model is asked: the same one may have moved.
+ENDPOINT = "endpoint"
+
+#: What differs, by its name: the value in the one run and in the other.
+Differing = dict[str, tuple[Any, Any]]
+
+
+def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The settings that a filled column depends on and that are others now."""
+    before = {"wordings": 1, **before}  # older runs don't say it
+    return [key for key, value in now.items() if key not in _ASIDE and before.get(key) != value]
+
+
+def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differing]:
+    """Those of the metrics that two runs have from different judges or embedding models, and what differs."""
+    if not any(run.manifest().get(entry) for run in (a, b) for entry in ("asked", "judge", "cascade", "embeddings")):
+        return {}
+    differing = {}
+    for name in metrics:
+        differences: Differing = {}
+        for (column, one), (_, other) in zip(_signatures(a, name), _signatures(b, name), strict=False):
+            if not _same_cells(a, b, column):
+                differences = _differing(one, other) | differences  # the first column's values are the ones shown
+        if differences:
+            differing[name] = differences
+    return differing
+
+
+def _same_cells(a: Run, b: Run, column: AskedColumn | None) -> bool:
+    """Whether a column that tables may bring is the same in both: then it does not matter who filled it."""
+    if column is None or not column.asked.given or not all(column.name in run.texts for run in (a, b)):
+        return False
+    return bool(a.column(column.name).equals(b.column(column.name)))
+
+
+def _signatures(run: Run, name: str) -> Iterator[tuple[AskedColumn | None, Mapping[str, Any]]]:
+    """What each column depends on that a metric is computed from; empty where the run does not say."""
+    manifest = run.manifest()
+    added = [entry["name"] for entry in manifest.get("metrics") or ()]
+    if "judge" in manifest and name in run.metrics() and name not in added:
+        # conversations: one judge for all metrics but those that were added later
+        shared = {"cascade": manifest["cascade"]} if manifest.get("cascade") else {}
+        yield None, {**(manifest["judge"] or {}), **shared}
+        return
+    asked = manifest.get("asked") or {}
+    with suppress(UsageError):  # no metric, or one of a package that is not there any more
+        metric = registry.get(name)
+        for column in metric.asks:
+            yield column, asked.get(column.name) or {}
+        for _, settings in metric.embedded.values():
+            yield None, _embedding(manifest.get("embeddings") or (), settings.get("model") or STATIC)
+
+
+def _embedding(entries: Sequence[Mapping[str, Any]], model: str) -> Mapping[str, Any]:
+    """The model that made a metric's vectors, among those that the run used; empty if that can't be told."""
+    of_model = [entry for entry in entries if entry.get("model") in (model, model.removeprefix(SERVER))] or entries
+    if not of_model:
+        return {}
+    return {EMBEDDING_MODEL: of_model[0].get("model"), **{key: of_model[0].get(key) for key in _OF_VECTORS}}
+
+
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> Differing:
+    """By the same rule in both directions: either may have a setting that the other has not."""
+    names = dict.fromkeys([*changed(one, other), *changed(other, one)])
+    if not all({"model", EMBEDDING_MODEL} & signature.keys() for signature in (one, other)):
+        # a table brought the values, or no model was asked: the settings of the other one's model say nothing
+        names = {name: None for name in names if name in ("model", EMBEDDING_MODEL, "cascade")}
+    return {name: (one.get(name), other.get(name)) for name in names}
