@@ -101,6 +101,23 @@ def test_evaluate(ragmeter: Run, tmp_path: Path) -> None:
     assert manifest["effort"]["latency_ms"]["p50"] > 0
 
 
+def test_columns_that_were_added_stay_unless_replaced(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(3))
+    with JudgeServer() as server:
+        ragmeter("crag", *evaluate(server))
+        options = ["--judge-model", "m", "--base-url", server.url, "--no-judge-check"]
+        done = ragmeter("evaluate", "--run", "out", "--output-dir", ".", "--metrics", "llm_correct", *options)
+        assert done.returncode == 0, done.stderr
+        asked, before = server.count, contents(tmp_path / "out")
+        refused = ragmeter("crag", *evaluate(server))
+        assert refused.returncode == 2
+        assert "has a judge's replies that were added to it (verdict)" in refused.stderr
+        assert "with --output-dir, or replace the run with --replace: its journal stays" in refused.stderr
+        assert contents(tmp_path / "out") == before
+        assert ragmeter("crag", *evaluate(server), "--replace").returncode == 0
+        assert server.count == asked
+
+
 @pytest.mark.skipif(os.name == "nt", reason="modes of files are not Windows's")
 def test_only_its_owner_may_read_the_results(ragmeter: Run, tmp_path: Path) -> None:
     write(tmp_path / "turns.jsonl", many(3))

@@ -125,13 +125,10 @@ def run_option(parser: argparse._ActionsContainer, default: str) -> None:
     replace_option(parser)
 
 
-def replace_option(parser: argparse._ActionsContainer) -> None:
+def replace_option(parser: argparse._ActionsContainer, though: str = "it has a judge's replies in it") -> None:
     """Add --replace."""
-    parser.add_argument(
-        "--replace",
-        action="store_true",
-        help="replace an older run of this name even if it has a judge's replies in it; its journal stays",
-    )
+    text = f"replace an older run of this name even if {though}; its journal stays"
+    parser.add_argument("--replace", action="store_true", help=text)
 
 
 def limit_option(parser: argparse._ActionsContainer) -> None:
