@@ -59,7 +59,7 @@ def test_a_file(ragmeter: Run, tmp_path: Path) -> None:
         shown = said(ragmeter(*results(), *judge(server)))
         assert server.count == 39
     assert "verdicts by: exact 1, llm 39" in shown
-    assert "calls: 39 (0 recorded before, 39 made now, 0 of them again)" in shown
+    assert "calls: 39 (0 recorded before, 39 made now)" in shown
     assert "39 of the judge's 39 reasons are the same: 'by rule'" in shown
     assert files(tmp_path / "runs") == [
         "judge.journal.sqlite", "r", "r/manifest.json", "r/rows.parquet", "r/summary.json",
@@ -116,8 +116,12 @@ def test_a_run_that_is_there(ragmeter: Run) -> None:
         assert "token_f1" in shown
         assert "llm_correct" in shown
         assert server.count == 39
-        said(ragmeter("evaluate", "--run", "r", "--metrics", "llm_correct", *judge(server)))
+        assert "calls: 39 (0 recorded before, 39 made now); " in shown
+        kept = ["evaluate", "--run", "r", "--metrics"]
+        again = said(ragmeter(*kept, "llm_correct", *judge(server)))
         assert server.count == 39
+        for shown in (again, said(ragmeter(*kept, "exact_match")), said(ragmeter("summary", "r"))):
+            assert "calls: 39; tokens: " in shown  # in all: nothing was asked now
         shown = said(
             ragmeter("evaluate", "--run", "r", "--metrics", "llm_correct", *judge(server, "--judge-seed", "4")), 2
         )

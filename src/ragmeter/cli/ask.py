@@ -78,7 +78,7 @@ def run(argv: Sequence[str]) -> int:
     else:
         terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
         print_repeats(evaluation.folder)
-        print_judge(evaluation.summary, evaluation.manifest)
+        print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     failed, total = sum(asked.causes().values()), len(asked.replies)
     return print_verdict(verdict, json=chosen.json) or options.exit_code(chosen, failed, total)
 

@@ -58,7 +58,7 @@ class Service(Evaluation):
     @classmethod
     def of(cls, evaluation: Evaluation, asked: Asked) -> Self:
         """An evaluation of answers that were just asked for."""
-        return cls(evaluation.run, evaluation.embeddings, asked=asked)
+        return cls(evaluation.run, evaluation.embeddings, evaluation.judging, asked=asked)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -218,7 +218,8 @@ def _scored(
         **noted(data.source),
         **filled.summary,
     }
-    return keep_run(path, filled.joined(answered()), metrics, manifest=manifest, summary=summary)
+    rows, judging = filled.joined(answered()), filled.judging
+    return keep_run(path, rows, metrics, manifest=manifest, summary=summary, judging=judging)
 
 
 def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:

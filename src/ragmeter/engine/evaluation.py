@@ -217,6 +217,7 @@ def _evaluate(
             summary=lambda: {"join": data.join_counts(), **data.noted(), **filled.summary},
             confidence=confidence,
             executor=executor,
+            judging=filled.judging,
         )
 
 
@@ -231,7 +232,8 @@ def _keep_parts(
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
     documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
     summary = {"run": path.name, **results, **documents}
-    return Evaluation(keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary))
+    run = keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary)
+    return Evaluation(run, judging=filled.judging)
 
 
 def _score_in_memory(
@@ -252,7 +254,7 @@ def _score_in_memory(
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
     manifest = signature(metrics, name, more)
     run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **data.noted(), **filled.summary})
-    return Evaluation(run, embedders.used())
+    return Evaluation(run, embedders.used(), filled.judging)
 
 
 def add_metrics(
@@ -301,8 +303,8 @@ def add_metrics(
     ):
         journals = journal_folder(folder, output_dir)
         asking = Asking(judge, journals, retry_failed, progress, folder.place if is_kept else None)
-        extended = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
-        return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
+        extended, judging = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
+        return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used(), judging)
 
 
 def choose_metrics(

@@ -14,6 +14,7 @@ from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
+from ragmeter.effects.usage import Usage
 from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
@@ -40,14 +41,19 @@ class JudgeCalls:
     keys: Iterable[str] | None
 
     def make(
-        self, work: Callable[[Caller, ChatProvider], Awaitable[None]], scope: str, tried: ColumnJudge | None
+        self,
+        work: Callable[[Caller, ChatProvider], Awaitable[None]],
+        scope: str,
+        tried: ColumnJudge | None,
+        trying: Usage | None = None,
     ) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
         """Have `work` ask the judge; returns how it did on known cases, if it is `tried`, the usage and the effort.
 
-        `scope` is what a budget is kept for, over crashes too.
+        `scope` is what a budget is kept for, over crashes too; what the known cases take counts in `trying` as well.
         """
 
         async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
+            caller.usage.price, caller.usage.part = self.judge.price_of_tokens, trying
             async with self.judge.client() as client:
                 check = None if tried is None else await check_judge(tried, caller, client)
                 await work(caller, client)
@@ -127,6 +133,7 @@ class Filling:
         filled: list[dict[str, list[Any]]] = []
         marks: list[int] = []
         shown = frozenset(name for filler in fillers for name in filler.asked.needs)
+        usages = {filler.column.name: Usage(self.judge.price_of_tokens) for filler in fillers}
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             start = 0
@@ -137,6 +144,7 @@ class Filling:
                     done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
                     so_far = replace(batch, columns={**batch.columns, **columns})
                     heard = partial(watch.judged, filler.column.name)
+                    caller.usage.part = usages[filler.column.name]
                     columns |= await filler.fill(so_far, start, caller, client, done, heard)
                 batch_done(batch, columns)
                 filled.append(columns)
@@ -144,13 +152,20 @@ class Filling:
                 start += len(batch)
 
         calls = self._calls(key for filler in fillers for key in filler.keys(batches))
-        check, usage, effort = calls.make(work, self._scope(batches), self._tried())
+        tried = self._tried_column()
+        trying = None if tried is None else usages[tried.name]
+        check, usage, effort = calls.make(work, self._scope(batches), self._tried(), trying)
         asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
-        summary = {"judges": {filler.column.name: filler.summary() for filler in fillers}, "judge_usage": usage}
+        judges = {
+            filler.column.name: {**filler.summary(), "usage": usages[filler.column.name].as_dict()}
+            for filler in fillers
+        }
+        summary: dict[str, Any] = {"judges": judges, "judge_usage": usage}
         if check is not None:
             summary["judge_check"] = check.as_dict()
-        return Filled(filled, marks, shown, self.numbers, manifest, summary)
+        judging = {"usage": usage, "effort": effort}
+        return Filled(filled, marks, shown, self.numbers, manifest, summary, judging)
 
     def _calls(self, keys: Iterable[str]) -> JudgeCalls:
         return JudgeCalls(self.judge, self.judge.limits, self.journal, None if self.judge.journal is None else keys)
@@ -176,8 +191,12 @@ class Filling:
 
     def _tried(self) -> ColumnJudge | None:
         """The judge of the column that it is tried for on known cases, if there are cases for what it is asked."""
-        column = next((column for column in self.columns if column.asked.name == verdict.name), None)
-        return self.judge.on(column.asked) if column is not None and self.judge.check else None
+        column = self._tried_column()
+        return None if column is None else self.judge.on(column.asked)
+
+    def _tried_column(self) -> AskedColumn | None:
+        columns = self.columns if self.judge.check else ()
+        return next((column for column in columns if column.asked.name == verdict.name), None)
 
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""

@@ -80,8 +80,9 @@ PROBES: Sequence[Probe] = (
 
 @dataclass(frozen=True)
 class Check:
-    """How a judge did on the cases; `missed` says what it got wrong, `skipped` why it was not tried."""
+    """How a model did on the cases; `missed` says what it got wrong, `skipped` why it was not tried."""
 
+    model: str
     right: int = 0
     n: int = 0
     missed: tuple[str, ...] = ()
@@ -89,7 +90,8 @@ class Check:
 
     def as_dict(self) -> dict[str, Any]:
         """For the summary."""
-        return {"right": self.right, "n": self.n, "missed": list(self.missed), "skipped": self.skipped or None}
+        missed = {"missed": list(self.missed), "skipped": self.skipped or None}
+        return {"model": self.model, "right": self.right, "n": self.n, **missed}
 
     def sentence(self) -> str:
         """In words."""
@@ -130,7 +132,7 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     if not set(asks.asked.needs) <= _COLUMNS:
         return None
     if _is_too_much(asks.judge, _effort(asks, caller.journal)):
-        return Check(skipped="the limit of calls or dollars is too low to try the judge first")
+        return Check(asks.judge.model, skipped="the limit of calls or dollars is too low to try the judge first")
     judgements: dict[Probe, Judgement] = {}
 
     async def ask(probe: Probe) -> None:
@@ -139,6 +141,7 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     await for_each(PROBES, ask, 2 * caller.pace.most)
     missed = [probe for probe in PROBES if judgements[probe].verdict != probe.verdict]
     check = Check(
+        asks.judge.model,
         len(PROBES) - len(missed),
         len(PROBES),
         tuple(f"{probe.kind}: {probe.answer!r} for {probe.reference!r}" for probe in missed),
