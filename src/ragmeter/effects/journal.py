@@ -122,23 +122,23 @@ class Journal:
         rows = self._read(f"SELECT {_FIELDS} FROM replies WHERE key = ?", key)  # noqa: S608 - our own constant
         return Reply(*rows[0]) if rows else None
 
-    def unused_notice(self, keys: Iterable[str]) -> str:
-        """Says so if this journal has replies and none of them is under one of these keys; otherwise nothing.
+    def unused_notice(self, keys: Iterable[str], of_cases: int) -> str:
+        """Says so if none of the replies is under one of these keys, but for some `of_cases` that a judge is tried on.
 
         For a journal that is kept for one purpose: of one that many share, most replies are always somebody else's.
         """
         replies = sum(not key.startswith(_ROUND) for key in self._keys)
         wanted = False
-        for key in keys if replies else ():
+        for key in keys if replies > of_cases else ():
             wanted = True
             if key in self._keys:
                 return ""
         if not wanted:
             return ""
-        return (
-            f"none of the {replies:,} replies in {self.path} is used: they were given to another prompt, model or "
-            "setting, or about other texts"
-        )
+        begin = f"of the {replies:,} replies in {self.path}, only those about built-in cases are used: the others"
+        if not of_cases:
+            begin = f"none of the {replies:,} replies in {self.path} is used: they"
+        return f"{begin} were given to another prompt, model or setting, or about other texts"
 
     def spent(self, scope: str) -> Spent:
         """Calls and dollars that a run has used so far. A call under way counts with the most that it can cost."""

@@ -20,7 +20,7 @@ from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge
-from ragmeter.judges.probes import Check, calls_to_check, check_judge
+from ragmeter.judges.probes import Check, calls_to_check, check_judge, recorded_cases
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.show.progress import Advance, both, show_notice
@@ -61,7 +61,7 @@ class JudgeCalls:
             return check, caller.usage.as_dict(), {**effort, "parameters_the_server_refused": sorted(client.dropped)}
 
         with Journal(self.journal) as journal:
-            notice = self._notice(journal)
+            notice = self._notice(journal, tried)
             for text in notice.values():
                 show_notice(text)
             check, usage, effort = run_calls(ask, self.limits, journal, scope)
@@ -79,14 +79,15 @@ class JudgeCalls:
             for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
                 total[name] += check[name]
             total["check_calls"] = check["calls"]
-            notice = self._notice(journal)
+            notice = self._notice(journal, tried)
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
         return {**total, "cost_usd": cost, **notice}
 
-    def _notice(self, journal: Journal) -> dict[str, str]:
+    def _notice(self, journal: Journal, tried: ColumnJudge | None) -> dict[str, str]:
         """Why nothing of the journal is used, if that is so."""
-        notice = "" if self.keys is None else journal.unused_notice(self.keys)
+        of_cases = 0 if tried is None else recorded_cases(tried, journal)
+        notice = "" if self.keys is None else journal.unused_notice(self.keys, of_cases)
         return {"journal_notice": notice} if notice else {}
 
 

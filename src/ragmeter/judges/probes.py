@@ -104,6 +104,12 @@ def calls_to_check(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
     return Counter() if _is_too_much(asks.judge, effort) else effort
 
 
+def recorded_cases(asks: ColumnJudge, journal: Journal) -> int:
+    """How many replies about the cases a journal has."""
+    probes = PROBES if set(asks.asked.needs) <= _COLUMNS else ()
+    return sum(asks.count_replies(journal, _shown(asks, probe)) for probe in probes)
+
+
 def _effort(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
     """The calls for cases that the journal does not have, and their tokens."""
     probes = PROBES if set(asks.asked.needs) <= _COLUMNS else ()
