@@ -80,7 +80,8 @@ def run(argv: Sequence[str]) -> int:
         print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     failed, total = sum(asked.causes().values()), len(asked.replies)
-    return print_verdict(verdict, json=chosen.json) or options.exit_code(chosen, failed, total)
+    code = print_verdict(verdict, json=chosen.json)
+    return code or options.exit_code(chosen, failed, total, "questions have no answer")
 
 
 def _parser() -> options.Parser:

@@ -135,7 +135,7 @@ def _generate(chosen: argparse.Namespace) -> int:
         print(dumps(result, indent=2))
     else:
         show_crag.generated(result)
-    return options.exit_code(chosen, len(failed), len(turns))
+    return options.exit_code(chosen, len(failed), len(turns), "turns have no answer")
 
 
 def _evaluate(chosen: argparse.Namespace) -> int:
@@ -183,7 +183,8 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     unscored = sum(report.judged.not_scored().values())
-    return print_verdict(verdict, json=chosen.json) or options.exit_code(chosen, unscored, len(judged))
+    code = print_verdict(verdict, json=chosen.json)
+    return code or options.exit_code(chosen, unscored, len(judged), "turns have no score")
 
 
 def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:

@@ -288,7 +288,7 @@ def _judge_code(chosen: argparse.Namespace, summary: Mapping[str, Any]) -> int:
     if chosen.judge_model is None:
         return 0
     failed = [sum(column["causes"].values()) for column in summary.get("judges", {}).values()]
-    return options.exit_code(chosen, max(failed, default=0), summary["n_rows"])
+    return options.exit_code(chosen, max(failed, default=0), summary["n_rows"], "rows have no verdict")
 
 
 def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[str | None]]]) -> Judge | None:

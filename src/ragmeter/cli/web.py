@@ -103,7 +103,7 @@ def run(argv: Sequence[str]) -> int:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
     failed, total = sum(service.asked.causes().values()), len(service.asked.replies)
-    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
+    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total, "questions have no answer")
 
 
 def _keep_evidence(evidence: Path, run: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.journal import Journal, journal_to_read
 from ragmeter.effects.usage import Usage
 from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
@@ -72,8 +72,7 @@ class JudgeCalls:
 
         Those that try the judge first are `check_calls`; their tokens and second wordings are counted in.
         """
-        exists = self.journal is not None and self.journal.exists()
-        with Journal(self.journal if exists else None) as journal:
+        with journal_to_read(self.journal) as journal:
             total = Counter(count(journal))
             check = Counter[str]() if tried is None else Counter(calls_to_check(tried, journal))
             for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
@@ -82,7 +81,7 @@ class JudgeCalls:
             notice = self._notice(journal, tried)
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        return {**total, "cost_usd": cost, **notice}
+        return {**total, "cost_usd": cost, "prices_as_of": price.as_of or None if price else None, **notice}
 
     def _notice(self, journal: Journal, tried: ColumnJudge | None) -> dict[str, str]:
         """Why nothing of the journal is used, if that is so."""
