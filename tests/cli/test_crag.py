@@ -88,7 +88,7 @@ def test_evaluate(ragmeter: Run, tmp_path: Path) -> None:
         done = ragmeter("crag", *evaluate(server), env={"OPENAI_API_KEY": CANARY})
     assert (done.returncode, done.stderr) == (0, "")
     assert "accuracy                             0.6667" in done.stdout
-    assert "calls: 9 (0 recorded before, 9 made now, 0 of them again)" in done.stdout
+    assert "calls: 9 (0 recorded before, 9 made now)" in done.stdout
     assert "turns: 9 of 3 conversations, in out/" in done.stdout
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
@@ -99,6 +99,23 @@ def test_evaluate(ragmeter: Run, tmp_path: Path) -> None:
     assert manifest["judge"]["model"] == "m"
     assert manifest["judge"]["endpoint"] == server.url
     assert manifest["effort"]["latency_ms"]["p50"] > 0
+
+
+def test_columns_that_were_added_stay_unless_replaced(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "turns.jsonl", many(3))
+    with JudgeServer() as server:
+        ragmeter("crag", *evaluate(server))
+        options = ["--judge-model", "m", "--base-url", server.url, "--no-judge-check"]
+        done = ragmeter("evaluate", "--run", "out", "--output-dir", ".", "--metrics", "llm_correct", *options)
+        assert done.returncode == 0, done.stderr
+        asked, before = server.count, contents(tmp_path / "out")
+        refused = ragmeter("crag", *evaluate(server))
+        assert refused.returncode == 2
+        assert "has a judge's replies that were added to it (verdict)" in refused.stderr
+        assert "with --output-dir, or replace the run with --replace: its journal stays" in refused.stderr
+        assert contents(tmp_path / "out") == before
+        assert ragmeter("crag", *evaluate(server), "--replace").returncode == 0
+        assert server.count == asked
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of files are not Windows's")
@@ -142,7 +159,8 @@ def test_json(ragmeter: Run, tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert found["scores"]["all"]["accuracy"] == pytest.approx(2 / 3)
     assert found["usage"] == {
-        "calls": 3, "prompt_tokens": 300, "completion_tokens": 30, "calls_without_token_counts": 0, "cost_usd": None,
+        "calls": 3, "prompt_tokens": 300, "completion_tokens": 30, "calls_without_token_counts": 0,
+        "calls_without_price": 3, "cost_usd": None,
     }  # fmt: skip
 
 

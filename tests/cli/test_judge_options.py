@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from ragmeter import RunFolder
+from ragmeter.effects.journal import Journal
+from ragmeter.judges.prices import AS_OF
 from ragmeter.judges.probes import PROBES
 from tests.conftest import Run
 from tests.judge_rows import files
@@ -59,7 +61,7 @@ def test_a_file(ragmeter: Run, tmp_path: Path) -> None:
         shown = said(ragmeter(*results(), *judge(server)))
         assert server.count == 39
     assert "verdicts by: exact 1, llm 39" in shown
-    assert "calls: 39 (0 recorded before, 39 made now, 0 of them again)" in shown
+    assert "calls: 39 (0 recorded before, 39 made now)" in shown
     assert "39 of the judge's 39 reasons are the same: 'by rule'" in shown
     assert files(tmp_path / "runs") == [
         "judge.journal.sqlite", "r", "r/manifest.json", "r/rows.parquet", "r/summary.json",
@@ -103,10 +105,28 @@ def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
         assert "this judge got 24 of 24 built-in cases right" in said(ragmeter(*results(), *judge(server, check=True)))
         assert "this judge got 24 of 24" in said(ragmeter("summary", "r"))
         done = ragmeter(*results("s"), *judge(server, "--judge-max-calls", "30", "--judge-seed", "1", check=True))
-        assert done.returncode == 3  # too many rows without a verdict
+        assert done.returncode == 3
+        problem = "9 of 40 rows have no verdict, more than 5% (--max-unscored): the exit code is 3; "
+        assert done.stderr.endswith(f"{problem}the same command with --retry-failed asks again for these alone\n")
         shown = done.stdout
         assert "this judge was not tried on built-in cases: the limit" in shown
         assert "skipped_budget" in shown
+
+
+def test_a_dry_run_names_the_prices_and_needs_no_lock(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
+    with JudgeServer() as server:
+        said(ragmeter(*results(), *judge(server, "--judge-journal", "j.sqlite")))
+        estimate = [*results("s"), *judge(server, "--judge-journal", "j.sqlite"), "--dry-run"]
+        with Journal(tmp_path / "j.sqlite"):
+            refused = said(ragmeter(*estimate[:-1]), 2)
+            assert "another process is using the journal j.sqlite" in refused
+            assert "or name another file with --judge-journal" in refused
+            shown = said(ragmeter(*estimate, "--prices", "prices.json"))
+            assert "calls: about 0, and 39 recorded before" in shown
+            assert "$0.0000 at your prices" in shown
+        known = [*results("s"), "--judge-model", "gpt-4o", "--dry-run"]
+        assert f"at prices of {AS_OF}" in said(ragmeter(*known, env={"OPENAI_API_KEY": "k"}))
 
 
 def test_a_run_that_is_there(ragmeter: Run) -> None:
@@ -116,8 +136,12 @@ def test_a_run_that_is_there(ragmeter: Run) -> None:
         assert "token_f1" in shown
         assert "llm_correct" in shown
         assert server.count == 39
-        said(ragmeter("evaluate", "--run", "r", "--metrics", "llm_correct", *judge(server)))
+        assert "calls: 39 (0 recorded before, 39 made now); " in shown
+        kept = ["evaluate", "--run", "r", "--metrics"]
+        again = said(ragmeter(*kept, "llm_correct", *judge(server)))
         assert server.count == 39
+        for shown in (again, said(ragmeter(*kept, "exact_match")), said(ragmeter("summary", "r"))):
+            assert "calls: 39; tokens: " in shown  # in all: nothing was asked now
         shown = said(
             ragmeter("evaluate", "--run", "r", "--metrics", "llm_correct", *judge(server, "--judge-seed", "4")), 2
         )

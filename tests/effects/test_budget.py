@@ -14,6 +14,9 @@ def test_a_number_of_calls() -> None:
         assert [await budget.reserve(0.0) for _ in range(3)] == [True, True, False]
         budget.settle(0.0, 0.0)
         assert not await budget.reserve(0.0)
+        assert budget.reason() == "the limit of 2 calls was reached"
+        assert await (one := Budget(calls=1)).reserve(0.0)
+        assert one.reason() == "the limit of 1 call was reached"
 
     asyncio.run(work())
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from ragmeter.effects.charges import Spent
-from ragmeter.effects.journal import Journal, Reply
+from ragmeter.effects.journal import Journal, Reply, journal_to_read
 from ragmeter.errors import BusyError, InputError, OutputError, RagmeterWarning
 from tests.command import PATIENCE
 
@@ -150,6 +150,20 @@ def test_what_is_not_known_stays_unknown() -> None:
         assert reply.cost is reply.prompt_tokens is reply.completion_tokens is None
 
 
+def test_a_locked_journal_can_be_read_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    with Journal(path) as journal:
+        keep(journal, "a")
+        with journal_to_read(path) as copy:
+            assert copy.get("a") == REPLY
+            assert copy.path == path
+    with journal_to_read(path) as same:
+        assert "a" in same
+    with journal_to_read(tmp_path / "none.sqlite") as empty:
+        assert len(empty) == 0
+    assert not (tmp_path / "none.sqlite").exists()
+
+
 def test_a_second_process_fails_at_once(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     with Journal(path):
@@ -157,7 +171,7 @@ def test_a_second_process_fails_at_once(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
         )
-        assert "BusyError: another process is working on this run" in done.stderr
+        assert "BusyError: another process is using the journal " in done.stderr
         with pytest.raises(BusyError):
             Journal(path)
     Journal(path).close()

@@ -171,3 +171,28 @@ def test_conversations_are_judged_by_a_judge_that_was_tried(tmp_path: Path) -> N
             with pytest.raises(UsageError, match="10 of 24"):
                 made.evaluate_agent_responses(turns)
         assert ("it is red" in asked(provider)) == is_good
+
+
+@pytest.mark.parametrize("wordings", [None, 1, 2])
+def test_the_journal_of_a_judge_that_has_got_no_further_is_not_reported(
+    tmp_path: Path, wordings: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    provider = expert()
+    provider_down = {"rows": True}
+    knows = provider._reply
+
+    def say(prompt: str) -> FakeReply:
+        is_case = (fenced_texts(prompt)["question"], fenced_texts(prompt)["answer"]) in KNOWN
+        return knows(prompt) if is_case or not provider_down["rows"] else GiveUp("judge_error", "HTTP 500")
+
+    one = Judge(provider=FakeProvider(say), retries=0, journal=tmp_path / "j.sqlite", wordings=wordings)
+    for _ in range(2):
+        found = evaluate(rows("a"), metrics="llm_correct", judge=one, output_dir=tmp_path)
+        assert "journal_notice" not in found.manifest["judging"]
+    turns = CRAGEvaluator(judge=one, journal=tmp_path / "j.sqlite")
+    turns.evaluate_agent_responses([turn("s", 0, "gold", "it is gold")])
+    assert capsys.readouterr().err == ""
+    provider_down["rows"] = False
+    evaluate(rows("a"), metrics="llm_correct", judge=one, output_dir=tmp_path)
+    evaluate(rows("b"), metrics="llm_correct", judge=one, output_dir=tmp_path)
+    assert "only those about built-in cases are used: the others were given to " in capsys.readouterr().err

@@ -50,6 +50,19 @@ def test_conversations_without_their_journal(conversations: Path, tmp_path: Path
         ragmeter.evaluate(ROWS, metrics="token_f1", run="talk", output_dir=tmp_path)
 
 
+def test_columns_that_were_added_to_conversations(conversations: Path, tmp_path: Path) -> None:
+    made = CRAGEvaluator(judge=judge(fake()), journal=conversations / "journal.sqlite")
+    results = made.evaluate_agent_responses([turn("s", 0, "gold", "it is gold")])
+    made.save_results(*results, conversations)
+    ragmeter.add_metrics("talk", "token_f1,llm_correct", judge=judge(fake()), output_dir=tmp_path)
+    before = {file.name: file.read_bytes() for file in conversations.iterdir()}
+    with pytest.raises(UsageError, match=r"talk exists already, and .* added to it \(verdict\)\n.*replace=True"):
+        made.save_results(*results, conversations)
+    assert {file.name: file.read_bytes() for file in conversations.iterdir()} == before
+    made.save_results(*results, conversations, replace=True)
+    assert "llm_correct" not in RunFolder(conversations).metrics()
+
+
 def test_columns_that_a_judge_has_filled(tmp_path: Path) -> None:
     provider = fake()
     ragmeter.evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path)
@@ -67,13 +80,72 @@ def test_a_live_system_that_was_judged(tmp_path: Path) -> None:
     def ask(metrics: str = "llm_correct", **more: Any) -> None:
         ragmeter.ask(dataset, lambda question: "it is gold", metrics=metrics, run="r", output_dir=tmp_path, **more)
 
-    ask(judge=judge(fake()))
-    ask(judge=judge(fake()))  # judged again: the replies are in the folder's journal
+    one = judge(fake())
+    ask(judge=one)
+    with pytest.raises(UsageError, match=r"has a judge's replies in it \(verdict\)\n.*resume=True uses its answers"):
+        ask(judge=one)  # which would ask the system again
     with pytest.raises(UsageError, match="exists already"):
         ask("token_f1")
-    ask(resume=True, judge=judge(fake()))
-    ask(retry_failed=True, judge=judge(fake()))
+    ask(resume=True, judge=one)
+    ask(retry_failed=True, judge=one)
+    with pytest.raises(UsageError, match="exists already"):
+        ask("token_f1", resume=True)  # the answers stay, and the verdicts would not
     ask("token_f1", replace=True)
+
+
+JUDGED: dict[str, Any] = {"metrics": "llm_correct", "run": "r"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "changed"),
+    [
+        (ROWS[:2], {}),
+        (ROWS, {"metrics": "llm_grade"}),
+        (ROWS, {"judge": {"seed": 1}}),
+        (ROWS, {"judge": {"reasons": True}}),
+        (ROWS, {"judge": {"repeats": 1}}),
+        (ROWS, {"judge": {"journal": "other.sqlite"}}),
+        ([{**row, "answer": "I don't know"} for row in ROWS], {}),
+    ],
+)
+def test_another_judge_or_other_rows_replace_no_verdicts(
+    rows: list[dict[str, Any]], changed: dict[str, Any], tmp_path: Path
+) -> None:
+    provider = fake()
+    first = ragmeter.evaluate(ROWS, judge=judge(provider, repeats=2), output_dir=tmp_path, **JUDGED)
+    settings = {"repeats": 2, **changed.pop("judge", {})}
+    with pytest.raises(UsageError, match=r"has a judge's replies in it \(verdict\)"):
+        ragmeter.evaluate(rows, judge=judge(provider, **settings), output_dir=tmp_path, **(JUDGED | changed))
+    assert RunFolder(tmp_path / "r").manifest() == first.manifest
+
+
+@pytest.mark.parametrize(
+    ("more", "settings"),
+    [
+        ([], {}),
+        ([], {"repeats": 2}),
+        ([], {"wordings": 2}),
+        ([], {"workers": 1, "max_calls": 1, "tries": 1}),
+        ([{"qid": "4", "question": "Which city?", "answer": "It is Bonn.", "reference": "Paris"}], {}),
+    ],
+)
+def test_a_run_is_judged_again_where_no_verdict_is_lost(
+    more: list[dict[str, Any]], settings: dict[str, Any], tmp_path: Path
+) -> None:
+    provider = fake()
+    ragmeter.evaluate(ROWS, judge=judge(provider), output_dir=tmp_path, **JUDGED)
+    provider.prompts.clear()
+    found = ragmeter.evaluate([*ROWS, *more], judge=judge(provider, **settings), output_dir=tmp_path, **JUDGED)
+    assert found.rows["verdict"].to_pylist()[:3] == ["CORRECT", "CORRECT", "WRONG"]
+    assert len(provider.prompts) == len(more) + 2 * bool({"repeats", "wordings"} & settings.keys())
+
+
+def test_without_its_journal_nothing_is_judged_again(tmp_path: Path) -> None:
+    provider = fake()
+    ragmeter.evaluate(ROWS, judge=judge(provider), output_dir=tmp_path, **JUDGED)
+    (tmp_path / "judge.journal.sqlite").unlink()
+    with pytest.raises(UsageError, match="exists already"):
+        ragmeter.evaluate(ROWS, judge=judge(provider), output_dir=tmp_path, **JUDGED)
 
 
 def test_what_nobody_was_paid_for_is_replaced(tmp_path: Path) -> None:

@@ -78,9 +78,10 @@ def run(argv: Sequence[str]) -> int:
     else:
         terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
         print_repeats(evaluation.folder)
-        print_judge(evaluation.summary, evaluation.manifest)
+        print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     failed, total = sum(asked.causes().values()), len(asked.replies)
-    return print_verdict(verdict, json=chosen.json) or options.exit_code(chosen, failed, total)
+    code = print_verdict(verdict, json=chosen.json)
+    return code or options.exit_code(chosen, failed, total, "questions have no answer")
 
 
 def _parser() -> options.Parser:

@@ -74,6 +74,7 @@ def _evaluate_options(parser: options.Parser) -> None:
     add("--turns", metavar="FILE", required=True, help="turn data, as `ragmeter crag generate` writes it")
     add("--output-dir", metavar="DIR", type=Path, required=True, help="where the results go")
     judge_options(parser, offline=True, default_model="gpt-4o")
+    options.replace_option(parser, "a judge's columns were added to it")
     parser.add_argument("--retry-failed", action="store_true", help="ask again about turns that got no verdict")
     options.unscored_option(parser, "turns without a score")
     options.json_option(parser)
@@ -134,7 +135,7 @@ def _generate(chosen: argparse.Namespace) -> int:
         print(dumps(result, indent=2))
     else:
         show_crag.generated(result)
-    return options.exit_code(chosen, len(failed), len(turns))
+    return options.exit_code(chosen, len(failed), len(turns), "turns have no answer")
 
 
 def _evaluate(chosen: argparse.Namespace) -> int:
@@ -142,6 +143,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.files import CONVERSATION, JOURNAL, MEASURES
     from ragmeter.effects.calls import Limits
     from ragmeter.runs.places import hold
+    from ragmeter.runs.replacing import refuse_added
     from ragmeter.runs.run import Run
     from ragmeter.show.progress import progress_bar
     from ragmeter.show.terminal import crag as show_crag
@@ -165,11 +167,13 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         words = {"unit": "turns", "note": "fewer where conversations end early, "}
         return options.print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
     with hold(chosen.output_dir, "judges conversations", asks=judge is not None):
+        if not chosen.replace:
+            refuse_added(chosen.output_dir)
         watched = chosen.output_dir if judge is not None else None
         with progress_bar(True, "judging", "turns", len(judged)) as advance, evaluator.watch.over(watched, len(judged)):
             evaluator.progress = advance
             rows, scores = evaluator.evaluate_agent_responses(judged)
-        evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard)
+        evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard, replace=True)
     report = evaluator.report
     assert report is not None  # noqa: S101 - evaluate_agent_responses() sets it
     verdict = pass_gate(gate, chosen, Run(chosen.output_dir))
@@ -179,7 +183,8 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
     unscored = sum(report.judged.not_scored().values())
-    return print_verdict(verdict, json=chosen.json) or options.exit_code(chosen, unscored, len(judged))
+    code = print_verdict(verdict, json=chosen.json)
+    return code or options.exit_code(chosen, unscored, len(judged), "turns have no score")
 
 
 def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:

@@ -285,7 +285,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
         problems = [*terminal.unmatched(summary["join"]), *problems, *late, *map(terminal.printable, skipped)]
     for line in problems:
         out.print(line, style="red", soft_wrap=True)
-    print_judge(evaluation.summary, evaluation.manifest)
+    print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {summary['n_rows']:,}, in {folder.place}/{instead}", soft_wrap=True)
     return print_verdict(verdict, json=False) or judge_code(chosen, summary)

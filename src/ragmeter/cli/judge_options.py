@@ -153,12 +153,12 @@ def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
     return read_judge(chosen, **cascade)
 
 
-def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
-    """What a run's documents say of the judge, if one was asked."""
+def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Mapping[str, Any] | None = None) -> None:
+    """What a run's documents say of the judge, if one was asked; `now` is what this command's calls took."""
     from ragmeter.show.sentences.judging import judge_lines
     from ragmeter.show.terminal.judging import print_lines
 
-    print_lines(judge_lines(summary, manifest))
+    print_lines(judge_lines(summary, manifest, now))
 
 
 def judge_code(chosen: argparse.Namespace, summary: Mapping[str, Any]) -> int:
@@ -166,7 +166,7 @@ def judge_code(chosen: argparse.Namespace, summary: Mapping[str, Any]) -> int:
     if chosen.judge_model is None:
         return 0
     failed = [sum(column["causes"].values()) for column in summary.get("judges", {}).values()]
-    return exit_code(chosen, max(failed, default=0), summary["n_rows"])
+    return exit_code(chosen, max(failed, default=0), summary["n_rows"], "rows have no verdict")
 
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:

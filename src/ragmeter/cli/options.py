@@ -12,7 +12,8 @@ from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location
 from ragmeter.io.write import RUNS, dumps
-from ragmeter.show.numbers import given
+from ragmeter.show.numbers import given, percent
+from ragmeter.show.progress import show_notice
 from ragmeter.stats.confidence import AUTO, METHODS
 
 
@@ -125,13 +126,10 @@ def run_option(parser: argparse._ActionsContainer, default: str) -> None:
     replace_option(parser)
 
 
-def replace_option(parser: argparse._ActionsContainer) -> None:
+def replace_option(parser: argparse._ActionsContainer, though: str = "it has a judge's replies in it") -> None:
     """Add --replace."""
-    parser.add_argument(
-        "--replace",
-        action="store_true",
-        help="replace an older run of this name even if it has a judge's replies in it; its journal stays",
-    )
+    text = f"replace an older run of this name even if {though}; its journal stays"
+    parser.add_argument("--replace", action="store_true", help=text)
 
 
 def limit_option(parser: argparse._ActionsContainer) -> None:
@@ -231,9 +229,14 @@ def check_numbers(chosen: argparse.Namespace) -> None:
         raise UsageError(f"--max-unscored must be between 0 and 1, got {given(chosen.max_unscored)}")
 
 
-def exit_code(chosen: argparse.Namespace, failed: int, total: int) -> int:
-    """0, or UNSCORED if too many have failed."""
-    return UNSCORED if failed > chosen.max_unscored * total else 0
+def exit_code(chosen: argparse.Namespace, failed: int, total: int, problem: str) -> int:
+    """0, or UNSCORED if too many have failed, which is said on standard error: `problem` is what they lack."""
+    if failed <= chosen.max_unscored * total:
+        return 0
+    most = f"more than {percent(chosen.max_unscored)} (--max-unscored)"
+    again = "the same command with --retry-failed asks again for these alone"
+    show_notice(f"{failed:,} of {total:,} {problem}, {most}: the exit code is {UNSCORED}; {again}")
+    return UNSCORED
 
 
 _RESULTS = (

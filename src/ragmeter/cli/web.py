@@ -97,13 +97,13 @@ def run(argv: Sequence[str]) -> int:
         print(dumps({**summary, "answer_selector": target.found_selector, **blocked, **gate_json(verdict)}, indent=2))
     else:
         terminal.asked(service.evaluation, service.asked, [], chosen.output)
-        print_judge(service.evaluation.summary, service.evaluation.manifest)
+        print_judge(service.summary, service.manifest, service.judging)
         _show_what_was_seen(chosen, target)
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
     failed, total = sum(service.asked.causes().values()), len(service.asked.replies)
-    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total)
+    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total, "questions have no answer")
 
 
 def _keep_evidence(evidence: Path, run: Path) -> bool:

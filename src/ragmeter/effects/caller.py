@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from array import array
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from ragmeter.effects.budget import Budget
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER, Patience
+from ragmeter.effects.usage import Effort, Usage
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, for_python, option
 from ragmeter.io.cells import whole
@@ -90,60 +88,6 @@ class Failure:
         object.__setattr__(self, "cause", for_python(self.cause))
 
 
-@dataclass(slots=True)
-class Effort:
-    """What this process did: replies from the journal, calls made, retries, and calls that failed for good."""
-
-    from_journal: int = 0
-    made: int = 0
-    retried: int = 0
-    failed: int = 0
-
-
-class Usage:
-    """Tokens, cost and latency of a run's replies, new or from the journal. Each key counts once."""
-
-    def __init__(self) -> None:
-        self._keys: set[str] = set()
-        self._costs = array("d")
-        self.latencies = array("d")
-        self.prompt_tokens = self.completion_tokens = 0
-        self.without_tokens = self.without_cost = 0
-
-    def add(self, key: str, reply: Reply) -> None:
-        """Count a reply, unless it was counted before."""
-        if key in self._keys:
-            return
-        self._keys.add(key)
-        self.latencies.append(reply.latency_ms)
-        self.prompt_tokens += reply.prompt_tokens or 0
-        self.completion_tokens += reply.completion_tokens or 0
-        self.without_tokens += reply.prompt_tokens is None or reply.completion_tokens is None
-        self.without_cost += reply.cost is None
-        self._costs.append(reply.cost or 0.0)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Calls, tokens and dollars, independent of the order of calls. Without a price the cost is None."""
-        calls = len(self._keys)
-        return {
-            "calls": calls,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "calls_without_token_counts": self.without_tokens,
-            "cost_usd": None if calls and self.without_cost == calls else math.fsum(self._costs),
-        }
-
-    def latency(self) -> dict[str, float] | None:
-        """Percentiles of the calls' milliseconds."""
-        if not self.latencies:
-            return None
-        ordered = sorted(self.latencies)
-        last = len(ordered) - 1
-        return {f"p{p}": round(ordered[round(last * p / 100)], 1) for p in (50, 95, 99)} | {
-            "max": round(ordered[-1], 1)
-        }
-
-
 class Caller:
     """Makes calls, and records the replies in the journal.
 
@@ -171,6 +115,7 @@ class Caller:
         self.effort = Effort()
         self.usage = Usage()
         self._under_way: dict[str, asyncio.Future[Reply | Failure]] = {}
+        self._replied: set[str] = set()  # the keys of replies that were made now or counted as recorded
         self._worked = False
         self._waiting_for_others = 0
         self._failed_in_a_row = 0
@@ -184,7 +129,8 @@ class Caller:
         """The reply recorded under `key`, if there is one. It counts as a success: later errors are not fatal."""
         reply = self.journal.get(key)
         if reply is not None:
-            self.effort.from_journal += 1
+            self.effort.from_journal += key not in self._replied
+            self._replied.add(key)
             self._worked = True
         return reply
 
@@ -203,6 +149,7 @@ class Caller:
             result = await self.attempt(send, worst=worst)
             if isinstance(result, Reply):
                 await self.journal.record(key, result)
+                self._replied.add(key)
                 self.usage.add(key, result)
             self._under_way[key].set_result(result)
             return result

@@ -8,6 +8,7 @@ moment, since a commit takes as much work as many replies.
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
@@ -16,10 +17,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from ragmeter.effects.charges import Charges, Spent
 from ragmeter.effects.journal_file import CHECKSUMS, checksum, explained, open_journal
+from ragmeter.errors import BusyError
 
 #: How the keys of a target's answers begin; a judge's are digests.
 _ROUND = "round "
@@ -122,23 +125,23 @@ class Journal:
         rows = self._read(f"SELECT {_FIELDS} FROM replies WHERE key = ?", key)  # noqa: S608 - our own constant
         return Reply(*rows[0]) if rows else None
 
-    def unused_notice(self, keys: Iterable[str]) -> str:
-        """Says so if this journal has replies and none of them is under one of these keys; otherwise nothing.
+    def unused_notice(self, keys: Iterable[str], of_cases: int) -> str:
+        """Says so if none of the replies is under one of these keys, but for some `of_cases` that a judge is tried on.
 
         For a journal that is kept for one purpose: of one that many share, most replies are always somebody else's.
         """
         replies = sum(not key.startswith(_ROUND) for key in self._keys)
         wanted = False
-        for key in keys if replies else ():
+        for key in keys if replies > of_cases else ():
             wanted = True
             if key in self._keys:
                 return ""
         if not wanted:
             return ""
-        return (
-            f"none of the {replies:,} replies in {self.path} is used: they were given to another prompt, model or "
-            "setting, or about other texts"
-        )
+        begin = f"of the {replies:,} replies in {self.path}, only those about built-in cases are used: the others"
+        if not of_cases:
+            begin = f"none of the {replies:,} replies in {self.path} is used: they"
+        return f"{begin} were given to another prompt, model or setting, or about other texts"
 
     def spent(self, scope: str) -> Spent:
         """Calls and dollars that a run has used so far. A call under way counts with the most that it can cost."""
@@ -332,6 +335,26 @@ class Journal:
                 self._charges.remove()
         finally:
             self._database.close()
+
+
+@contextmanager
+def journal_to_read(path: Path | None) -> Iterator[Journal]:
+    """A journal that nothing is recorded in: of one that another process has locked, a copy as it is now."""
+    existing = path if path is not None and path.exists() else None
+    try:
+        journal = Journal(existing)
+    except BusyError:
+        assert existing is not None  # noqa: S101 - nobody locks what is in memory
+        with TemporaryDirectory(prefix="ragmeter-") as folder:
+            for file in (existing, existing.with_name(f"{existing.name}-wal")):  # the log has the latest replies
+                if file.exists():
+                    shutil.copyfile(file, Path(folder) / file.name)
+            with Journal(Path(folder) / existing.name) as copy:
+                copy.path = existing
+                yield copy
+        return
+    with journal:
+        yield journal
 
 
 def _row(key: str, reply: Reply, now: str) -> tuple[Any, ...]:

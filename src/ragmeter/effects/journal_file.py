@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.errors import BusyError, InputError, OutputError, RagmeterWarning
-from ragmeter.hints import by_caller
+from ragmeter.hints import by_caller, option
 
 _APPLICATION = 0x5241474D  # "RAGM": marks our files
 _VERSION = 2  # 1 had no checksums
@@ -200,8 +200,8 @@ def explained(error: sqlite3.Error, where: str) -> Exception:
     primary = None if code is None else code & 0xFF
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return BusyError(
-            f"another process is working on this run: it has locked {where}",
-            hint="wait until it has finished, or choose another folder for this output",
+            f"another process is using the journal {where}",
+            hint=f"wait until it has finished, or name another file with {option('journal', of='judge')}",
         )
     if primary in _NOT_WRITABLE:
         return OutputError(

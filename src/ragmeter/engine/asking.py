@@ -33,6 +33,7 @@ from ragmeter.io.names import limited_name, plain_name, run_name
 from ragmeter.io.source import Reading, Source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.run import Run
 from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
@@ -57,7 +58,7 @@ class Service(Evaluation):
     @classmethod
     def of(cls, evaluation: Evaluation, asked: Asked) -> Self:
         """An evaluation of answers that were just asked for."""
-        return cls(evaluation.run, evaluation.embeddings, asked=asked)
+        return cls(evaluation.run, evaluation.embeddings, evaluation.judging, asked=asked)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -152,9 +153,10 @@ def ask_and_score(
             path,
             "asks questions",
             asks=True,
-            judged=judge is not None,
-            replace=replace or reuse.wanted,
+            replace=replace,
             limited=data.is_limited and not replace,
+            judged_again=lambda run: reuse.wanted and _is_judged_again(run, chosen, asking, data),
+            instead="" if reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers",
         ),
         Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, data.questions, reuse) as answers,
     ):
@@ -165,6 +167,13 @@ def ask_and_score(
             write_results(Path(output), evaluation)
         answers.finish()
     return Service.of(evaluation, asked)
+
+
+def _is_judged_again(run: Run, metrics: Sequence[Metric], asking: Asking, data: Dataset) -> bool:
+    """Whether judging the answers of a run once more gives all that its judge was paid for."""
+    from ragmeter.engine.judged_again import is_judged_again  # needed only where there is such a run
+
+    return is_judged_again(run, metrics, asking, lambda: data.batches, _ANSWERED)
 
 
 def _asked(target: Target, data: Dataset, path: Path, answers: Answers, limits: Limits, progress: Progress) -> Asked:
@@ -209,7 +218,8 @@ def _scored(
         **noted(data.source),
         **filled.summary,
     }
-    return keep_run(path, filled.joined(answered()), metrics, manifest=manifest, summary=summary)
+    rows, judging = filled.joined(answered()), filled.judging
+    return keep_run(path, rows, metrics, manifest=manifest, summary=summary, judging=judging)
 
 
 def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from ragmeter.embedders.port import default_model
 from ragmeter.engine.counted import Counted
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
-from ragmeter.engine.filling import Asking, Filled, journals_of
+from ragmeter.engine.filling import Asking, Batches, Filled, journals_of
 from ragmeter.engine.judged_parts import judge_and_score, judged_columns
 from ragmeter.engine.keeping import described, keep_run, results_of, score_into, signature
 from ragmeter.engine.part_sources import only_parts, without_bad_files
@@ -47,6 +47,7 @@ from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.part_summaries import PartSummaries
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -104,7 +105,7 @@ def evaluate(
     `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in `output_dir/judge.journal.sqlite`, so that the same
     answer is paid for once, and `retry_failed` asks again about rows that got no verdict. With `run`, the run is kept
     as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. An older run of that name
-    is replaced; one with a judge's replies that would be lost only if `replace` is true, and its journal stays.
+    is replaced; one with a judge's replies only if this judge gives them again from the journal, or `replace` is true.
     `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), "auto" (the command's:
     processes for `offline_...` and many rows, else threads), or an object with `submit()` as those of
     concurrent.futures; the numbers are the same. `engine` has the results scored in parts, by "threads", by processes
@@ -136,11 +137,24 @@ def evaluate(
     path = folder / run_name(run, folder)
     if isinstance(folder, Path):
         check_writable(folder)
-    with hold_for_new_run(path, "evaluates results", asks=judge is not None, judged=judge is not None, replace=replace):
+    judged = without_bad_files(data, checked(reading)) if skip_bad_parts else data
+    again = _judged_again(asking, chosen, partial(judged.batches, chosen, asking.needs(chosen)))
+    with hold_for_new_run(path, "evaluates results", asks=judge is not None, replace=replace, judged_again=again):
         if engine is not None:
             scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
             return _keep_parts(data, *scored, path, confidence)
         return _evaluate(data, chosen, asking, path, confidence, workers)
+
+
+def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:
+    """Whether judging these batches gives all that a judge was paid for in an older run."""
+
+    def is_again(run: Run) -> bool:
+        from ragmeter.engine.judged_again import is_judged_again  # needed only where there is such a run
+
+        return is_judged_again(run, metrics, asking, batches)
+
+    return is_again
 
 
 def _evaluate_in_parts(
@@ -203,6 +217,7 @@ def _evaluate(
             summary=lambda: {"join": data.join_counts(), **data.noted(), **filled.summary},
             confidence=confidence,
             executor=executor,
+            judging=filled.judging,
         )
 
 
@@ -217,7 +232,8 @@ def _keep_parts(
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
     documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
     summary = {"run": path.name, **results, **documents}
-    return Evaluation(keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary))
+    run = keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary)
+    return Evaluation(run, judging=filled.judging)
 
 
 def _score_in_memory(
@@ -238,7 +254,7 @@ def _score_in_memory(
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
     manifest = signature(metrics, name, more)
     run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **data.noted(), **filled.summary})
-    return Evaluation(run, embedders.used())
+    return Evaluation(run, embedders.used(), filled.judging)
 
 
 def add_metrics(
@@ -287,8 +303,8 @@ def add_metrics(
     ):
         journals = journal_folder(folder, output_dir)
         asking = Asking(judge, journals, retry_failed, progress, folder.place if is_kept else None)
-        extended = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
-        return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used())
+        extended, judging = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
+        return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used(), judging)
 
 
 def choose_metrics(

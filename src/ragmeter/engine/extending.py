@@ -15,6 +15,7 @@ import pyarrow as pa
 from ragmeter import registry
 from ragmeter.asked import AskedColumn
 from ragmeter.definition import Metric
+from ragmeter.effects.usage import total_usage
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
 from ragmeter.engine.filling import OWN_JOURNAL, Asking, Filled, journals_of
@@ -48,9 +49,10 @@ def extend(
     embedders: Embedders,
     asking: Asking = Asking(),  # noqa: B008 - frozen
     executor: Executor | None = None,
-) -> Run:
-    """Add metrics to a run. `described` is what the manifest says of them, in the same order.
+) -> tuple[Run, dict[str, Any] | None]:
+    """Add metrics to a run; returns it, and what a judge's calls took if it was asked.
 
+    `described` is what the manifest says of the metrics, in the same order.
     `embedders` are the embedding models that they may use; the manifest says what came of that. `asking` says who fills
     the columns that only a judge can fill.
     """
@@ -61,7 +63,7 @@ def extend(
     unchanged = [name for name in summary["metrics"] if name not in stale]
     missing = [metric for metric in metrics if metric.name not in unchanged]
     if not missing:
-        return run
+        return run, None
     filled = Filled()
     if columns:
         total = int(summary["n_rows"])
@@ -90,7 +92,9 @@ def extend(
         offline = {**manifest.get("offline", {}), **offline_described(missing)}
         more |= {"offline": offline} if offline else {}
         abstained = writer.abstentions()
-        judges = {**summary.get("judges", {}), **filled.summary.pop("judges", {})}
+        judges = {**_judges_with_usage(summary), **filled.summary.pop("judges", {})}
+        if columns:
+            filled.summary["judge_usage"] = total_usage(judge["usage"] for judge in judges.values() if "usage" in judge)
         run.close()  # some systems move no folder with an open file in it
         was_in_parts = manifest.pop("parts", None)
         extended = new.finish(
@@ -110,7 +114,17 @@ def extend(
         )
         if was_in_parts and isinstance(new.path, Path):  # its table is one file now
             shutil.rmtree(new.path / PARTS, ignore_errors=True)
-        return extended
+        return extended, filled.judging
+
+
+def _judges_with_usage(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of each column that a judge has filled. An earlier version said the usage of all together."""
+    judges = dict(summary.get("judges") or {})
+    usage = summary.get("judge_usage")
+    if usage and judges and not any("usage" in judge for judge in judges.values()):
+        first = next(iter(judges))
+        judges[first] = {**judges[first], "usage": usage}
+    return judges
 
 
 def journal_folder(run: Run, output_dir: str | Location) -> Path:

@@ -40,7 +40,7 @@ class Filled:
     """What was filled: for each batch the new columns, and what the run's documents say about it.
 
     `marks` tell whether the batches that come later are those that were judged, by the columns that were `shown`;
-    `numbers` are those of the new columns that are no texts.
+    `numbers` are those of the new columns that are no texts. `judging` has the usage and the effort of the calls.
     """
 
     batches: list[dict[str, list[Any]]] | None = None
@@ -49,6 +49,7 @@ class Filled:
     numbers: frozenset[str] = frozenset()
     manifest: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
+    judging: dict[str, Any] | None = None
 
     def joined(self, batches: Iterable[Batch], replaced: Collection[str] = ()) -> Iterator[Batch]:
         """The same batches with the new columns. A column of the user's that has such a name gives way.

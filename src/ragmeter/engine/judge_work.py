@@ -13,13 +13,14 @@ from typing import Any
 from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.journal import Journal, journal_to_read
+from ragmeter.effects.usage import Usage
 from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge
-from ragmeter.judges.probes import Check, calls_to_check, check_judge
+from ragmeter.judges.probes import Check, calls_to_check, check_judge, recorded_cases
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.show.progress import Advance, both, show_notice
@@ -40,14 +41,19 @@ class JudgeCalls:
     keys: Iterable[str] | None
 
     def make(
-        self, work: Callable[[Caller, ChatProvider], Awaitable[None]], scope: str, tried: ColumnJudge | None
+        self,
+        work: Callable[[Caller, ChatProvider], Awaitable[None]],
+        scope: str,
+        tried: ColumnJudge | None,
+        trying: Usage | None = None,
     ) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
         """Have `work` ask the judge; returns how it did on known cases, if it is `tried`, the usage and the effort.
 
-        `scope` is what a budget is kept for, over crashes too.
+        `scope` is what a budget is kept for, over crashes too; what the known cases take counts in `trying` as well.
         """
 
         async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
+            caller.usage.price, caller.usage.part = self.judge.price_of_tokens, trying
             async with self.judge.client() as client:
                 check = None if tried is None else await check_judge(tried, caller, client)
                 await work(caller, client)
@@ -55,7 +61,7 @@ class JudgeCalls:
             return check, caller.usage.as_dict(), {**effort, "parameters_the_server_refused": sorted(client.dropped)}
 
         with Journal(self.journal) as journal:
-            notice = self._notice(journal)
+            notice = self._notice(journal, tried)
             for text in notice.values():
                 show_notice(text)
             check, usage, effort = run_calls(ask, self.limits, journal, scope)
@@ -66,21 +72,21 @@ class JudgeCalls:
 
         Those that try the judge first are `check_calls`; their tokens and second wordings are counted in.
         """
-        exists = self.journal is not None and self.journal.exists()
-        with Journal(self.journal if exists else None) as journal:
+        with journal_to_read(self.journal) as journal:
             total = Counter(count(journal))
             check = Counter[str]() if tried is None else Counter(calls_to_check(tried, journal))
             for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
                 total[name] += check[name]
             total["check_calls"] = check["calls"]
-            notice = self._notice(journal)
+            notice = self._notice(journal, tried)
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        return {**total, "cost_usd": cost, **notice}
+        return {**total, "cost_usd": cost, "prices_as_of": price.as_of or None if price else None, **notice}
 
-    def _notice(self, journal: Journal) -> dict[str, str]:
+    def _notice(self, journal: Journal, tried: ColumnJudge | None) -> dict[str, str]:
         """Why nothing of the journal is used, if that is so."""
-        notice = "" if self.keys is None else journal.unused_notice(self.keys)
+        of_cases = 0 if tried is None else recorded_cases(tried, journal)
+        notice = "" if self.keys is None else journal.unused_notice(self.keys, of_cases)
         return {"journal_notice": notice} if notice else {}
 
 
@@ -128,6 +134,7 @@ class Filling:
         filled: list[dict[str, list[Any]]] = []
         marks: list[int] = []
         shown = frozenset(name for filler in fillers for name in filler.asked.needs)
+        usages = {filler.column.name: Usage(self.judge.price_of_tokens) for filler in fillers}
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             start = 0
@@ -138,6 +145,7 @@ class Filling:
                     done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
                     so_far = replace(batch, columns={**batch.columns, **columns})
                     heard = partial(watch.judged, filler.column.name)
+                    caller.usage.part = usages[filler.column.name]
                     columns |= await filler.fill(so_far, start, caller, client, done, heard)
                 batch_done(batch, columns)
                 filled.append(columns)
@@ -145,13 +153,20 @@ class Filling:
                 start += len(batch)
 
         calls = self._calls(key for filler in fillers for key in filler.keys(batches))
-        check, usage, effort = calls.make(work, self._scope(batches), self._tried())
+        tried = self._tried_column()
+        trying = None if tried is None else usages[tried.name]
+        check, usage, effort = calls.make(work, self._scope(batches), self._tried(), trying)
         asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
-        summary = {"judges": {filler.column.name: filler.summary() for filler in fillers}, "judge_usage": usage}
+        judges = {
+            filler.column.name: {**filler.summary(), "usage": usages[filler.column.name].as_dict()}
+            for filler in fillers
+        }
+        summary: dict[str, Any] = {"judges": judges, "judge_usage": usage}
         if check is not None:
             summary["judge_check"] = check.as_dict()
-        return Filled(filled, marks, shown, self.numbers, manifest, summary)
+        judging = {"usage": usage, "effort": effort}
+        return Filled(filled, marks, shown, self.numbers, manifest, summary, judging)
 
     def _calls(self, keys: Iterable[str]) -> JudgeCalls:
         return JudgeCalls(self.judge, self.judge.limits, self.journal, None if self.judge.journal is None else keys)
@@ -177,8 +192,12 @@ class Filling:
 
     def _tried(self) -> ColumnJudge | None:
         """The judge of the column that it is tried for on known cases, if there are cases for what it is asked."""
-        column = next((column for column in self.columns if column.asked.name == verdict.name), None)
-        return self.judge.on(column.asked) if column is not None and self.judge.check else None
+        column = self._tried_column()
+        return None if column is None else self.judge.on(column.asked)
+
+    def _tried_column(self) -> AskedColumn | None:
+        columns = self.columns if self.judge.check else ()
+        return next((column for column in columns if column.asked.name == verdict.name), None)
 
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""

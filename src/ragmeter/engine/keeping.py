@@ -37,8 +37,12 @@ def keep_run(
     summary: Details,
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
     executor: Executor | None = None,
+    judging: Mapping[str, Any] | None = None,
 ) -> Evaluation:
-    """Score batches into a run folder. What else goes into its documents may be known only when all is read."""
+    """Score batches into a run folder. What else goes into its documents may be known only when all is read.
+
+    `judging` is what a judge's calls took.
+    """
     with new_run(path) as new:
         with Embedders() as embedders:
             scored = score_into(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
@@ -47,7 +51,7 @@ def keep_run(
         if used := embedders.used():
             more[0]["embeddings"] = used
         folder = new.finish(signature(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
-        return Evaluation(folder, used)
+        return Evaluation(folder, used, judging)
 
 
 def score_into(

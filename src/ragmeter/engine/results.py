@@ -27,12 +27,14 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
 
     `len()` and iteration are over metrics; `rows` and `to_pandas()` have the rows. `embeddings` says for each
     embedding model that was used how many texts it got, and how many it had to cut; `manifest` is the signature.
+    `judging` has the `usage` and the `effort` of the calls to a judge, None if it was not asked for this.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
 
     run: Run
     embeddings: Sequence[Mapping[str, Any]] = ()
+    judging: Mapping[str, Any] | None = None
     summary: dict[str, Any] = field(init=False)
     manifest: dict[str, Any] = field(init=False)
 

@@ -123,6 +123,14 @@ class ColumnJudge:
         judgement = self.recall(journal, values, repeat)
         return judgement is not None and (judgement.verdict is not None or not retry)
 
+    def count_replies(self, journal: Journal, values: Mapping[str, str]) -> int:
+        """How many replies about a row a journal has."""
+        of_repeats = (
+            next(attempt for attempt in count() if self.key(values, repeat, attempt) not in journal)
+            for repeat in range(self.judge.repeats)
+        )
+        return sum(of_repeats)
+
     def recall(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
         """What recorded replies say of a row; None if it is still to be asked about."""
         replies: list[str] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,6 +150,11 @@ class Judge:
     def calls_per_verdict(self) -> int:
         """How many calls a verdict takes at least, if each reply can be read."""
         return self.repeats * (self.wordings or 1)
+
+    @property
+    def price_of_tokens(self) -> Callable[[float, float], float] | None:
+        """What tokens cost, if that is known."""
+        return None if self.price is None else self.price.of
 
     def check_budget(self, budget: float | None) -> None:
         """Refuse a budget in dollars where the model's price is not known."""

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,11 @@ _FORM = '{"my-model": {"input": 0.5, "output": 1.5}}, in dollars for a million t
 
 @dataclass(frozen=True)
 class Price:
-    """Dollars for a million tokens."""
+    """Dollars for a million tokens; `as_of` is when our own table was last looked at, empty for a user's price."""
 
     input: float
     output: float
+    as_of: str = field(default="", compare=False)
 
     def of(self, prompt_tokens: float, completion_tokens: float) -> float:
         """What that many tokens cost."""
@@ -56,7 +57,7 @@ class Price:
 
 def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:
     """The price of a model, or of the one that it is a dated version of; None where nobody has said it."""
-    known = {name: Price(*both) for name, both in _TABLE.items()} | dict(own or {})
+    known = {name: Price(*both, AS_OF) for name, both in _TABLE.items()} | dict(own or {})
     names = (model, _DATED.sub("", model), bare := _PREFIX.sub("", model), _DATED.sub("", bare))
     return next((known[name] for name in names if name in known), None)
 

@@ -81,8 +81,9 @@ PROBES: Sequence[Probe] = (
 
 @dataclass(frozen=True)
 class Check:
-    """How a judge did on the cases; `missed` says what it got wrong, `skipped` why it was not tried."""
+    """How a model did on the cases; `missed` says what it got wrong, `skipped` why it was not tried."""
 
+    model: str
     right: int = 0
     n: int = 0
     missed: tuple[str, ...] = ()
@@ -90,7 +91,8 @@ class Check:
 
     def as_dict(self) -> dict[str, Any]:
         """For the summary."""
-        return {"right": self.right, "n": self.n, "missed": list(self.missed), "skipped": self.skipped or None}
+        missed = {"missed": list(self.missed), "skipped": self.skipped or None}
+        return {"model": self.model, "right": self.right, "n": self.n, **missed}
 
     def sentence(self) -> str:
         """In words."""
@@ -104,6 +106,11 @@ def calls_to_check(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
 
 def _why_not(asks: ColumnJudge, journal: Journal) -> str:
     """Why a judge is not tried; an empty text if it is."""
+    return _unfit(asks) or _too_much(asks.judge, _effort(asks, journal))
+
+
+def _unfit(asks: ColumnJudge) -> str:
+    """Why the cases can't be asked about in a judge's words; an empty text if they can."""
     shown = asks.asked.needs
     missing = [name for name in _DECISIVE if name not in shown]
     others = [name for name in shown if name not in _COLUMNS]
@@ -111,7 +118,13 @@ def _why_not(asks: ColumnJudge, journal: Journal) -> str:
         return f"its words don't show {{{missing[0]}}}, and the cases can't be decided without it"
     if others:
         return f"its words show {{{others[0]}}}, which the cases don't have"
-    return _too_much(asks.judge, _effort(asks, journal))
+    return ""
+
+
+def recorded_cases(asks: ColumnJudge, journal: Journal) -> int:
+    """How many replies about the cases a journal has."""
+    probes = () if _unfit(asks) else PROBES
+    return sum(asks.count_replies(journal, _shown(asks, probe)) for probe in probes)
 
 
 def _effort(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
@@ -143,7 +156,7 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check:
     The replies are in the journal like any other: a judge that was tried before is tried again at no cost.
     """
     if why_not := _why_not(asks, caller.journal):
-        return Check(skipped=why_not)
+        return Check(asks.judge.model, skipped=why_not)
     judgements: dict[Probe, Judgement] = {}
 
     async def ask(probe: Probe) -> None:
@@ -152,6 +165,7 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check:
     await for_each(PROBES, ask, 2 * caller.pace.most)
     missed = [probe for probe in PROBES if judgements[probe].verdict != probe.verdict]
     check = Check(
+        asks.judge.model,
         len(PROBES) - len(missed),
         len(PROBES),
         tuple(f"{probe.kind}: {probe.answer!r} for {probe.reference!r}" for probe in missed),

@@ -67,6 +67,10 @@ class TwoWordings(ColumnJudge):
         second = self._second.recall(journal, values, repeat)
         return None if second is None else of_two_wordings(first, second, self._in_doubt)
 
+    def count_replies(self, journal: Journal, values: Mapping[str, str]) -> int:
+        """How many replies about a row a journal has, in both wordings."""
+        return sum(asks.count_replies(journal, values) for asks in self._both)
+
     def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
         """How many of a row's repeats take no call in either wording, because of what a journal has."""
         in_first = self._first.recorded(journal, values, retry=retry)

@@ -104,8 +104,11 @@ _CASCADE = record(
     }
 )
 _JUDGED = {"judged_by": mapped(count), "flip_rate": _NUMBER, "n_judged_repeatedly": count}
-_JUDGE = record({**_JUDGED, "causes": mapped(count), "warnings": listed(text)}, {"cascade": _CASCADE})
-_USAGE = record({"calls": count, "prompt_tokens": count, "completion_tokens": count, "cost_usd": _NUMBER})
+_USAGE = record(
+    {"calls": count, "prompt_tokens": count, "completion_tokens": count, "cost_usd": _NUMBER},
+    {"calls_without_token_counts": count, "calls_without_price": count},
+)
+_JUDGE = record({**_JUDGED, "causes": mapped(count), "warnings": listed(text)}, {"cascade": _CASCADE, "usage": _USAGE})
 _PERCENTILES = record({"n": count, "mean": number, "p50": number, "p95": number, "p99": number, "max": number})
 _SUMMARY = record(
     {"metrics": mapped(_METRIC), "n_rows": count},
@@ -121,7 +124,9 @@ _SUMMARY = record(
         "usage": maybe(mapping),
         "judges": maybe(mapped(_JUDGE)),
         "judge_usage": maybe(_USAGE),
-        "judge_check": maybe(record({"right": count, "n": count, "missed": listed(text), "skipped": maybe(text)})),
+        "judge_check": maybe(
+            record({"right": count, "n": count, "missed": listed(text), "skipped": maybe(text)}, {"model": text})
+        ),
         "judge_warnings": maybe(listed(text)),
         "cascade": _CASCADE,
         **_JUDGED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,38 +17,57 @@ from ragmeter.runs.run import Run
 
 @contextmanager
 def hold_for_new_run(
-    path: Location, doing: str, *, asks: bool, judged: bool, replace: bool, limited: bool = False
+    path: Location,
+    doing: str,
+    *,
+    asks: bool,
+    replace: bool,
+    limited: bool = False,
+    judged_again: Callable[[Run], bool] = lambda run: False,
+    instead: str = "",
 ) -> Iterator[None]:
     """Hold the place of a new run. An older run with paid replies there is an error, unless `replace` is true.
 
-    `judged`: the new run has a judge too, which uses the replies in the folder's journal again. `limited`: the new run
-    has the first questions only, so that an older run with all of them is an error as well.
+    `judged_again` says of the older run whether the new one gets all of its judge's replies. `limited`: the new run
+    has the first questions only, so that an older run with all of them is an error as well. `instead` is what else
+    the user may do.
     """
     with hold(path, doing, asks=asks):
         lost = ""
         if (path / MANIFEST).is_file():
-            lost = "" if replace else paid_replies(path, judged=judged)
+            lost = "" if replace else paid_replies(path, judged_again)
             lost = lost or ("the answers to all questions" if limited and _is_whole(path) else "")
         if lost:
             raise UsageError(
                 f"the run {path.name} exists already, and has {lost}",
                 hint=f"choose another name with {option('run')}, or replace the run with "
-                f"{by_caller('--replace', 'replace=True')}: its journal stays",
+                f"{by_caller('--replace', 'replace=True')}: its journal stays{instead}",
             )
         yield
 
 
-def paid_replies(path: Location, *, judged: bool = False) -> str:
+def refuse_added(path: Path) -> None:
+    """Refuse to write conversations where a judge was paid for columns that were added to those that are there."""
+    asked = ", ".join(_manifest(path).get("asked") or {}) if (path / MANIFEST).is_file() else ""
+    if asked:
+        raise UsageError(
+            f"the run {path.name} exists already, and has a judge's replies that were added to it ({asked})",
+            hint=f"choose another folder with {option('output_dir')}, or replace the run with "
+            f"{by_caller('--replace', 'replace=True')}: its journal stays, so that adding them again costs nothing",
+        )
+
+
+def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda run: False) -> str:
     """What a judge was paid for in a run, and would be lost; empty if nothing is known of that."""
     files = sorted(path.iterdir()) if isinstance(path, Path) else []  # in a store there is no journal
     journal = next((file.name for file in files if is_journal(file)), "")
     if journal:
         return f"a judge's replies in {journal}"
-    if judged:
-        return ""
     manifest = _manifest(path)
     asked = ", ".join(manifest.get("asked") or {})
-    return f"a judge's replies in it ({asked})" if asked else "a judge's verdicts" if manifest.get("judge") else ""
+    if asked:
+        return "" if judged_again(Run(path)) else f"a judge's replies in it ({asked})"
+    return "a judge's verdicts" if manifest.get("judge") else ""
 
 
 def _is_whole(path: Location) -> bool:

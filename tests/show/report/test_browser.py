@@ -305,7 +305,7 @@ def test_a_judge_is_shown_with_its_check_and_its_reasons(browser: Any, tmp_path:
     assert said[0] == "The judge: judge-7"
     assert said[1].startswith("this judge got 23 of 24 built-in cases right; it missed: wrong: 'Sydney is")
     assert said[2] == "verdicts by: exact 5, llm 24"
-    assert said[3].startswith("calls: 51 (0 recorded before, 51 made now")
+    assert said[3].startswith("calls: 51; tokens: ")
     assert page.locator("#slices").is_visible()
     assert "verdict" not in opened.text("#slices")  # what the judge said is no part of the data
     page.fill("#search", "gold-answer-7!")

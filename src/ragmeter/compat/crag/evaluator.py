@@ -33,6 +33,7 @@ from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
+from ragmeter.runs.replacing import refuse_added
 from ragmeter.show.progress import Advance, both, show_notice
 from ragmeter.targets.identity import fingerprint
 
@@ -351,12 +352,16 @@ class CRAGEvaluator:
         output_dir: str | Path,
         *,
         guard: bool = True,
+        replace: bool = False,
     ) -> None:
         """Write the two files of turns, the dictionary of scores, and in the same folder the files of a run.
 
-        `guard` puts a quote before cells that a spreadsheet would run as a formula.
+        `guard` puts a quote before cells that a spreadsheet would run as a formula. A run to which columns of a judge
+        were added is replaced only if `replace` is true.
         """
         folder = Path(output_dir)
+        if not replace:
+            refuse_added(folder)
         if self.report is None:
             files.save_results(folder, turn_results, scores, guard=guard)
         else:

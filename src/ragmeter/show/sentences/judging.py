@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.asked import LLM, OFFLINE
+from ragmeter.effects.usage import total_usage
 from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.judges.verdict import EXACT
 from ragmeter.show.numbers import interval, money, number, whole
@@ -24,16 +25,22 @@ WARNING, STRONG, CAUSE, PLAIN = "warning", "strong", "cause", ""
 Line = tuple[str, str]
 
 
-def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator[Line]:
-    """Everything about the columns that a judge has filled and their cost, from a run's summary and manifest."""
+def judge_lines(
+    summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Mapping[str, Any] | None = None
+) -> Iterator[Line]:
+    """Everything about the columns that a judge has filled and their cost, from a run's summary and manifest.
+
+    `now` has the usage and the effort of the calls of this command, if it has asked a judge.
+    """
     yield from long_reference_lines(summary)
     if abstained := abstained_sentence(summary.get("abstained")):
         yield abstained, PLAIN
     judges = _judges(summary)
     if not judges:
         return
+    usages = _usages(summary, manifest)
     if check := summary.get("judge_check"):
-        yield check_line(check), PLAIN
+        yield check_line(check, is_named=len(usages) > 1), PLAIN
     for name, column in judges.items():
         prefix = f"{name}: " if len(judges) > 1 else ""
         if column["judged_by"] and (not prefix or column["judged_by"].keys() != {LLM}):
@@ -47,13 +54,44 @@ def judge_lines(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iter
         yield from ((prefix + line, kind) for line, kind in one_wording_lines(column))
         for warning in column["warnings"]:
             yield prefix + warning, WARNING
-    usage, effort = (
-        (summary.get("judge_usage"), manifest.get("judging"))
-        if "judges" in summary
-        else (summary.get("usage"), manifest.get("effort"))
-    )
-    if usage and effort:
-        yield from effort_lines(usage, effort)
+    if now is not None:
+        yield from effort_lines(now["usage"], now["effort"])
+    yield from _spent_lines(usages, manifest.get("judging") or manifest.get("effort") or {}, now)
+
+
+def _usages(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What each judge's calls have taken in all, by its model and the columns that it has filled."""
+    judges = summary.get("judges") or {}
+    usages: dict[str, list[Mapping[str, Any]]] = {}
+    columns: dict[str, list[str]] = {}
+    if "judged_by" in summary and summary.get("usage"):  # a judge of conversations, which fills no asked column
+        model = str((manifest.get("judge") or {}).get("model", ""))
+        usages[model], columns[model] = [summary["usage"]], ["conversations"]
+    for name, judge in judges.items():
+        model = str(((manifest.get("asked") or {}).get(name) or {}).get("model", ""))
+        columns.setdefault(model, []).append(name)
+        usages.setdefault(model, []).extend([judge["usage"]] if "usage" in judge else [])
+    if judges and summary.get("judge_usage") and not any("usage" in judge for judge in judges.values()):
+        return {"": summary["judge_usage"]}  # an earlier version said it for all columns together
+    return {f"{model} ({', '.join(columns[model])})": total_usage(of) for model, of in usages.items() if of}
+
+
+def _spent_lines(
+    usages: Mapping[str, Mapping[str, Any]], effort: Mapping[str, Any], now: Mapping[str, Any] | None
+) -> Iterator[Line]:
+    """What the calls for a run have taken in all, and if there are several judges each one's."""
+    total = total_usage(usages.values())
+    if now is not None and total["calls"] == now["usage"]["calls"]:
+        return  # this command has made the whole run, and said so
+    if len(usages) > 1:
+        for judge, usage in usages.items():
+            yield f"{judge}: {spent(usage)}", PLAIN
+    if len(usages) > 1 or now is not None:
+        yield f"in all: {spent(total)}", PLAIN
+    elif total["calls"]:
+        yield spent(total) + _latency(effort), PLAIN
+    if now is None:
+        yield from _refused_lines(effort)
 
 
 def long_reference_lines(summary: Mapping[str, Any]) -> Iterator[Line]:
@@ -91,12 +129,13 @@ def judge_causes(summary: Mapping[str, Any]) -> dict[str, int]:
     return causes
 
 
-def check_line(check: Mapping[str, Any]) -> str:
-    """The judge's result on the built-in cases."""
+def check_line(check: Mapping[str, Any], *, is_named: bool = False) -> str:
+    """The judge's result on the built-in cases; it is named where there are several."""
+    judge = f"the judge {check['model']}" if is_named and check.get("model") else "this judge"
     if check["skipped"]:
-        return f"this judge was not tried on built-in cases: {check['skipped']}"
+        return f"{judge} was not tried on built-in cases: {check['skipped']}"
     missed = f"; it missed: {'; '.join(check['missed'])}" if check["missed"] else ""
-    return f"this judge got {check['right']} of {check['n']} built-in cases right{missed}"
+    return f"{judge} got {check['right']} of {check['n']} built-in cases right{missed}"
 
 
 def decided_by(judged_by: Mapping[str, int]) -> str:
@@ -155,24 +194,36 @@ def one_wording_lines(column: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def effort_lines(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> Iterator[Line]:
-    """Calls and cost, if anything was asked, and notices about the journal and the server."""
+    """What a command's calls took, if anything was asked, and notices about the journal and the server."""
     if notice := effort.get("journal_notice"):
         yield notice, WARNING
     if effort["made"] or effort["from_journal"]:
-        yield spent(usage, effort), PLAIN
-        if refused := ", ".join(effort.get("parameters_the_server_refused", ())):
-            yield f"the server does not take {refused}: left out", WARNING
+        before = effort["from_journal"]
+        new = usage["calls"] - before
+        failed = f", and {effort['made'] - new:,} more that failed" if effort["made"] > new else ""
+        calls = f" ({before:,} recorded before, {new:,} made now{failed})"
+        yield spent(usage, calls) + _latency(effort), PLAIN
+        yield from _refused_lines(effort)
 
 
-def spent(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
-    """Calls, tokens, dollars and latency."""
+def _refused_lines(effort: Mapping[str, Any]) -> Iterator[Line]:
+    if refused := ", ".join(effort.get("parameters_the_server_refused", ())):
+        yield f"the server does not take {refused}: left out", WARNING
+
+
+def spent(usage: Mapping[str, Any], calls: str = "") -> str:
+    """Calls with a reply, their tokens and dollars; `calls` says more of the former."""
     parts = [
-        f"calls: {usage['calls']:,} ({effort['from_journal']:,} recorded before, {effort['made']:,} made now, "
-        f"{effort['retried']:,} of them again)",
+        f"calls: {usage['calls']:,}{calls}",
         f"tokens: {usage['prompt_tokens']:,} in, {usage['completion_tokens']:,} out",
     ]
     if usage["cost_usd"] is not None:
-        parts.append(f"cost: {money(usage['cost_usd'])}")
-    if latency := effort.get("latency_ms"):
-        parts.append(f"latency: {whole(latency['p50'])} ms median, {whole(latency['p95'])} ms p95")
+        unknown = usage.get("calls_without_price", 0)
+        more = f", and {unknown:,} calls whose price is not known" if unknown else ""
+        parts.append(f"cost: {money(usage['cost_usd'])}{more}")
     return "; ".join(parts)
+
+
+def _latency(effort: Mapping[str, Any]) -> str:
+    latency = effort.get("latency_ms")
+    return f"; latency: {whole(latency['p50'])} ms median, {whole(latency['p95'])} ms p95" if latency else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ragmeter.judges.prices import AS_OF
 from ragmeter.show.numbers import money
 from ragmeter.show.sentences.judging import CAUSE, PLAIN, STRONG, WARNING, Line
 from ragmeter.show.terminal.console import console
@@ -25,7 +24,8 @@ def estimated(estimate: Mapping[str, Any], *, unit: str = "rows", note: str = ""
     out = console()
     tokens = f"{estimate['prompt_tokens']:,} tokens in and {estimate['completion_tokens']:,} out"
     cost = estimate["cost_usd"]
-    price = f"{money(cost or 0)} at prices of {AS_OF}" if cost is not None else "the price is not known (--prices)"
+    prices = f"prices of {estimate['prices_as_of']}" if estimate.get("prices_as_of") else "your prices"
+    price = f"{money(cost or 0)} at {prices}" if cost is not None else "the price is not known (--prices)"
     calls = f"about {estimate['calls']:,}, and {estimate['recorded']:,} recorded before"
     out.print(
         f"{unit}: {estimate[unit]:,}; calls: {calls} ({note}more where a reply can't be read and is asked for again; "

@@ -1,0 +1,92 @@
+"""What calls have taken: this process's effort, and the tokens and dollars of replies, whenever they were given."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragmeter.effects.journal import Reply
+
+_COUNTS = ("calls", "prompt_tokens", "completion_tokens", "calls_without_token_counts", "calls_without_price")
+
+
+@dataclass(slots=True)
+class Effort:
+    """What this process did: replies from the journal, calls made, retries, and calls that failed for good."""
+
+    from_journal: int = 0
+    made: int = 0
+    retried: int = 0
+    failed: int = 0
+
+
+class Usage:
+    """Tokens, cost and latency of a run's replies, new or from the journal. Each key counts once.
+
+    `price` is the cost of tokens, for replies that were recorded when nobody had said a price. Replies count in `part`
+    too, which is that of what is being asked for.
+    """
+
+    def __init__(self, price: Callable[[float, float], float] | None = None) -> None:
+        self.price = price
+        self.part: Usage | None = None
+        self._keys: set[str] = set()
+        self._costs = array("d")
+        self.latencies = array("d")
+        self.prompt_tokens = self.completion_tokens = 0
+        self.without_tokens = self.without_price = 0
+
+    def add(self, key: str, reply: Reply) -> None:
+        """Count a reply, unless it was counted before."""
+        if key in self._keys:
+            return
+        self._keys.add(key)
+        self.latencies.append(reply.latency_ms)
+        self.prompt_tokens += reply.prompt_tokens or 0
+        self.completion_tokens += reply.completion_tokens or 0
+        self.without_tokens += reply.prompt_tokens is None or reply.completion_tokens is None
+        cost = self._cost(reply)
+        self.without_price += cost is None
+        self._costs.append(cost or 0.0)
+        if self.part is not None:
+            self.part.add(key, reply)
+
+    def _cost(self, reply: Reply) -> float | None:
+        if reply.cost is not None or self.price is None:
+            return reply.cost
+        if reply.prompt_tokens is None or reply.completion_tokens is None:
+            return None
+        return self.price(reply.prompt_tokens, reply.completion_tokens)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Calls, tokens and dollars, independent of the order of calls. Without a price the cost is None."""
+        calls = len(self._keys)
+        counts = (calls, self.prompt_tokens, self.completion_tokens, self.without_tokens, self.without_price)
+        cost = None if calls and self.without_price == calls else math.fsum(self._costs)
+        return {**dict(zip(_COUNTS, counts, strict=True)), "cost_usd": cost}
+
+    def latency(self) -> dict[str, float] | None:
+        """Percentiles of the calls' milliseconds."""
+        if not self.latencies:
+            return None
+        ordered = sorted(self.latencies)
+        last = len(ordered) - 1
+        return {f"p{p}": round(ordered[round(last * p / 100)], 1) for p in (50, 95, 99)} | {
+            "max": round(ordered[-1], 1)
+        }
+
+
+def total_usage(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What several usages are together. One of an earlier version does not say how many calls have no price."""
+    total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
+    costs: list[float] = []
+    for usage in usages:
+        without_price = {"calls_without_price": usage["calls"]} if usage["cost_usd"] is None else {}
+        for name in _COUNTS:
+            total[name] += {**usage, **without_price}.get(name, 0)
+        costs.append(usage["cost_usd"] or 0.0)
+    is_known = not total["calls"] or total["calls_without_price"] < total["calls"]
+    return {**total, "cost_usd": math.fsum(costs) if is_known else None}
