@@ -167,8 +167,12 @@ def test_a_cascade(ragmeter: Run, tmp_path: Path) -> None:
         shown = said(ragmeter(*results(), *options))
         assert "llm_correct[judge=cascade]" in shown
         assert "accuracy as the model would find it" in shown
-        by_name = said(ragmeter(*results("s", "llm_correct[judge=cascade]"), *options))
-        assert shown.splitlines()[:6] == by_name.splitlines()[:6]
+        shares = ["--llm-share", "0.2", "--audit-share", "0.1"]
+        for more in ([], ["--judge", "cascade"]):  # the metric's name says the same as the option
+            by_name = said(ragmeter(*results("s", "llm_correct[judge=cascade]"), *judge(server, *shares, *more)))
+            assert shown.splitlines()[:6] == by_name.splitlines()[:6]
+        both = said(ragmeter(*results("s", "llm_correct,llm_correct[judge=cascade]"), *judge(server, *shares)))
+        assert "set by a share of 0.2" in both
         said(ragmeter("label", "r", "--by", "random", "--n", "30", "--blank", "--output", "labels.csv"))
         done = ragmeter(*results("t"), *judge(server, "--judge", "cascade", "--labels", "labels.csv"))
         assert "nobody has labelled" in said(done, 2)
@@ -229,6 +233,18 @@ def test_a_live_system(ragmeter: Run, tmp_path: Path) -> None:
         (["--metrics", "llm_correct", "--judge-model", "m", "--wordings", "3"], "--judge-wordings must be 1 or 2"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--budget", "1"], "the price of 'm' is not known"),
         (["--metrics", "llm_correct[judge=nobody]", "--judge-model", "m"], "judge"),
+        (
+            ["--metrics", "llm_grade", "--judge", "cascade", "--judge-model", "m"],
+            "--judge cascade has no effect on llm_grade",
+        ),
+        (
+            ["--metrics", "llm_correct[judge=cascade]", "--judge", "llm", "--judge-model", "m"],
+            "--judge llm contradicts llm_correct[judge=cascade]",
+        ),
+        (
+            ["--metrics", "faithfulness", "--judge", "offline", "--offline-calibration", "c.json"],
+            "--offline-calibration has no effect without --judge cascade",
+        ),
         (["--metrics", "llm_grade[scale=9-1]", "--judge-model", "m"], "a scale is two numbers"),
         (["--evaluator", "EditDistanceEvaluator", "--judge-model", "m"], "--judge-model has no effect"),
         (["--evaluator", "EditDistanceEvaluator", "--judge-budget", "1"], "--judge-budget has no effect"),
