@@ -19,7 +19,7 @@ from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge
-from ragmeter.judges.probes import Check, calls_to_check, check_judge
+from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.show.progress import Advance, both, show_notice
@@ -31,25 +31,28 @@ class JudgeCalls:
     """A judge's calls about some rows, and the journal that its replies are kept in.
 
     `keys` are what the first reply about each row is kept under, to say why nothing of a journal is used. Without them
-    nothing is said: a journal that runs share has the replies of many judges.
+    nothing is said: a journal that runs share has the replies of many judges. The judge that is `tried` on known cases
+    first is not if `is_asked` says that there is no row to ask it about.
     """
 
     judge: Judge
     limits: Limits
     journal: Path | None
     keys: Iterable[str] | None
+    tried: ColumnJudge | None
+    is_asked: Callable[[], bool]
 
     def make(
-        self, work: Callable[[Caller, ChatProvider], Awaitable[None]], scope: str, tried: ColumnJudge | None
+        self, work: Callable[[Caller, ChatProvider], Awaitable[None]], scope: str
     ) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
-        """Have `work` ask the judge; returns how it did on known cases, if it is `tried`, the usage and the effort.
+        """Have `work` ask the judge; returns how it did on known cases, if it is tried, the usage and the effort.
 
         `scope` is what a budget is kept for, over crashes too.
         """
 
         async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
             async with self.judge.client() as client:
-                check = None if tried is None else await check_judge(tried, caller, client)
+                check = await self._check(caller, client)
                 await work(caller, client)
             effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
             return check, caller.usage.as_dict(), {**effort, "parameters_the_server_refused": sorted(client.dropped)}
@@ -61,7 +64,12 @@ class JudgeCalls:
             check, usage, effort = run_calls(ask, self.limits, journal, scope)
         return check, usage, effort | notice
 
-    def estimate(self, count: Callable[[Journal], Mapping[str, int]], tried: ColumnJudge | None) -> dict[str, Any]:
+    async def _check(self, caller: Caller, client: ChatProvider) -> Check | None:
+        if self.tried is None:
+            return None
+        return await check_judge(self.tried, caller, client) if self.is_asked() else Check(skipped=NOT_ASKED)
+
+    def estimate(self, count: Callable[[Journal], Mapping[str, int]]) -> dict[str, Any]:
         """About how many calls, tokens and dollars the calls take, as `count` finds by the journal. Asks nothing.
 
         Those that try the judge first are `check_calls`; their tokens and second wordings are counted in.
@@ -69,7 +77,7 @@ class JudgeCalls:
         exists = self.journal is not None and self.journal.exists()
         with Journal(self.journal if exists else None) as journal:
             total = Counter(count(journal))
-            check = Counter[str]() if tried is None else Counter(calls_to_check(tried, journal))
+            check, _ = self._calls_to_check(journal)
             for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
                 total[name] += check[name]
             total["check_calls"] = check["calls"]
@@ -77,6 +85,12 @@ class JudgeCalls:
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
         return {**total, "cost_usd": cost, **notice}
+
+    def _calls_to_check(self, journal: Journal) -> tuple[Mapping[str, int], str]:
+        """What trying the judge takes, and why it is not tried, if it should be."""
+        if self.tried is None:
+            return Counter(), ""
+        return calls_to_check(self.tried, journal) if self.is_asked() else (Counter(), NOT_ASKED)
 
     def _notice(self, journal: Journal) -> dict[str, str]:
         """Why nothing of the journal is used, if that is so."""
@@ -143,8 +157,7 @@ class Filling:
                 marks.append(mark_of(batch, shown))
                 start += len(batch)
 
-        calls = self._calls(key for filler in fillers for key in filler.keys(batches))
-        check, usage, effort = calls.make(work, self._scope(batches), self._tried())
+        check, usage, effort = self._calls(fillers, batches).make(work, self._scope(batches))
         asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         summary = {"judges": {filler.column.name: filler.summary() for filler in fillers}, "judge_usage": usage}
@@ -152,32 +165,37 @@ class Filling:
             summary["judge_check"] = check.as_dict()
         return Filled(filled, marks, shown, self.numbers, manifest, summary)
 
-    def _calls(self, keys: Iterable[str]) -> JudgeCalls:
-        return JudgeCalls(self.judge, self.judge.limits, self.journal, None if self.judge.journal is None else keys)
+    def _calls(self, fillers: Sequence[ColumnFiller], batches: Batches) -> JudgeCalls:
+        own_journal = self.judge.journal is not None
+        keys = (key for filler in fillers for key in filler.keys(batches)) if own_journal else None
+        judged = [filler for filler in fillers if filler.column.asked.name == verdict.name]  # there are cases for these
+        tried = judged[0].asks if judged and self.judge.check else None
+        return JudgeCalls(
+            self.judge,
+            self.judge.limits,
+            self.journal,
+            keys,
+            tried,
+            lambda: any(filler.asks_anything(batches()) for filler in judged),
+        )
 
     def estimate(self, batches: Batches) -> dict[str, Any]:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
         fillers = self.fillers()
 
         def count(journal: Journal) -> Mapping[str, int]:
-            nonlocal batches
+            filled = batches
             total = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
             seen: set[str] = set()
             for filler in fillers:
-                filler.prepare(batches)
-                for name, number in filler.estimate(batches, journal, seen).items():
+                filler.prepare(filled)
+                for name, number in filler.estimate(filled, journal, seen).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
                 if filler.asked.guess is not None:  # what the next columns are filled from
-                    batches = partial(filler.guessed, batches, journal)
+                    filled = partial(filler.guessed, filled, journal)
             return total
 
-        calls = self._calls(key for filler in fillers for key in filler.keys(batches))
-        return calls.estimate(count, self._tried())
-
-    def _tried(self) -> ColumnJudge | None:
-        """The judge of the column that it is tried for on known cases, if there are cases for what it is asked."""
-        column = next((column for column in self.columns if column.asked.name == verdict.name), None)
-        return self.judge.on(column.asked) if column is not None and self.judge.check else None
+        return self._calls(fillers, batches).estimate(count)
 
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""

@@ -205,6 +205,17 @@ class ColumnFiller:
         outcomes = [decision.outcome for decision in decisions]
         return {name: cells[0], outcome_column(name): outcomes, **dict(zip(self.column.columns, cells, strict=False))}
 
+    def asks_anything(self, batches: Iterable[Batch]) -> bool:
+        """Whether there is a row that is the model's to judge."""
+        start = 0
+        for batch in batches:
+            states, values, _ = self.rows(batch)
+            for place, (state, value) in enumerate(zip(states, values, strict=True), start):
+                if state == SCORED and value is None and self._is_asked(place):
+                    return True
+            start += len(batch)
+        return False
+
     def _texts_to_ask(self, batches: Iterable[Batch]) -> Iterator[dict[str, str]]:
         """What the model is shown of each row that it is asked about."""
         start = 0

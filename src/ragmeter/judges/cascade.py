@@ -76,8 +76,11 @@ class Plan:
 
     def as_dict(self, n_labels: int) -> dict[str, Any]:
         """For the summary."""
+        threshold = self.threshold
+        tied = {"tied": {"n": threshold.n_tied, "asked": threshold.n_tied_asked}} if threshold.n_tied_asked else {}
         return {
-            "threshold": None if self.threshold == ASK_ALL else self.threshold.least,
+            "threshold": None if threshold == ASK_ALL else threshold.least,
+            **tied,
             "basis": self.basis,
             "target_agreement": self.target,
             "n_labels": n_labels,

@@ -28,6 +28,9 @@ _NEARLY_ALL = 0.95
 FEWEST_RIGHT = 20
 #: The columns that the cases have: a prompt that shows others can't be tried on them.
 _COLUMNS = frozenset({"question", "reference", "answer"})
+#: Why a judge is not tried.
+NOT_ASKED = "it is asked about no row"
+_LIMITED = "the limit of calls or dollars is too low to try the judge first"
 
 
 class Probe(NamedTuple):
@@ -96,10 +99,10 @@ class Check:
         return f"this judge got {self.right} of {self.n} built-in cases right"
 
 
-def calls_to_check(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
-    """About how many calls and tokens trying a judge takes: none where it is not tried."""
+def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[Mapping[str, int], str]:
+    """About how many calls and tokens trying a judge takes; and why it is not tried, if that is so."""
     effort = _effort(asks, journal)
-    return Counter() if _is_too_much(asks.judge, effort) else effort
+    return (Counter(), _LIMITED) if _is_too_much(asks.judge, effort) else (effort, "")
 
 
 def _effort(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
@@ -130,7 +133,7 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
     if not set(asks.asked.needs) <= _COLUMNS:
         return None
     if _is_too_much(asks.judge, _effort(asks, caller.journal)):
-        return Check(skipped="the limit of calls or dollars is too low to try the judge first")
+        return Check(skipped=_LIMITED)
     judgements: dict[Probe, Judgement] = {}
 
     async def ask(probe: Probe) -> None:

@@ -101,7 +101,8 @@ _CASCADE = record(
         "audited": record({"agreement": _NUMBER, **_ESTIMATE}),
         "accuracy": record({"mean": _NUMBER, **_ESTIMATE}),
         "warnings": listed(text),
-    }
+    },
+    {"tied": record({"n": count, "asked": count})},
 )
 _JUDGED = {"judged_by": mapped(count), "flip_rate": _NUMBER, "n_judged_repeatedly": count}
 _JUDGE = record({**_JUDGED, "causes": mapped(count), "warnings": listed(text)}, {"cascade": _CASCADE})

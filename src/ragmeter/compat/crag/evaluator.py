@@ -318,8 +318,7 @@ class CRAGEvaluator:
             retry = self.reuse.retry_failed
             await judge_all(judged, asks, caller, client, show_progress, retry=retry, heard=heard)
 
-        calls = self._calls(asks, judged)
-        self._check, usage, effort = calls.make(work, judged.scope(judge.spec()), asks if judge.check else None)
+        self._check, usage, effort = self._calls(asks, judged).make(work, judged.scope(judge.spec()))
         return usage, effort
 
     def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
@@ -327,7 +326,8 @@ class CRAGEvaluator:
         limits = replace(judge.limits, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
         keys = (asks.key(texts, 0, 0) for texts in judged.texts_to_ask(asks.asked))
         is_shared = self.journal == DEFAULT_JOURNAL  # that has the replies of many judges
-        return JudgeCalls(judge, limits, self.journal, None if is_shared else keys)
+        tried = asks if judge.check else None
+        return JudgeCalls(judge, limits, self.journal, None if is_shared else keys, tried, judged.needs_judge)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
@@ -342,7 +342,7 @@ class CRAGEvaluator:
             SharedTurns(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
         count = partial(asks.estimate_all, judged.texts_to_ask(asks.asked), retry=self.reuse.retry_failed)
-        return {**estimate, **self._calls(asks, judged).estimate(count, asks if judge.check else None)}
+        return {**estimate, **self._calls(asks, judged).estimate(count)}
 
     def save_results(
         self,

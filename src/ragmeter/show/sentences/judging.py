@@ -101,9 +101,7 @@ def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
         saved = f", about {money(cascade['saved_usd'])}" if cascade["saved_usd"] is not None else ""
         yield f"calls saved: {cascade['calls_saved']:,}{saved}", PLAIN
     if cascade["basis"] != NO_MODEL:
-        threshold = cascade["threshold"]
-        limit = "nothing is sure enough" if threshold is None else f"sure from {number(threshold)} on"
-        yield f"threshold: {limit}, set by {cascade['basis']}", PLAIN
+        yield _threshold(cascade), PLAIN
     audited = cascade["audited"]
     if audited["n"]:
         agreement = f"{number(audited['agreement'])} ({interval(audited['interval'])}), n = {audited['n']:,}"
@@ -114,6 +112,14 @@ def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
         yield f"accuracy as the model would find it: {estimate}", STRONG
     for warning in cascade["warnings"]:
         yield warning, WARNING
+
+
+def _threshold(cascade: Mapping[str, Any]) -> str:
+    """From where on the offline judge decides, and what became of rows that are exactly so sure."""
+    threshold, tied = cascade["threshold"], cascade.get("tied")
+    limit = "nothing is sure enough" if threshold is None else f"sure from {number(threshold)} on"
+    split = f"; of {tied['n']:,} that are exactly so sure, {tied['asked']:,} go to the model, by qid" if tied else ""
+    return f"threshold: {limit}, set by {cascade['basis']}{split}"
 
 
 def cause_lines(causes: Mapping[str, int]) -> Iterator[Line]:
