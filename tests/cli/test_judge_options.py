@@ -90,6 +90,43 @@ def test_a_dry_run_asks_and_writes_nothing_and_is_right(ragmeter: Run, tmp_path:
         assert server.count == before
 
 
+def test_a_dry_run_says_what_a_limit_cuts_off(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
+    with JudgeServer(knows_all) as server:
+        options = judge(server, "--prices", "prices.json", check=True)
+        shown = said(ragmeter(*results(), *options, "--dry-run"))
+        assert "24 calls more to try the judge" in shown
+        assert "in all about 63 calls, " in shown
+        assert "up to 63 more in other words" in shown
+        planned = json.loads(said(ragmeter(*results(), *options, "--dry-run", "--json")))
+        assert planned["most_calls"] == 126
+        assert f"at most 126 calls and ${planned['most_cost_usd']:.4f}" in shown
+        assert 1.8 < planned["most_cost_usd"] / planned["cost_usd"] < 2.2
+        limited = [*options, "--max-calls", "10"]
+        shown = said(ragmeter(*results(), *limited, "--dry-run"))
+        assert "the judge will not be tried on built-in cases: the limit of calls" in shown
+        assert (
+            "--judge-max-calls leaves 10 calls: about 29 are not made, and what they are about is skipped_budget"
+            in shown
+        )
+        done = ragmeter(*results(), *limited)
+        assert (done.returncode, server.count) == (3, 10)
+        shown = said(ragmeter(*results(), *options, "--max-calls", "14", "--dry-run"))
+        assert "--judge-max-calls leaves 4 calls: about 25 are not made" in shown  # 10 were made before
+        shown = said(ragmeter(*results(), *options, "--max-calls", "100", "--judge-seed", "1", "--dry-run"))
+        assert "--judge-max-calls leaves 100 calls: up to 26 are not made if the model is often in doubt" in shown
+        assert "leaves" not in said(
+            ragmeter(*results(), *options, "--max-calls", "126", "--judge-seed", "1", "--dry-run")
+        )
+        budget = [*options, "--judge-budget", "0.004", "--judge-max-tokens", "10"]
+        planned = json.loads(said(ragmeter(*results("s"), *budget, "--dry-run", "--json")))
+        assert planned["limited_by"] == "budget"
+        assert "--judge-budget of $0.004 lets about" in said(ragmeter(*results("s"), *budget, "--dry-run"))
+        before = server.count
+        ragmeter(*results("s"), *budget)
+        assert server.count - before == pytest.approx(planned["calls_left"], rel=0.5)
+
+
 def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
         shown = said(ragmeter(*results(), *judge(server, check=True)), 2)

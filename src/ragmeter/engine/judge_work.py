@@ -13,11 +13,12 @@ from typing import Any
 from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.charges import Spent
 from ragmeter.effects.journal import Journal
 from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
-from ragmeter.judges.column_judge import ColumnJudge
+from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge
 from ragmeter.judges.providers.port import ChatProvider
@@ -69,22 +70,51 @@ class JudgeCalls:
             return None
         return await check_judge(self.tried, caller, client) if self.is_asked() else Check(skipped=NOT_ASKED)
 
-    def estimate(self, count: Callable[[Journal], Mapping[str, int]]) -> dict[str, Any]:
+    def estimate(self, count: Callable[[Journal], Mapping[str, int]], scope: str) -> dict[str, Any]:
         """About how many calls, tokens and dollars the calls take, as `count` finds by the journal. Asks nothing.
 
-        Those that try the judge first are `check_calls`; their tokens and second wordings are counted in.
+        Those that try the judge first are `check_calls`; their tokens and second wordings are counted in. `most_calls`
+        and `most_cost_usd` have all second wordings in them. `scope` as in `make`.
         """
         exists = self.journal is not None and self.journal.exists()
         with Journal(self.journal if exists else None) as journal:
             total = Counter(count(journal))
-            check, _ = self._calls_to_check(journal)
-            for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
+            check, skipped = self._calls_to_check(journal)
+            for name in {*total, *check, "if_in_doubt"} - {"rows", "calls", "recorded"}:
                 total[name] += check[name]
             total["check_calls"] = check["calls"]
             notice = self._notice(journal)
+            spent = journal.spent(scope)
+        in_doubt = [total.pop(f"{name}_if_in_doubt", 0) for name in ("prompt_tokens", "completion_tokens")]
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        return {**total, "cost_usd": cost, **notice}
+        most = None if price is None or cost is None else cost + price.of(*in_doubt)
+        all_calls = total["calls"] + total["check_calls"]
+        return {
+            **total,
+            "cost_usd": cost,
+            "most_calls": all_calls + total["if_in_doubt"],
+            "most_cost_usd": most,
+            **self._limited(all_calls, total["prompt_tokens"], cost or 0.0, spent),
+            **({"check_skipped": skipped} if skipped else {}),
+            **notice,
+        }
+
+    def _limited(self, calls: int, prompt_tokens: int, cost: float, spent: Spent) -> dict[str, Any]:
+        """How many calls the limits still allow, and which limit that is; nothing without limits.
+
+        A call begins only if the most that it can cost is left of the budget.
+        """
+        allowed: dict[str, int] = {}
+        if self.limits.max_calls is not None:
+            allowed["max_calls"] = max(0, self.limits.max_calls - spent.calls)
+        if self.limits.budget is not None and cost:
+            left = self.limits.budget - spent.cost - most_of_a_call(self.judge, prompt_tokens / calls)
+            allowed["budget"] = 0 if left < 0 else int(left * calls / cost) + 1
+        if not allowed:
+            return {}
+        limit = min(allowed, key=lambda name: allowed[name])
+        return {"calls_left": allowed[limit], "limited_by": limit, "limit": getattr(self.limits, limit)}
 
     def _calls_to_check(self, journal: Journal) -> tuple[Mapping[str, int], str]:
         """What trying the judge takes, and why it is not tried, if it should be."""
@@ -195,7 +225,7 @@ class Filling:
                     filled = partial(filler.guessed, filled, journal)
             return total
 
-        return self._calls(fillers, batches).estimate(count)
+        return self._calls(fillers, batches).estimate(count, self._scope(batches))
 
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""

@@ -336,13 +336,13 @@ class CRAGEvaluator:
         estimate: dict[str, Any] = {"turns": len(judged)}
         if judge is None:
             none = dict.fromkeys(("calls", "recorded", "prompt_tokens", "completion_tokens"), 0)
-            return {**estimate, **none, "cost_usd": 0.0}
+            return {**estimate, **none, "cost_usd": 0.0, "most_calls": 0, "most_cost_usd": 0.0}
         judged.decide(judged=True)
         if self.cascade is not None:
             SharedTurns(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
         count = partial(asks.estimate_all, judged.texts_to_ask(asks.asked), retry=self.reuse.retry_failed)
-        return {**estimate, **self._calls(asks, judged).estimate(count)}
+        return {**estimate, **self._calls(asks, judged).estimate(count, judged.scope(judge.spec()))}
 
     def save_results(
         self,
