@@ -198,6 +198,29 @@ def test_a_budget_over_several_commands(ragmeter: Run, tmp_path: Path) -> None:
         assert 0 < counts[0] <= counts[-1] <= 33  # a call costs $0.00012
 
 
+def test_a_server_that_counts_no_tokens(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
+    with JudgeServer(lambda request, number: Action(body={**completion("Yes"), "usage": None})) as server:
+        assert "no token counts for 39 of 39 calls: they are not in these figures\n" in said(
+            ragmeter(*results(), *judge(server))
+        )
+        options = judge(server, "--prices", "prices.json", "--judge-budget", "0.004", "--judge-seed", "1")
+        done = ragmeter(*results("s"), *options, "--json")
+        usage = json.loads(done.stdout)["judge_usage"]
+        assert 0 < usage["calls"] == usage["calls_without_token_counts"] < 39
+        assert 0.002 < usage["charged_usd"] <= 0.004
+        shown = ragmeter("summary", "s").stdout
+        assert f"the most that it can cost: ${usage['charged_usd']:.4f} in all" in shown
+
+
+def test_what_failed_calls_cost_at_an_unknown_price_is_not_known(ragmeter: Run) -> None:
+    with JudgeServer(lambda request, number: Action(500)) as server:
+        done = ragmeter(*results(), *judge(server, "--judge-retries", "0"))
+        assert done.returncode == 3
+        assert "calls: 0 (" in done.stdout
+        assert "cost" not in done.stdout
+
+
 def test_a_cascade(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
         options = judge(server, "--judge", "cascade", "--llm-share", "0.2", "--audit-share", "0.1")

@@ -56,7 +56,8 @@ class JudgeCalls:
                 check = await self._check(caller, client)
                 await work(caller, client)
             effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
-            return check, caller.usage.as_dict(), {**effort, "parameters_the_server_refused": sorted(client.dropped)}
+            refused = {"parameters_the_server_refused": sorted(client.dropped)}
+            return check, self._usage(caller), {**effort, **refused}
 
         with Journal(self.journal) as journal:
             notice = self._notice(journal)
@@ -64,6 +65,13 @@ class JudgeCalls:
                 show_notice(text)
             check, usage, effort = run_calls(ask, self.limits, journal, scope)
         return check, usage, effort | notice
+
+    def _usage(self, caller: Caller) -> dict[str, Any]:
+        """What the replies took; with a budget, also what was charged to it."""
+        usage = caller.usage.as_dict()
+        if self.judge.price is None and not usage["calls"] and caller.effort.made:
+            usage["cost_usd"] = None  # what calls without a reply have cost is not known either
+        return usage if self.limits.budget is None else {**usage, "charged_usd": caller.budget.spent}
 
     async def _check(self, caller: Caller, client: ChatProvider) -> Check | None:
         if self.tried is None:

@@ -106,7 +106,10 @@ _CASCADE = record(
 )
 _JUDGED = {"judged_by": mapped(count), "flip_rate": _NUMBER, "n_judged_repeatedly": count}
 _JUDGE = record({**_JUDGED, "causes": mapped(count), "warnings": listed(text)}, {"cascade": _CASCADE})
-_USAGE = record({"calls": count, "prompt_tokens": count, "completion_tokens": count, "cost_usd": _NUMBER})
+_USAGE = record(
+    {"calls": count, "prompt_tokens": count, "completion_tokens": count, "cost_usd": _NUMBER},
+    {"calls_without_token_counts": count, "charged_usd": _NUMBER},
+)
 _PERCENTILES = record({"n": count, "mean": number, "p50": number, "p95": number, "p99": number, "max": number})
 _SUMMARY = record(
     {"metrics": mapped(_METRIC), "n_rows": count},

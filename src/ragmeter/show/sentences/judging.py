@@ -136,8 +136,20 @@ def effort_lines(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> Iterato
         yield notice, WARNING
     if effort["made"] or effort["from_journal"]:
         yield spent(usage, effort), PLAIN
+        if uncounted := usage.get("calls_without_token_counts"):
+            yield _uncounted(uncounted, usage), WARNING
         if refused := ", ".join(effort.get("parameters_the_server_refused", ())):
             yield f"the server does not take {refused}: left out", WARNING
+
+
+def _uncounted(calls: int, usage: Mapping[str, Any]) -> str:
+    """That a server does not count tokens, and what that does to a budget."""
+    missing = (
+        f"the server gave no token counts for {calls:,} of {usage['calls']:,} calls: they are not in these figures"
+    )
+    if (charged := usage.get("charged_usd")) is None:
+        return missing
+    return f"{missing}; each is charged to the budget at the most that it can cost: {money(charged)} in all"
 
 
 def spent(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> str:
