@@ -290,6 +290,20 @@ def test_a_live_system(ragmeter: Run, tmp_path: Path) -> None:
         (["--metrics", "token_f1", "--retry-failed"], "--retry-failed has no effect without --judge-model"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--llm-share", "0.1"], "without --judge cascade"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--judge-repeats", "0"], "--judge-repeats must be"),
+        (
+            ["--metrics", "llm_correct", "--judge-model", "m", "--budget=-5"],
+            "--judge-budget must be at least 0, got -5",
+        ),
+        (["--metrics", "llm_correct", "--judge-model", "m", "--budget", "nan"], "--judge-budget must be at least 0"),
+        (["--metrics", "llm_correct", "--judge-model", "m", "--max-calls=-1"], "--judge-max-calls must be at least 0"),
+        (
+            ["--metrics", "llm_correct[judge=cascade]", "--judge-model", "m", "--llm-share", "2"],
+            "--llm-share must be between 0 and 1, got 2",
+        ),
+        (
+            ["--metrics", "llm_correct[judge=cascade]", "--judge-model", "m", "--audit-share", "-1"],
+            "--audit-share must be between 0 and 1, got -1",
+        ),
         (["--metrics", "llm_correct", "--judge-model", "m", "--wordings", "3"], "--judge-wordings must be 1 or 2"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--budget", "1"], "the price of 'm' is not known"),
         (["--metrics", "llm_correct[judge=nobody]", "--judge-model", "m"], "judge"),

@@ -19,6 +19,7 @@ from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
+from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
 from ragmeter.engine.judge_work import JudgeCalls
 from ragmeter.engine.watching import JudgingWatch
@@ -109,11 +110,12 @@ class CRAGEvaluator:
         retry_failed: bool = False,
         show_progress: bool = False,
     ) -> None:
-        for name, workers in (("num_workers", num_workers), ("agent_workers", agent_workers)):
-            if workers < 1:
-                raise UsageError(f"{name} must be at least 1, got {workers}")
-        if num_conversations is not None and num_conversations < 1:
-            raise UsageError(f"num_conversations must be at least 1, got {num_conversations}")
+        for name, value, least in (
+            ("num_workers", num_workers, 1), ("agent_workers", agent_workers, 1), ("retries", retries, 0),
+            ("num_conversations", num_conversations, 1), ("max_calls", max_calls, 0),
+        ):  # fmt: skip
+            check_whole(name, value, least, optional=name in ("num_conversations", "max_calls"))
+        check_number("budget", budget, optional=True)
         self.dataset = dataset_utils.one_split(dataset)
         self.agent = agent
         self.num_conversations = num_conversations
