@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,9 @@ from ragmeter.effects.journal import Journal
 from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
+from ragmeter.errors import BusyError
+from ragmeter.hints import option
+from ragmeter.io.write import check_writable
 from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge
@@ -234,6 +238,14 @@ class Filling:
             return total
 
         return self._calls(fillers, batches).estimate(count, self._scope(batches))
+
+    def check_journal(self) -> None:
+        """Refuse a journal that can't be used, before anything is asked. One that is in use may be free later."""
+        if self.journal is not None and self.journal.exists():
+            with suppress(BusyError), Journal(self.journal):
+                pass
+        elif self.journal is not None:
+            check_writable(self.journal.parent, option("journal", of="judge"))
 
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""

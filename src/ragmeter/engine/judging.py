@@ -96,11 +96,13 @@ class ColumnFiller:
         return [name for name, cell in zip(self.column.columns, _CELLS, strict=False) if cell == "probability"]
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse a table that lacks a column which is shown to the model."""
+        """Refuse a table that lacks a column which is shown to the model, and a cascade that can't be."""
         for needed in self.asked.required:
             if needed not in names and needed not in ASKED and self.judge.words is None:
                 raise missing_column(needed, self.column.name, names, "the table")
         self.judge.check_columns(names)
+        if self.sharing is not None:
+            self.sharing.cascade.check()
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
         """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns."""

@@ -14,6 +14,7 @@ from ragmeter.effects.ranges import check_share, check_whole
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.data import file_signature
+from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.show.numbers import given
 from ragmeter.stats.cascade import (
     ASK_ALL,
@@ -125,6 +126,11 @@ class Cascade:
                 f"an agreement of {given(self.target_agreement)} can't be aimed at",
                 hint=f"0.98 is usual{by_caller('; see --judge too', '')}",
             )
+
+    def check(self) -> None:
+        """Refuse a calibration that can't be read, before anything is asked."""
+        if self.calibration is not None:
+            read_curve(self.calibration)
 
     def signature(self) -> dict[str, Any]:
         """Everything that the shares depend on besides the texts; of labels their number."""

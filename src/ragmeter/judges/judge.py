@@ -116,7 +116,8 @@ class Judge:
             own = {"base_url": base_url, "api_key": api_key, "headers": headers, "api_version": api_version}
             _check_provider(provider, {**own, "prices": prices, "model": model != DEFAULT_EVAL_MODEL})
         self.provider = provider
-        self.endpoint = endpoint_of(model, base_url, api_key, timeout, headers=headers, api_version=api_version)
+        address = (model, base_url, api_key, timeout)
+        self.endpoint = endpoint_of(*address, headers=headers, api_version=api_version, asked_by="judge")
         self.prompt = prompt
         self.words = None if prompt is None else read_words(prompt)
         own_prices = None if prices is None else read_prices(prices)
