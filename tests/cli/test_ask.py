@@ -262,6 +262,30 @@ def test_calls_that_make_no_sense(ragmeter: Run, tmp_path: Path, arguments: list
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--judge", "cascade", "--offline-calibration", "none.json"], "none.json: can't be read"),
+        (["--judge-journal", "."], "can't open the journal ."),
+        (["--judge-journal", "no.sqlite"], "no.sqlite: the journal can't be read"),
+        (["--judge-prompt", "none.txt"], "none.txt"),
+        (["--judge-base-url", "https://api.openai.com/v1"], "name another endpoint with --judge-base-url"),
+        (["--judge-base-url", "http://me:secret@127.0.0.1:9/v1"], "OPENAI_API_KEY or --judge-header"),
+    ],
+)
+def test_what_is_wrong_with_the_judge_is_said_before_anything_is_asked(
+    ragmeter: Run, tmp_path: Path, options: list[str], message: str
+) -> None:
+    (tmp_path / "no.sqlite").write_text("this is no database")
+    (tmp_path / "rag.py").write_text("def answer(question):\n    open('asked', 'w').close()\n    return 'x'\n")
+    asking = ["ask", "--dataset", QUESTIONS, "--target", "rag:answer", "--metrics", "llm_correct", "--judge-model", "m"]
+    env = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": ""}
+    done = ragmeter(*asking, *options, env=env)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "asked").exists()
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ('{"query_text": "x"}', "needs the column 'question'"),

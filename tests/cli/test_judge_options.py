@@ -92,6 +92,43 @@ def test_a_dry_run_asks_and_writes_nothing_and_is_right(ragmeter: Run, tmp_path:
         assert server.count == before
 
 
+def test_a_dry_run_says_what_a_limit_cuts_off(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
+    with JudgeServer(knows_all) as server:
+        options = judge(server, "--prices", "prices.json", check=True)
+        shown = said(ragmeter(*results(), *options, "--dry-run"))
+        assert "24 calls more to try the judge" in shown
+        assert "in all about 63 calls, " in shown
+        assert "up to 63 more in other words" in shown
+        planned = json.loads(said(ragmeter(*results(), *options, "--dry-run", "--json")))
+        assert planned["most_calls"] == 126
+        assert f"at most 126 calls and ${planned['most_cost_usd']:.4f}" in shown
+        assert 1.8 < planned["most_cost_usd"] / planned["cost_usd"] < 2.2
+        limited = [*options, "--max-calls", "10"]
+        shown = said(ragmeter(*results(), *limited, "--dry-run"))
+        assert "the judge will not be tried on built-in cases: the limit of calls" in shown
+        assert (
+            "--judge-max-calls leaves 10 calls: about 29 are not made, and what they are about is skipped_budget"
+            in shown
+        )
+        done = ragmeter(*results(), *limited)
+        assert (done.returncode, server.count) == (3, 10)
+        shown = said(ragmeter(*results(), *options, "--max-calls", "14", "--dry-run"))
+        assert "--judge-max-calls leaves 4 calls: about 25 are not made" in shown  # 10 were made before
+        shown = said(ragmeter(*results(), *options, "--max-calls", "100", "--judge-seed", "1", "--dry-run"))
+        assert "--judge-max-calls leaves 100 calls: up to 26 are not made if the model is often in doubt" in shown
+        assert "leaves" not in said(
+            ragmeter(*results(), *options, "--max-calls", "126", "--judge-seed", "1", "--dry-run")
+        )
+        budget = [*options, "--judge-budget", "0.004", "--judge-max-tokens", "10"]
+        planned = json.loads(said(ragmeter(*results("s"), *budget, "--dry-run", "--json")))
+        assert planned["limited_by"] == "budget"
+        assert "--judge-budget of $0.004 lets about" in said(ragmeter(*results("s"), *budget, "--dry-run"))
+        before = server.count
+        ragmeter(*results("s"), *budget)
+        assert server.count - before == pytest.approx(planned["calls_left"], rel=0.5)
+
+
 def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
         shown = said(ragmeter(*results(), *judge(server, check=True)), 2)
@@ -185,14 +222,41 @@ def test_a_budget_over_several_commands(ragmeter: Run, tmp_path: Path) -> None:
         assert 0 < counts[0] <= counts[-1] <= 33  # a call costs $0.00012
 
 
+def test_a_server_that_counts_no_tokens(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
+    with JudgeServer(lambda request, number: Action(body={**completion("Yes"), "usage": None})) as server:
+        assert "no token counts for 39 of 39 calls: they are not in these figures\n" in said(
+            ragmeter(*results(), *judge(server))
+        )
+        options = judge(server, "--prices", "prices.json", "--judge-budget", "0.004", "--judge-seed", "1")
+        done = ragmeter(*results("s"), *options, "--json")
+        usage = json.loads(done.stdout)["judge_usage"]
+        assert 0 < usage["calls"] == usage["calls_without_token_counts"] < 39
+        assert 0.002 < usage["charged_usd"] <= 0.004
+        shown = ragmeter("summary", "s").stdout
+        assert f"the most that it can cost: ${usage['charged_usd']:.4f} in all" in shown
+
+
+def test_what_failed_calls_cost_at_an_unknown_price_is_not_known(ragmeter: Run) -> None:
+    with JudgeServer(lambda request, number: Action(500)) as server:
+        done = ragmeter(*results(), *judge(server, "--judge-retries", "0"))
+        assert done.returncode == 3
+        assert "calls: 0 (" in done.stdout
+        assert "cost" not in done.stdout
+
+
 def test_a_cascade(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
         options = judge(server, "--judge", "cascade", "--llm-share", "0.2", "--audit-share", "0.1")
         shown = said(ragmeter(*results(), *options))
         assert "llm_correct[judge=cascade]" in shown
         assert "accuracy as the model would find it" in shown
-        by_name = said(ragmeter(*results("s", "llm_correct[judge=cascade]"), *options))
-        assert shown.splitlines()[:6] == by_name.splitlines()[:6]
+        shares = ["--llm-share", "0.2", "--audit-share", "0.1"]
+        for more in ([], ["--judge", "cascade"]):  # the metric's name says the same as the option
+            by_name = said(ragmeter(*results("s", "llm_correct[judge=cascade]"), *judge(server, *shares, *more)))
+            assert shown.splitlines()[:6] == by_name.splitlines()[:6]
+        both = said(ragmeter(*results("s", "llm_correct,llm_correct[judge=cascade]"), *judge(server, *shares)))
+        assert "set by a share of 0.2" in both
         said(ragmeter("label", "r", "--by", "random", "--n", "30", "--blank", "--output", "labels.csv"))
         done = ragmeter(*results("t"), *judge(server, "--judge", "cascade", "--labels", "labels.csv"))
         assert "nobody has labelled" in said(done, 2)
@@ -250,9 +314,35 @@ def test_a_live_system(ragmeter: Run, tmp_path: Path) -> None:
         (["--metrics", "token_f1", "--retry-failed"], "--retry-failed has no effect without --judge-model"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--llm-share", "0.1"], "without --judge cascade"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--judge-repeats", "0"], "--judge-repeats must be"),
+        (
+            ["--metrics", "llm_correct", "--judge-model", "m", "--budget=-5"],
+            "--judge-budget must be at least 0, got -5",
+        ),
+        (["--metrics", "llm_correct", "--judge-model", "m", "--budget", "nan"], "--judge-budget must be at least 0"),
+        (["--metrics", "llm_correct", "--judge-model", "m", "--max-calls=-1"], "--judge-max-calls must be at least 0"),
+        (
+            ["--metrics", "llm_correct[judge=cascade]", "--judge-model", "m", "--llm-share", "2"],
+            "--llm-share must be between 0 and 1, got 2",
+        ),
+        (
+            ["--metrics", "llm_correct[judge=cascade]", "--judge-model", "m", "--audit-share", "-1"],
+            "--audit-share must be between 0 and 1, got -1",
+        ),
         (["--metrics", "llm_correct", "--judge-model", "m", "--wordings", "3"], "--judge-wordings must be 1 or 2"),
         (["--metrics", "llm_correct", "--judge-model", "m", "--budget", "1"], "the price of 'm' is not known"),
         (["--metrics", "llm_correct[judge=nobody]", "--judge-model", "m"], "judge"),
+        (
+            ["--metrics", "llm_grade", "--judge", "cascade", "--judge-model", "m"],
+            "--judge cascade has no effect on llm_grade",
+        ),
+        (
+            ["--metrics", "llm_correct[judge=cascade]", "--judge", "llm", "--judge-model", "m"],
+            "--judge llm contradicts llm_correct[judge=cascade]",
+        ),
+        (
+            ["--metrics", "faithfulness", "--judge", "offline", "--offline-calibration", "c.json"],
+            "--offline-calibration has no effect without --judge cascade",
+        ),
         (["--metrics", "llm_grade[scale=9-1]", "--judge-model", "m"], "a scale is two numbers"),
         (["--evaluator", "EditDistanceEvaluator", "--judge-model", "m"], "--judge-model has no effect"),
         (["--evaluator", "EditDistanceEvaluator", "--judge-budget", "1"], "--judge-budget has no effect"),

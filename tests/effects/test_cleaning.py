@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -24,6 +25,18 @@ def test_every_form_of_a_key(form: str) -> None:
     assert "***" in cleaned
     for kept in ("caf\u00e9 %41 &amp; \\n said ", ", twice: ", "!"):
         assert kept in cleaned
+
+
+@pytest.mark.parametrize("key", ["cl\u00e9-s3cr3t", "key\u2019s-\u20ac-0123", "\u5bc6\u7801" * 4])
+@pytest.mark.parametrize("misread", ["utf-8", "latin-1", "cp1252", "ascii"])
+def test_a_key_with_other_letters_that_a_server_reads_in_its_own_way(key: str, misread: str) -> None:
+    written = key.encode().decode(misread, "replace")
+    for form in (written, json.dumps(written), json.dumps(json.dumps(written)), quote(written), ascii(written)):
+        cleaned = Cleaner([key])(f"caf\u00e9, oops {form}!")
+        assert "***" in cleaned
+        assert form not in cleaned
+        assert written not in cleaned
+        assert cleaned.startswith("caf\u00e9, oops ")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -13,6 +13,7 @@ from ragmeter.errors import UsageError
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.prices import Price
 from ragmeter.judges.providers.fake import FakeProvider
+from ragmeter.show.sentences.judging import judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import asked, fake, judge
 
@@ -143,6 +144,34 @@ def test_own_words_that_don_t_show_what_the_offline_judge_looks_at(tmp_path: Pat
     prompt.write_text("Is this right?\n{answer}", encoding="utf-8")
     found = shared(fake("CORRECT"), tmp_path, Cascade(llm_share=0.2, audit=0.0), prompt=prompt)
     assert set(found.rows["judged_by[judge=cascade]"].to_pylist()) == {"llm", "offline"}
+
+
+def test_a_share_of_rows_that_are_equally_sure(tmp_path: Path) -> None:
+    rows = [
+        {"qid": f"q{n}", "question": f"place {n}?", "answer": "no idea", "reference": f"city{n}"} for n in range(40)
+    ]
+    cascade = Cascade(llm_share=0.5, audit=0.0)
+    asked_about = []
+    for table in (rows, rows[::-1]):
+        provider = fake("No")
+        found = evaluate(table, metrics=NAME, judge=judge(provider, cascade=cascade), output_dir=tmp_path)
+        summary = found.summary["judges"]["verdict[judge=cascade]"]
+        assert summary["judged_by"] == {"llm": 20, "offline": 20}
+        lines = [line for line, _ in judge_lines(found.summary, found.manifest)]
+        assert any(line.endswith("of 40 that are exactly so sure, 20 go to the model, by qid") for line in lines)
+        asked_about.append(asked(provider))
+    assert asked_about[0] == asked_about[1]
+
+
+def test_a_judge_that_is_asked_about_no_row_is_not_tried(tmp_path: Path) -> None:
+    provider = fake()
+    found = shared(provider, tmp_path, Cascade(llm_share=0.0, audit=0.0), check=True)
+    assert found.summary["judge_check"]["skipped"] == "it is asked about no row"
+    exact = [{"qid": "a", "question": "which city", "reference": "Paris", "answer": "Paris"}]
+    evaluate(exact, metrics="llm_correct", judge=judge(provider, check=True), output_dir=tmp_path)
+    turns = [turn("s1", 0, "Paris", "Paris")]
+    CRAGEvaluator(judge=judge(provider, check=True), journal=None).evaluate_agent_responses(turns)
+    assert provider.prompts == []
 
 
 def test_a_label_of_a_row_that_is_not_there(tmp_path: Path) -> None:

@@ -9,13 +9,15 @@ from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragmeter.effects.pace import LONGEST_PAUSE, Pace, Retries
 from ragmeter.errors import EndpointError, InputError, UsageError
-from ragmeter.judges.judge import LLMJudge
+from ragmeter.judges.judge import Judge, LLMJudge
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.prices import Price, price_of, read_prices
+from ragmeter.judges.providers.fake import FakeProvider
 from ragmeter.judges.verdict import verdict
 from tests.command import PATIENCE
 from tests.judge_server import Action, Behaviour, JudgeServer, completion
@@ -379,8 +381,44 @@ def test_prices_that_are_none(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"repeats": 0}, {"tries": 0}, {"timeout": 0}, {"temperature": -1.0}, {"max_tokens": 0}]
+    ("wrong", "message"),
+    [
+        ({"repeats": 0}, "repeats must be at least 1, got 0"),
+        ({"repeats": 2.5}, "repeats must be a whole number, at least 1, got 2.5"),
+        ({"repeats": None}, "repeats must be a whole number, at least 1, got None"),
+        ({"tries": 0}, "tries must be at least 1"),
+        ({"timeout": 0}, "timeout must be above 0, got 0"),
+        ({"timeout": "a"}, "timeout must be a number, above 0, got 'a'"),
+        ({"give_up_after": math.nan}, "give_up_after must be above 0, got nan"),
+        ({"temperature": -1.0}, "temperature must be at least 0, got -1"),
+        ({"max_tokens": 0}, "max_tokens must be at least 1"),
+        ({"workers": "a"}, "workers must be a whole number, at least 1, got 'a'"),
+        ({"wordings": True}, "wordings must be 1 or 2, got True"),
+        ({"max_calls": -1}, "max_calls must be at least 0, got -1"),
+        ({"budget": math.nan}, "budget must be at least 0, got nan"),
+        ({"budget": -5}, "budget must be at least 0, got -5"),
+    ],
 )
-def test_numbers_that_make_no_sense(wrong: dict[str, Any]) -> None:
-    with pytest.raises(UsageError):
+def test_numbers_that_make_no_sense(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as refused:
         LLMJudge("k", "m", "http://127.0.0.1:9/v1", **wrong)
+    assert str(refused.value).startswith(message)
+
+
+def test_numbers_of_numpy() -> None:
+    judge = LLMJudge("k", "gpt-4o", repeats=np.int64(2), timeout=np.float32(3), budget=np.float64(1.5))
+    assert (judge.repeats, judge.budget) == (2, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"provider": "Yes"}, "the provider must be one of chat models, got str"),
+        ({"provider": FakeProvider("Yes"), "model": "m"}, "model has no effect"),
+        ({"provider": FakeProvider("Yes"), "prices": "prices.json"}, "prices has no effect"),
+        ({"model": 5}, "the model's name must be a text, got int"),
+    ],
+)
+def test_whom_to_ask(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Judge(**wrong)

@@ -97,6 +97,29 @@ def test_by_share(share: float) -> None:
     assert not asked.any() or sureness(chances)[asked].max() <= sureness(chances)[~asked].min(initial=1.0)
 
 
+def test_a_share_of_rows_that_are_equally_sure() -> None:
+    """Whom it falls to is a matter of their names, not of their order; rows that are less sure come first."""
+    chances = np.array([0.9] * 10 + [0.6, 0.99])
+    names = [f"q{number}" for number in range(12)]
+    threshold = by_share(chances, 0.5)
+    assert (threshold.least, threshold.n_tied, threshold.n_tied_asked) == (0.9, 10, 5)
+    sure = threshold.sure(chances, names)
+    assert (~sure).sum() == 6
+    assert not sure[10]
+    assert sure[11]
+    backwards = threshold.sure(chances[::-1], names[::-1])[::-1]
+    assert (backwards == sure).all()
+    assert (by_share(chances, 0.75).sure(chances, names) <= sure).all()  # a larger share asks about the same and more
+    assert by_share(chances, 1 / 12).n_tied_asked == 0
+
+
+def test_the_threshold_that_is_shown_is_one_that_is_decided() -> None:
+    chances = np.array([0.9, 0.9, 0.95, 0.99])
+    threshold = by_expectation(chances, 0.98)
+    assert threshold.sure(chances).tolist() == [False, False, True, True]
+    assert threshold.least == 0.95
+
+
 def test_audited_rows_are_a_seeded_sample_of_the_decided() -> None:
     sure = np.arange(1_000) % 2 == 0
     chosen, chance = audited(sure, 0.1, 30, seed=4)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.judge_options import judge_options, print_judge, read_judge_of_answers, read_settings
+from ragmeter.cli.judge_options import judge_options, print_judge, read_judge_of_answers, read_settings, settle_judge
 from ragmeter.cli.repeated import print_repeats, repeats_json
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
@@ -47,6 +47,7 @@ def run(argv: Sequence[str]) -> int:
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
     metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))
+    settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
     service = ask_and_score(
         chosen.dataset,

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
-from ragmeter.cli.judge_options import given_option, judge_code, judge_options, print_judge, read_judge
+from ragmeter.cli.judge_options import (
+    given_option,
+    judge_code,
+    judge_options,
+    print_judge,
+    read_judge,
+    settle_judge,
+)
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
@@ -87,8 +94,11 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
         if (idle := given_option(chosen)) is not None:
             raise UsageError(f"{idle} has no effect without --preference", hint="add it, or leave the judge out")
         return None
+    from ragmeter.engine.evaluation import choose_metrics
+
     if len(chosen.runs) != 2:
         raise UsageError(f"--preference is between two runs, got {len(chosen.runs)}")
+    settle_judge(chosen, choose_metrics("preference"))
     judge = read_judge(chosen)
     if judge is None:
         raise UsageError("--preference needs a judge", hint="name its model with --judge-model")

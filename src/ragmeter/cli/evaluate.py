@@ -19,6 +19,7 @@ from ragmeter.cli.judge_options import (
     read_cascade,
     read_judge,
     read_settings,
+    settle_judge,
 )
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.locations import location, on_disk
@@ -237,6 +238,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     name = run_name(chosen.run or usual, folder)
     replaced = (folder / name).exists()
     metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
+    settle_judge(chosen, metrics)
     gate = read_gate(chosen, folder, metrics, folder / name)
     inputs = {"reference": chosen.reference, **options.read_input(chosen)}
     judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
@@ -315,6 +317,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
     metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
+    settle_judge(chosen, metrics)
     existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
     judge = _judge(chosen, lambda: rows_of_run(path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from ragmeter.cli.options import exit_code
 from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:
+    from ragmeter.definition import Metric
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge
 
@@ -76,7 +77,6 @@ def judge_options(
     add(
         "--judge",
         choices=(LLM, CASCADE, OFFLINE) if offline else (LLM, CASCADE),
-        default=LLM,
         help="cascade: the offline judge where it is sure, the model for the rest; "
         + ("offline: no model; " if offline else "")
         + "default: llm",
@@ -139,7 +139,8 @@ def given_option(chosen: argparse.Namespace) -> str | None:
     names = ["judge_model", *(f"judge_{keyword}" for keyword in _SETTINGS), "judge_header", "judge_grammar", "reasons"]
     if name := next((name for name in names if getattr(chosen, name)), None):
         return f"--{name.replace('_', '-')}"
-    return "--judge" if chosen.judge != LLM else None if chosen.judge_check else "--no-judge-check"
+    is_default = chosen.judge in (None, LLM)
+    return "--judge" if not is_default else None if chosen.judge_check else "--no-judge-check"
 
 
 def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
@@ -179,6 +180,26 @@ def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
     return {"judge": None if chosen.judge == LLM else chosen.judge}
 
 
+def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
+    """Let `--judge` and the metrics' names say the same: `llm_correct[judge=cascade]` is `--judge cascade`.
+
+    `metrics` have the option's setting, unless their names say otherwise. An option that none of them takes is refused.
+    """
+    judges = {metric.settings.get("judge", LLM) for metric in metrics if metric.asks or metric.offline}
+    if chosen.judge is not None and chosen.judge not in judges:
+        for metric in metrics:
+            if metric.accepts("judge", chosen.judge):  # its name says otherwise
+                raise UsageError(f"--judge {chosen.judge} contradicts {metric.name}", hint="leave one of the two out")
+        if chosen.judge == CASCADE:
+            names = ", ".join(metric.name for metric in metrics)
+            raise UsageError(f"--judge cascade has no effect on {names}", hint="it is for llm_correct; leave it out")
+    if CASCADE in judges:
+        chosen.judge = CASCADE
+    elif chosen.offline_calibration is not None:
+        hint = "leave it out; of offline_correct it is a setting: --metrics 'offline_correct[calibration=FILE]'"
+        raise UsageError("--offline-calibration has no effect without --judge cascade", hint=hint)
+
+
 def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
     """The settings of metrics that are options of a command, where it has them."""
     options = {"language": "language", "doc_id": "doc_id_pattern"}
@@ -206,7 +227,7 @@ def _refuse_idle(chosen: argparse.Namespace) -> None:
     for name in _CASCADE:
         if chosen.judge != CASCADE and getattr(chosen, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
-    if chosen.judge == LLM and chosen.offline_calibration is not None:
+    if chosen.judge in (None, LLM) and chosen.offline_calibration is not None:
         raise UsageError("--offline-calibration has no effect with --judge llm", hint="leave it out")
     if chosen.judge == CASCADE and (chosen.judge_model or "").lower() == "none":
         raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")

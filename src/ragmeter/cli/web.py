@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers
+from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers, settle_judge
 from ragmeter.cli.options import (
     Parser,
     asking_options,
@@ -75,6 +75,7 @@ def run(argv: Sequence[str]) -> int:
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
     metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
+    settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
     service = ask_and_score(
         chosen.input,

@@ -12,7 +12,7 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import Stoppable, run
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER
-from ragmeter.errors import UsageError
+from ragmeter.effects.ranges import check_above_zero, check_number, check_whole
 from ragmeter.hints import option, parameter
 
 Result = TypeVar("Result")
@@ -33,8 +33,12 @@ class Limits:
     give_up_option: str = option("give_up_after")
 
     def __post_init__(self) -> None:
-        if not self.give_up_after > 0:
-            raise UsageError(f"{parameter('give_up_after')} must be above 0, got {self.give_up_after}")
+        check_whole(parameter("workers"), self.workers, 1)
+        if not isinstance(self.retries, Retries):
+            check_whole(parameter("retries"), self.retries, 0)
+        check_whole(parameter("max_calls"), self.max_calls, 0, optional=True)
+        check_number(parameter("budget"), self.budget, optional=True)
+        check_above_zero(parameter("give_up_after"), self.give_up_after)
 
 
 def run_calls(

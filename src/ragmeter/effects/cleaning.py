@@ -103,9 +103,12 @@ def _places(text: str, secret: str) -> Iterator[int]:
 
 
 def _encoded(text: str) -> Iterator[str]:
-    """The text in other alphabets: a form's spaces, hexadecimal, and base64 wherever it begins in what is encoded."""
+    """The text in other alphabets: a form's spaces, hexadecimal, and base64 wherever it begins in what is encoded; and
+    as a server has it that reads the header's bytes otherwise than as UTF-8.
+    """
     data = text.encode("utf-8", "replace")
     yield text.replace(" ", "+")
+    yield from (data.decode(misread, "replace") for misread in ("latin-1", "cp1252", "ascii"))
     yield data.hex()
     yield data.hex().upper()
     for skipped in range(3):

@@ -14,8 +14,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from ragmeter.effects.secret import Secret, read_headers
 from ragmeter.effects.wire import Wire, check_address, load_aiohttp, public
 from ragmeter.errors import UsageError
-from ragmeter.hints import option, parameter
+from ragmeter.hints import by_caller, option, parameter
 
+#: The options for headers, by what the options of those who ask begin with; embedding models have none.
+_HEADERS = {"": (by_caller("--header", "headers=..."),), "judge": (by_caller("--judge-header", "headers=..."),)}
 #: Headers that say who asks. What a model replies does not depend on them.
 _CREDENTIALS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 
@@ -50,6 +52,7 @@ class Endpoint:
     vendor: Vendor = OPENAI
     headers: Mapping[str, Secret] = field(default_factory=dict, hash=False)
     api_version: str = ""
+    asked_by: str = field(default="", repr=False, compare=False)
 
     @classmethod
     def of(
@@ -62,24 +65,30 @@ class Endpoint:
         vendor: Vendor = OPENAI,
         headers: Iterable[str] | Mapping[str, str] = (),
         api_version: str | None = None,
+        asked_by: str = "",
     ) -> Self:
         """What is not given is taken from the vendor's variables in the environment, or is the vendor's own.
 
-        `headers` are `Name: value` texts or a mapping; `$NAME` in a value is taken from the environment.
+        `headers` are `Name: value` texts or a mapping; `$NAME` in a value is taken from the environment. `asked_by` is
+        how the options begin that name all this: `judge` has `--judge-base-url`.
         """
         url = (base_url or os.environ.get(vendor.url_variable) or vendor.base_url).strip().rstrip("/")
         variables = [os.environ.get(name) for name in vendor.key_variables]
         key = (api_key or next(filter(None, variables), "")).strip()
         version = (api_version or vendor.api_version).strip()
-        check_address(url, "http://127.0.0.1:8000/v1")
+        check_address(
+            url, "http://127.0.0.1:8000/v1", " or ".join((*vendor.key_variables, *_HEADERS.get(asked_by, ())))
+        )
         if not model.strip():
             raise UsageError("the model has no name", hint="for example gpt-4o")
         if not key.isascii() or not key.isprintable():
             names = " or ".join(vendor.key_variables)
             raise UsageError("the API key has characters that are not allowed in a header", hint=f"check {names}")
         if not re.fullmatch(r"[\w.-]*", version):
-            raise UsageError(f"{parameter('api_version')} is not a version: {version!r}", hint="for example 2024-10-21")
-        return cls(model, url, Secret(key), timeout, vendor, read_headers(headers), version)
+            raise UsageError(
+                f"{parameter('api_version', of=asked_by)} is not a version: {version!r}", hint="for example 2024-10-21"
+            )
+        return cls(model, url, Secret(key), timeout, vendor, read_headers(headers), version, asked_by)
 
     def check(self) -> None:
         """Refuse to begin where it can't work: without the library, or without a key for the vendor's own address."""
@@ -87,7 +96,7 @@ class Endpoint:
         if not self.key and not self._key_headers() and self.base_url == self.vendor.base_url:
             raise UsageError(
                 f"there is no key for {self.model}",
-                hint=f"set {self.key_source}, or name another endpoint with {option('base_url')}",
+                hint=f"set {self.key_source}, or name another endpoint with {option('base_url', of=self.asked_by)}",
             )
 
     @property

@@ -22,7 +22,6 @@ from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.pace import retry_after
 from ragmeter.effects.secret import Secret
 from ragmeter.errors import EndpointError, MissingExtraError, UsageError
-from ragmeter.hints import by_caller
 from ragmeter.table import TIMEOUT
 
 _LONGEST_ERROR = 4096  # characters of an error's body that are read
@@ -32,8 +31,10 @@ _PASSING = frozenset({408, 409, 425, 429})
 _BUSY = frozenset({429, 503, 529})
 
 
-def check_address(url: str, example: str) -> None:
-    """Raise for what is not an address, and for an address with a password: that belongs into a variable."""
+def check_address(url: str, example: str, instead: str) -> None:
+    """Raise for what is not an address, and for one with a password: that belongs into the environment, and `instead`
+    says how it is taken from there.
+    """
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -44,8 +45,7 @@ def check_address(url: str, example: str) -> None:
     if parts.username is not None or parts.password is not None:
         raise UsageError(
             f"the address of {parts.hostname} has a user name or password in it",
-            hint="take it from the environment: OPENAI_API_KEY for a model, "
-            + by_caller("--header for a target, --http-user for a page", "headers=... for a target"),
+            hint=f"take it from the environment: {instead}",
         )
 
 

@@ -35,7 +35,7 @@ class Server:
     """A model that a server runs. Whether the server truncates long texts is not known."""
 
     def __init__(self, model: str, base_url: str | None, prefix: str, retries: Retries = Retries()) -> None:  # noqa: B008
-        self.endpoint = Endpoint.of(model.removeprefix(SERVER), base_url)
+        self.endpoint = Endpoint.of(model.removeprefix(SERVER), base_url, asked_by="embedding")
         if base_url is not None and "?" in base_url:
             raise UsageError(
                 f"{parameter('embedding_base_url')} has a query, which would be written with the metric's name",

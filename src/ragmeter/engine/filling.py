@@ -173,7 +173,9 @@ class Asking:
         if not columns or self.judge is None:
             return set()
         self.judge.client().check()
-        fillers = self.filling(columns).fillers()
+        filling = self.filling(columns)
+        filling.check_journal()
+        fillers = filling.fillers()
         for filler in fillers:
             filler.check(names)
         return {name for filler in fillers for name in filler.asked.needs}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,14 +14,18 @@ from typing import Any
 from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.charges import Spent
 from ragmeter.effects.journal import Journal, journal_to_read
 from ragmeter.effects.usage import Usage
 from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
 from ragmeter.engine.watching import JudgingWatch
-from ragmeter.judges.column_judge import ColumnJudge
+from ragmeter.errors import BusyError
+from ragmeter.hints import option
+from ragmeter.io.write import check_writable
+from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
 from ragmeter.judges.judge import Judge
-from ragmeter.judges.probes import Check, calls_to_check, check_judge, recorded_cases
+from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge, recorded_cases
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.show.progress import Advance, both, show_notice
@@ -32,22 +37,21 @@ class JudgeCalls:
     """A judge's calls about some rows, and the journal that its replies are kept in.
 
     `keys` are what the first reply about each row is kept under, to say why nothing of a journal is used. Without them
-    nothing is said: a journal that runs share has the replies of many judges.
+    nothing is said: a journal that runs share has the replies of many judges. The judge that is `tried` on known cases
+    first is not if `is_asked` says that there is no row to ask it about.
     """
 
     judge: Judge
     limits: Limits
     journal: Path | None
     keys: Iterable[str] | None
+    tried: ColumnJudge | None
+    is_asked: Callable[[], bool]
 
     def make(
-        self,
-        work: Callable[[Caller, ChatProvider], Awaitable[None]],
-        scope: str,
-        tried: ColumnJudge | None,
-        trying: Usage | None = None,
+        self, work: Callable[[Caller, ChatProvider], Awaitable[None]], scope: str, trying: Usage | None = None
     ) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
-        """Have `work` ask the judge; returns how it did on known cases, if it is `tried`, the usage and the effort.
+        """Have `work` ask the judge; returns how it did on known cases, if it is tried, the usage and the effort.
 
         `scope` is what a budget is kept for, over crashes too; what the known cases take counts in `trying` as well.
         """
@@ -55,37 +59,90 @@ class JudgeCalls:
         async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
             caller.usage.price, caller.usage.part = self.judge.price_of_tokens, trying
             async with self.judge.client() as client:
-                check = None if tried is None else await check_judge(tried, caller, client)
+                check = await self._check(caller, client)
                 await work(caller, client)
             effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
-            return check, caller.usage.as_dict(), {**effort, "parameters_the_server_refused": sorted(client.dropped)}
+            refused = {"parameters_the_server_refused": sorted(client.dropped)}
+            return check, self._usage(caller), {**effort, **refused}
 
         with Journal(self.journal) as journal:
-            notice = self._notice(journal, tried)
+            notice = self._notice(journal)
             for text in notice.values():
                 show_notice(text)
             check, usage, effort = run_calls(ask, self.limits, journal, scope)
         return check, usage, effort | notice
 
-    def estimate(self, count: Callable[[Journal], Mapping[str, int]], tried: ColumnJudge | None) -> dict[str, Any]:
+    def _usage(self, caller: Caller) -> dict[str, Any]:
+        """What the replies took; with a budget, also what was charged to it."""
+        usage = caller.usage.as_dict()
+        if self.judge.price is None and not usage["calls"] and caller.effort.made:
+            usage["cost_usd"] = None  # what calls without a reply have cost is not known either
+        return usage if self.limits.budget is None else {**usage, "charged_usd": caller.budget.spent}
+
+    async def _check(self, caller: Caller, client: ChatProvider) -> Check | None:
+        if self.tried is None:
+            return None
+        return (
+            await check_judge(self.tried, caller, client)
+            if self.is_asked()
+            else Check(self.judge.model, skipped=NOT_ASKED)
+        )
+
+    def estimate(self, count: Callable[[Journal], Mapping[str, int]], scope: str) -> dict[str, Any]:
         """About how many calls, tokens and dollars the calls take, as `count` finds by the journal. Asks nothing.
 
-        Those that try the judge first are `check_calls`; their tokens and second wordings are counted in.
+        Those that try the judge first are `check_calls`; their tokens and second wordings are counted in. `most_calls`
+        and `most_cost_usd` have all second wordings in them. `scope` as in `make`.
         """
         with journal_to_read(self.journal) as journal:
             total = Counter(count(journal))
-            check = Counter[str]() if tried is None else Counter(calls_to_check(tried, journal))
-            for name in ("prompt_tokens", "completion_tokens", "if_in_doubt"):
+            check, skipped = self._calls_to_check(journal)
+            for name in {*total, *check, "if_in_doubt"} - {"rows", "calls", "recorded"}:
                 total[name] += check[name]
             total["check_calls"] = check["calls"]
-            notice = self._notice(journal, tried)
+            notice = self._notice(journal)
+            spent = journal.spent(scope)
+        in_doubt = [total.pop(f"{name}_if_in_doubt", 0) for name in ("prompt_tokens", "completion_tokens")]
         price = self.judge.price
         cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
-        return {**total, "cost_usd": cost, "prices_as_of": price.as_of or None if price else None, **notice}
+        most = None if price is None or cost is None else cost + price.of(*in_doubt)
+        all_calls = total["calls"] + total["check_calls"]
+        return {
+            **total,
+            "cost_usd": cost,
+            "prices_as_of": price.as_of or None if price else None,
+            "most_calls": all_calls + total["if_in_doubt"],
+            "most_cost_usd": most,
+            **self._limited(all_calls, total["prompt_tokens"], cost or 0.0, spent),
+            **({"check_skipped": skipped} if skipped else {}),
+            **notice,
+        }
 
-    def _notice(self, journal: Journal, tried: ColumnJudge | None) -> dict[str, str]:
+    def _limited(self, calls: int, prompt_tokens: int, cost: float, spent: Spent) -> dict[str, Any]:
+        """How many calls the limits still allow, and which limit that is; nothing without limits.
+
+        A call begins only if the most that it can cost is left of the budget.
+        """
+        allowed: dict[str, int] = {}
+        if self.limits.max_calls is not None:
+            allowed["max_calls"] = max(0, self.limits.max_calls - spent.calls)
+        if self.limits.budget is not None and cost:
+            left = self.limits.budget - spent.cost - most_of_a_call(self.judge, prompt_tokens / calls)
+            allowed["budget"] = 0 if left < 0 else int(left * calls / cost) + 1
+        if not allowed:
+            return {}
+        limit = min(allowed, key=lambda name: allowed[name])
+        return {"calls_left": allowed[limit], "limited_by": limit, "limit": getattr(self.limits, limit)}
+
+    def _calls_to_check(self, journal: Journal) -> tuple[Mapping[str, int], str]:
+        """What trying the judge takes, and why it is not tried, if it should be."""
+        if self.tried is None:
+            return Counter(), ""
+        return calls_to_check(self.tried, journal) if self.is_asked() else (Counter(), NOT_ASKED)
+
+    def _notice(self, journal: Journal) -> dict[str, str]:
         """Why nothing of the journal is used, if that is so."""
-        of_cases = 0 if tried is None else recorded_cases(tried, journal)
+        of_cases = 0 if self.tried is None else recorded_cases(self.tried, journal)
         notice = "" if self.keys is None else journal.unused_notice(self.keys, of_cases)
         return {"journal_notice": notice} if notice else {}
 
@@ -152,10 +209,9 @@ class Filling:
                 marks.append(mark_of(batch, shown))
                 start += len(batch)
 
-        calls = self._calls(key for filler in fillers for key in filler.keys(batches))
-        tried = self._tried_column()
-        trying = None if tried is None else usages[tried.name]
-        check, usage, effort = calls.make(work, self._scope(batches), self._tried(), trying)
+        calls = self._calls(fillers, batches)
+        trying = next((usages[filler.column.name] for filler in fillers if filler.asks is calls.tried), None)
+        check, usage, effort = calls.make(work, self._scope(batches), trying)
         asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         judges = {
@@ -168,36 +224,45 @@ class Filling:
         judging = {"usage": usage, "effort": effort}
         return Filled(filled, marks, shown, self.numbers, manifest, summary, judging)
 
-    def _calls(self, keys: Iterable[str]) -> JudgeCalls:
-        return JudgeCalls(self.judge, self.judge.limits, self.journal, None if self.judge.journal is None else keys)
+    def _calls(self, fillers: Sequence[ColumnFiller], batches: Batches) -> JudgeCalls:
+        own_journal = self.judge.journal is not None
+        keys = (key for filler in fillers for key in filler.keys(batches)) if own_journal else None
+        judged = [filler for filler in fillers if filler.column.asked.name == verdict.name]  # there are cases for these
+        tried = judged[0].asks if judged and self.judge.check else None
+        return JudgeCalls(
+            self.judge,
+            self.judge.limits,
+            self.journal,
+            keys,
+            tried,
+            lambda: any(filler.asks_anything(batches()) for filler in judged),
+        )
 
     def estimate(self, batches: Batches) -> dict[str, Any]:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
         fillers = self.fillers()
 
         def count(journal: Journal) -> Mapping[str, int]:
-            nonlocal batches
+            filled = batches
             total = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
             seen: set[str] = set()
             for filler in fillers:
-                filler.prepare(batches)
-                for name, number in filler.estimate(batches, journal, seen).items():
+                filler.prepare(filled)
+                for name, number in filler.estimate(filled, journal, seen).items():
                     total[name] = max(total[name], number) if name == "rows" else total[name] + number
                 if filler.asked.guess is not None:  # what the next columns are filled from
-                    batches = partial(filler.guessed, batches, journal)
+                    filled = partial(filler.guessed, filled, journal)
             return total
 
-        calls = self._calls(key for filler in fillers for key in filler.keys(batches))
-        return calls.estimate(count, self._tried())
+        return self._calls(fillers, batches).estimate(count, self._scope(batches))
 
-    def _tried(self) -> ColumnJudge | None:
-        """The judge of the column that it is tried for on known cases, if there are cases for what it is asked."""
-        column = self._tried_column()
-        return None if column is None else self.judge.on(column.asked)
-
-    def _tried_column(self) -> AskedColumn | None:
-        columns = self.columns if self.judge.check else ()
-        return next((column for column in columns if column.asked.name == verdict.name), None)
+    def check_journal(self) -> None:
+        """Refuse a journal that can't be used, before anything is asked. One that is in use may be free later."""
+        if self.journal is not None and self.journal.exists():
+            with suppress(BusyError), Journal(self.journal):
+                pass
+        elif self.journal is not None:
+            check_writable(self.journal.parent, option("journal", of="judge"))
 
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""

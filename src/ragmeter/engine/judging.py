@@ -113,11 +113,13 @@ class ColumnFiller:
         return [name for name, cell in zip(self.column.columns, _CELLS, strict=False) if cell == "probability"]
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse a table that lacks a column which is shown to the model."""
+        """Refuse a table that lacks a column which is shown to the model, and a cascade that can't be."""
         for needed in self.asked.required:
             if needed not in names and needed not in ASKED and self.judge.words is None:
                 raise missing_column(needed, self.column.name, names, "the table")
         self.judge.check_columns(names)
+        if self.sharing is not None:
+            self.sharing.cascade.check()
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
         """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns."""
@@ -220,6 +222,17 @@ class ColumnFiller:
         ]
         outcomes = [decision.outcome for decision in decisions]
         return {name: cells[0], outcome_column(name): outcomes, **dict(zip(self.column.columns, cells, strict=False))}
+
+    def asks_anything(self, batches: Iterable[Batch]) -> bool:
+        """Whether there is a row that is the model's to judge."""
+        start = 0
+        for batch in batches:
+            states, values, _ = self.rows(batch)
+            for place, (state, value) in enumerate(zip(states, values, strict=True), start):
+                if state == SCORED and value is None and self._is_asked(place):
+                    return True
+            start += len(batch)
+        return False
 
     def _texts_to_ask(self, batches: Iterable[Batch]) -> Iterator[dict[str, str]]:
         """What the model is shown of each row that it is asked about."""

@@ -116,7 +116,7 @@ class Sharing:
         if asks is not None:
             self._plan = self.cascade.plan(Doubtful(qids, every, *of_doubtful, unit_of, decided), budget)
         self._sure = np.zeros(n, dtype=np.bool_)
-        self._sure[doubtful] = self._plan.threshold.sure(every)
+        self._sure[doubtful] = self._plan.threshold.sure(every, qids)
         self._audited = np.zeros(n, dtype=np.bool_)
         if asks is not None:
             self._audited = self.cascade.audited(np.bincount(self._units, self._sure) > 0, self._plan)[self._units]

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ragmeter import registry
+from ragmeter.effects.ranges import check_share, check_whole
 from ragmeter.errors import UsageError, did_you_mean
-from ragmeter.hints import by_caller
+from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.data import file_signature
+from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.show.numbers import given
 from ragmeter.stats.cascade import (
     ASK_ALL,
@@ -76,8 +78,11 @@ class Plan:
 
     def as_dict(self, n_labels: int) -> dict[str, Any]:
         """For the summary."""
+        threshold = self.threshold
+        tied = {"tied": {"n": threshold.n_tied, "asked": threshold.n_tied_asked}} if threshold.n_tied_asked else {}
         return {
-            "threshold": None if self.threshold == ASK_ALL else self.threshold.least,
+            "threshold": None if threshold == ASK_ALL else threshold.least,
+            **tied,
             "basis": self.basis,
             "target_agreement": self.target,
             "n_labels": n_labels,
@@ -106,23 +111,26 @@ class Cascade:
     calibration: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("target_agreement", "llm_share", "audit"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise UsageError(f"{name} is a share between 0 and 1, and is {given(value)}")
+        check_share(parameter("target_agreement"), self.target_agreement, optional=True)
+        check_share(parameter("llm_share"), self.llm_share, optional=True)
+        check_share(by_caller("--audit-share", "audit"), self.audit)
+        check_whole(by_caller("--audit-seed", "seed"), self.seed, 0)
         if self.target_agreement is not None and self.llm_share is not None:
-            raise UsageError("a target agreement and a share don't go together", hint="give one of them")
+            both = f"{parameter('target_agreement')} and {parameter('llm_share')}"
+            raise UsageError(f"{both} don't go together", hint="give one of them")
         if self.llm_share is not None and self.labels:
-            raise UsageError(
-                "labels have no effect with a share for the language model", hint="give a target agreement in its place"
-            )
+            hint = f"give {option('target_agreement')} in its place"
+            raise UsageError(f"{parameter('labels')} has no effect with {parameter('llm_share')}", hint=hint)
         if self.target_agreement in (0, 1):
             raise UsageError(
                 f"an agreement of {given(self.target_agreement)} can't be aimed at",
                 hint=f"0.98 is usual{by_caller('; see --judge too', '')}",
             )
-        if self.seed < 0:
-            raise UsageError(f"the seed of the audit must be at least 0, and is {self.seed}")
+
+    def check(self) -> None:
+        """Refuse a calibration that can't be read, before anything is asked."""
+        if self.calibration is not None:
+            read_curve(self.calibration)
 
     def signature(self) -> dict[str, Any]:
         """Everything that the shares depend on besides the texts; of labels their number."""

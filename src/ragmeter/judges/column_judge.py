@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Tokens that a server adds around messages.
 _FRAME = 50
+#: Of a prompt, about so many bytes are a token.
+_BYTES = 4
 #: How many likely first tokens a server is asked for.
 _TOP_TOKENS = 5
 #: So many characters are shown of a reply that can't be read.
@@ -145,7 +147,7 @@ class ColumnJudge:
     def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
         """About how many tokens one call takes and gives: four bytes a token."""
         reply = self.asked.form.reply_tokens(values, reasons=self.judge.reasons)
-        return self._prompt.size(values) // 4 + _FRAME, min(reply, self.judge.max_tokens)
+        return self._prompt.size(values) // _BYTES + _FRAME, min(reply, self.judge.max_tokens)
 
     def estimate_all(
         self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
@@ -176,6 +178,12 @@ class ColumnJudge:
         """The most that one call can cost, in dollars; 0 where the price is not known: a token is at least a byte."""
         price = self.judge.price
         return 0.0 if price is None else price.of(self._prompt.size(values) + _FRAME, self.judge.max_tokens)
+
+
+def most_of_a_call(judge: Judge, prompt_tokens: float) -> float:
+    """About the most that a call can cost whose prompt takes about so many tokens; 0 where the price is not known."""
+    size = (prompt_tokens - _FRAME) * _BYTES
+    return 0.0 if judge.price is None else judge.price.of(size + _FRAME, judge.max_tokens)
 
 
 def reply_key(spec: str, values: Mapping[str, str], repeat: int, attempt: int) -> str:

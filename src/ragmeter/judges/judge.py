@@ -13,6 +13,7 @@ from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.pace import Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER
+from ragmeter.effects.ranges import check_above_zero, check_number, check_whole
 from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.judges.cascade import Cascade
@@ -98,22 +99,25 @@ class Judge:
             ("repeats", repeats, 1), ("tries", tries, 1), ("max_tokens", max_tokens, 1), ("retries", retries, 0),
             ("workers", workers, 1), ("claims_per_call", claims_per_call, 1),
         ):  # fmt: skip
-            if value < least:
-                raise UsageError(f"{parameter(name, of='judge')} must be at least {least}, got {value}")
+            check_whole(parameter(name, of="judge"), value, least)
+        check_whole(parameter("max_calls", of="judge"), max_calls, 0, optional=True)
+        check_number(parameter("budget", of="judge"), budget, optional=True)
+        check_number(parameter("temperature", of="judge"), temperature)
         for name, seconds in (("give_up_after", give_up_after), ("timeout", timeout)):
-            if not seconds > 0:
-                raise UsageError(f"{parameter(name, of='judge')} must be above 0, got {seconds}")
-        if wordings not in (None, 1, 2):
-            raise UsageError(f"{parameter('wordings', of='judge')} must be 1 or 2, got {wordings}")
+            check_above_zero(parameter(name, of="judge"), seconds)
+        if wordings not in (None, 1, 2) or isinstance(wordings, bool):
+            raise UsageError(f"{parameter('wordings', of='judge')} must be 1 or 2, got {wordings!r}")
         if wordings == 2 and prompt is not None:
             name = parameter("wordings", of="judge")
             raise UsageError(f"{name} is for ragmeter's own words", hint="leave it out, or leave out your prompt")
-        if not temperature >= 0:
-            raise UsageError(f"{parameter('temperature', of='judge')} must be at least 0, got {temperature}")
-        if provider is not None and (base_url or api_key or headers or api_version):
-            raise UsageError("a provider has its own address, key and headers", hint="give either it or these")
+        if not isinstance(model, str):
+            raise UsageError(f"the model's name must be a text, got {type(model).__name__}", hint="for example gpt-4o")
+        if provider is not None:
+            own = {"base_url": base_url, "api_key": api_key, "headers": headers, "api_version": api_version}
+            _check_provider(provider, {**own, "prices": prices, "model": model != DEFAULT_EVAL_MODEL})
         self.provider = provider
-        self.endpoint = endpoint_of(model, base_url, api_key, timeout, headers=headers, api_version=api_version)
+        address = (model, base_url, api_key, timeout)
+        self.endpoint = endpoint_of(*address, headers=headers, api_version=api_version, asked_by="judge")
         self.prompt = prompt
         self.words = None if prompt is None else read_words(prompt)
         own_prices = None if prices is None else read_prices(prices)
@@ -252,6 +256,18 @@ class LLMJudge(Judge):
                 return await self.on(verdict).ask(caller, client, values)
 
         return run_calls(work, Limits(self.calls_per_verdict, self.retries, give_up_after=self.give_up_after))
+
+
+def _check_provider(provider: Any, settings: Mapping[str, Any]) -> None:
+    """Refuse what is no provider, and settings that it has itself."""
+    if not all(callable(getattr(provider, name, None)) for name in ("check", "send", "signature")):
+        hint = "for example FakeProvider('Yes'); a model of your own has the methods of ChatProvider"
+        raise UsageError(f"the provider must be one of chat models, got {type(provider).__name__}", hint=hint)
+    if given := [name for name, value in settings.items() if value]:
+        raise UsageError(
+            f"a provider has its own address, key, headers, model and prices: {given[0]} has no effect",
+            hint="give either it or these",
+        )
 
 
 def as_asked(node: Asked, words: str | None, items_per_call: int) -> Asked:

@@ -29,6 +29,7 @@ FEWEST_RIGHT = 20
 #: The columns that the cases have, and those without which nobody can decide them.
 _COLUMNS = frozenset({"question", "reference", "answer"})
 _DECISIVE = ("reference", "answer")
+NOT_ASKED = "it is asked about no row"  # why a judge is not tried
 
 
 class Probe(NamedTuple):
@@ -99,9 +100,10 @@ class Check:
         return f"this judge got {self.right} of {self.n} built-in cases right"
 
 
-def calls_to_check(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
-    """About how many calls and tokens trying a judge takes: none where it is not tried."""
-    return Counter() if _why_not(asks, journal) else _effort(asks, journal)
+def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[Mapping[str, int], str]:
+    """About how many calls and tokens trying a judge takes; and why it is not tried, if that is so."""
+    why_not = _why_not(asks, journal)
+    return (Counter(), why_not) if why_not else (_effort(asks, journal), "")
 
 
 def _why_not(asks: ColumnJudge, journal: Journal) -> str:

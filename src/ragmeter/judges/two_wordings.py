@@ -87,7 +87,7 @@ class TwoWordings(ColumnJudge):
     def estimate_all(
         self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
     ) -> dict[str, int]:
-        """About how many calls and tokens these rows take, and how many calls more if the first wording is in doubt."""
+        """About how many calls and tokens these rows take, and how many more if the first wording is in doubt."""
         total = Counter(calls=0, recorded=0, prompt_tokens=0, completion_tokens=0, if_in_doubt=0)
         seen = set() if seen is None else seen
         for values in rows:
@@ -96,7 +96,11 @@ class TwoWordings(ColumnJudge):
             if not first["calls"] and self._is_first_enough(journal, values):
                 continue
             second = self._second.estimate_all([values], journal, retry=retry, seen=seen)
-            total.update(second if self._always or not first["calls"] else {"if_in_doubt": second["calls"]})
+            if self._always or not first["calls"]:
+                total.update(second)
+            else:
+                tokens = {f"{name}_if_in_doubt": second[name] for name in ("prompt_tokens", "completion_tokens")}
+                total.update(if_in_doubt=second["calls"], **tokens)
         return dict(total)
 
     def cost(self, values: Mapping[str, str]) -> float:

@@ -101,12 +101,13 @@ _CASCADE = record(
         "audited": record({"agreement": _NUMBER, **_ESTIMATE}),
         "accuracy": record({"mean": _NUMBER, **_ESTIMATE}),
         "warnings": listed(text),
-    }
+    },
+    {"tied": record({"n": count, "asked": count})},
 )
 _JUDGED = {"judged_by": mapped(count), "flip_rate": _NUMBER, "n_judged_repeatedly": count}
 _USAGE = record(
     {"calls": count, "prompt_tokens": count, "completion_tokens": count, "cost_usd": _NUMBER},
-    {"calls_without_token_counts": count, "calls_without_price": count},
+    {"calls_without_token_counts": count, "calls_without_price": count, "charged_usd": _NUMBER},
 )
 _JUDGE = record({**_JUDGED, "causes": mapped(count), "warnings": listed(text)}, {"cascade": _CASCADE, "usage": _USAGE})
 _PERCENTILES = record({"n": count, "mean": number, "p50": number, "p95": number, "p99": number, "max": number})

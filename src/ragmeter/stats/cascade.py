@@ -7,7 +7,9 @@ count as right, decided ones may be wrong.
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,13 +26,25 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Threshold:
-    """Rows with at least this sureness are decided; with a threshold above 1, no row is."""
+    """Rows with at least this sureness are decided; with a threshold above 1, no row is.
+
+    Where many rows are equally sure, a share may end among them: of the `n_tied` that are exactly so sure,
+    `n_tied_asked` are not decided.
+    """
 
     least: float
+    n_tied: int = 0
+    n_tied_asked: int = 0
 
-    def sure(self, chances: Scores) -> Flags:
-        """Which rows are decided."""
-        return np.asarray(sureness(chances) >= self.least)
+    def sure(self, chances: Scores, names: Sequence[str] | None = None) -> Flags:
+        """Which rows are decided. Of tied ones the hashes of their names choose, or without names their order."""
+        sure = np.asarray(sureness(chances) >= self.least)
+        if self.n_tied_asked:
+            tied = np.flatnonzero(sureness(chances) == self.least).tolist()
+            if names is not None:  # so that neither the order of the rows nor what stands beside them matters
+                tied.sort(key=lambda place: hashlib.sha256(names[place].encode("utf-8", "replace")).digest())
+            sure[tied[: self.n_tied_asked]] = False
+        return sure
 
 
 def sureness(chances: Scores) -> Scores:
@@ -96,14 +110,18 @@ def by_expectation(chances: Scores, target: float, total: int | None = None) -> 
     n_decided = int(np.count_nonzero(expected <= 1 - target + 1e-12))
     if n_decided == len(ordered):
         return Threshold(0.5)
-    return Threshold(float(np.nextafter(ordered[n_decided], math.inf)))  # ties are not split
+    decided = ordered[ordered > ordered[n_decided]]  # ties are not split
+    return Threshold(float(decided[-1])) if len(decided) else ASK_ALL
 
 
 def by_share(chances: Scores, share: float) -> Threshold:
-    """The threshold at which the expensive judge is asked about at most this share of the rows."""
+    """The threshold at which the expensive judge is asked about this share of the rows; ties are split."""
     ordered = np.sort(sureness(chances))
     asked = math.floor(len(ordered) * share + 1e-9)
-    return Threshold(float(ordered[asked])) if asked < len(ordered) else ASK_ALL
+    if asked >= len(ordered):
+        return ASK_ALL
+    below, up_to = (int(np.searchsorted(ordered, ordered[asked], side)) for side in ("left", "right"))
+    return Threshold(float(ordered[asked]), up_to - below, asked - below)
 
 
 def audited(sure: Flags, share: float, fewest: int, seed: int, most: int | None = None) -> tuple[Flags, float]:

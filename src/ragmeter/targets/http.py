@@ -66,7 +66,7 @@ class HttpTarget(Target):
         paths: Paths = Paths(),  # noqa: B008 - frozen
         timeout: float = 60.0,
     ) -> None:
-        check_address(url, "http://127.0.0.1:8000/query")
+        check_address(url, "http://127.0.0.1:8000/query", by_caller("--header 'NAME: $VARIABLE'", "headers=..."))
         if method not in METHODS:
             raise UsageError(f"unknown method {method!r}", hint=f"choose from {', '.join(METHODS)}")
         self.url, self.method, self.paths = url, method, paths

@@ -77,7 +77,7 @@ class WebTarget(Target):
         evidence: Path | None = None,
         evidence_when: str = "on-failure",
     ) -> None:
-        check_address(page.url, "http://localhost:8000/")
+        check_address(page.url, "http://localhost:8000/", "--http-user NAME, and RAGMETER_HTTP_PASSWORD")
         if page.input_selector is not None and not page.input_selector.strip():
             raise UsageError(
                 f"{parameter('input_selector')} is empty",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 from unittest.mock import Mock
 
@@ -42,6 +43,8 @@ def prompt(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda answer: answer, "It is\nParis"),
         (lambda query, ground_truth, agent_response: f"{query}|{ground_truth}", "Which city?|Paris"),
         (lambda answer, tone: tone, "dry"),
+        (lambda tone: tone, "dry"),
+        (lambda text: text[:1], "S"),
         (lambda answer, *, more="x": more, "x"),
     ],
 )
@@ -131,3 +134,10 @@ def test_mistakes() -> None:
         call(FakeProvider(lambda prompt: 3))  # type: ignore[arg-type,return-value]
     with pytest.raises(UsageError, match="the prompt has no contexts"):
         call(FakeProvider(lambda answer, contexts: "x"))
+    with pytest.raises(UsageError, match="the prompt has no anwser: did you mean answer"):
+        call(FakeProvider(lambda anwser: "x"))
+    with pytest.raises(UsageError, match="did you mean prompt"):
+        call(FakeProvider(lambda promt: "x"))
+    for value in (math.nan, -math.inf, None, "a"):
+        with pytest.raises(UsageError, match="log-probability of 'Yes' must be a finite number"):
+            call(FakeProvider(ChatReply("Yes", logprobs={"Yes": value})))  # type: ignore[dict-item]

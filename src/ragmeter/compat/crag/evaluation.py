@@ -129,6 +129,15 @@ class Judged:
             turn.decide(judged=judged)
         self.is_decided = True
 
+    def needs_judge(self) -> bool:
+        """Whether there is a turn that takes a judge."""
+        for turn in self.all_turns:
+            if not self.is_decided:
+                turn.decide(judged=True)
+            if turn.decision is UNDECIDED:
+                return True
+        return False
+
     def texts_to_ask(self, asked: Asked) -> Iterator[dict[str, str]]:
         """What the model is shown of each turn that takes a judge."""
         if not self.is_decided:

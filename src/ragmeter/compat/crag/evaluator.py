@@ -19,6 +19,7 @@ from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
+from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
 from ragmeter.engine.judge_work import JudgeCalls
 from ragmeter.engine.watching import JudgingWatch
@@ -110,11 +111,12 @@ class CRAGEvaluator:
         retry_failed: bool = False,
         show_progress: bool = False,
     ) -> None:
-        for name, workers in (("num_workers", num_workers), ("agent_workers", agent_workers)):
-            if workers < 1:
-                raise UsageError(f"{name} must be at least 1, got {workers}")
-        if num_conversations is not None and num_conversations < 1:
-            raise UsageError(f"num_conversations must be at least 1, got {num_conversations}")
+        for name, value, least in (
+            ("num_workers", num_workers, 1), ("agent_workers", agent_workers, 1), ("retries", retries, 0),
+            ("num_conversations", num_conversations, 1), ("max_calls", max_calls, 0),
+        ):  # fmt: skip
+            check_whole(name, value, least, optional=name in ("num_conversations", "max_calls"))
+        check_number("budget", budget, optional=True)
         self.dataset = dataset_utils.one_split(dataset)
         self.agent = agent
         self.num_conversations = num_conversations
@@ -319,8 +321,7 @@ class CRAGEvaluator:
             retry = self.reuse.retry_failed
             await judge_all(judged, asks, caller, client, show_progress, retry=retry, heard=heard)
 
-        calls = self._calls(asks, judged)
-        self._check, usage, effort = calls.make(work, judged.scope(judge.spec()), asks if judge.check else None)
+        self._check, usage, effort = self._calls(asks, judged).make(work, judged.scope(judge.spec()))
         return usage, effort
 
     def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
@@ -328,7 +329,8 @@ class CRAGEvaluator:
         limits = replace(judge.limits, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
         keys = (asks.key(texts, 0, 0) for texts in judged.texts_to_ask(asks.asked))
         is_shared = self.journal == DEFAULT_JOURNAL  # that has the replies of many judges
-        return JudgeCalls(judge, limits, self.journal, None if is_shared else keys)
+        tried = asks if judge.check else None
+        return JudgeCalls(judge, limits, self.journal, None if is_shared else keys, tried, judged.needs_judge)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
@@ -337,13 +339,13 @@ class CRAGEvaluator:
         estimate: dict[str, Any] = {"turns": len(judged)}
         if judge is None:
             none = dict.fromkeys(("calls", "recorded", "prompt_tokens", "completion_tokens"), 0)
-            return {**estimate, **none, "cost_usd": 0.0}
+            return {**estimate, **none, "cost_usd": 0.0, "most_calls": 0, "most_cost_usd": 0.0}
         judged.decide(judged=True)
         if self.cascade is not None:
             SharedTurns(self.cascade, judged, judge, self.budget)
         asks = judge.on(verdict)
         count = partial(asks.estimate_all, judged.texts_to_ask(asks.asked), retry=self.reuse.retry_failed)
-        return {**estimate, **self._calls(asks, judged).estimate(count, asks if judge.check else None)}
+        return {**estimate, **self._calls(asks, judged).estimate(count, judged.scope(judge.spec()))}
 
     def save_results(
         self,

@@ -6,11 +6,12 @@ import inspect
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, Self
 
 from ragmeter.asked import ASKED
 from ragmeter.effects.journal import Reply
-from ragmeter.errors import UsageError
+from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.judges.prices import Price
 from ragmeter.judges.providers.port import ChatReply, Messages
 
@@ -18,6 +19,10 @@ _FENCED = re.compile(r"^([^\n:]+): \[([0-9a-f]{8})\] (.*?) \[\2\]$", re.DOTALL |
 #: The same text under the table's name and under the name that a prompt may have for it.
 _SAME = {"question": "query", "reference": "ground_truth", "answer": "agent_response"}
 _FREE = Price(0.0, 0.0)
+#: The parameter of a function that gets the whole prompt.
+_PROMPT = "prompt"
+#: A name that is as similar to another as this is a slip of the pen.
+_SLIP = 0.8
 
 FakeReply = str | ChatReply | Exception
 
@@ -27,9 +32,9 @@ class FakeProvider:
 
     Args:
         replies: a text that is always replied; a list of replies, one for each call; or a function. Its parameters
-            name the texts of the prompt that it gets: `question`, `reference`, `answer`, or another field; a single
-            parameter of any other name gets the whole prompt. A reply is a text, a `ChatReply` (a refusal, a reply
-            that was cut off, log-probabilities), or an exception to raise.
+            name the texts of the prompt that it gets: `question`, `reference`, `answer`, or another field. A single
+            parameter `prompt`, or of any name that is like none of these, gets the whole prompt. A reply is a text, a
+            `ChatReply` (a refusal, a reply that was cut off, log-probabilities), or an exception to raise.
         model: the model's name.
         price: dollars for a million tokens; a token is 4 bytes. By default replies are free.
 
@@ -108,14 +113,19 @@ def _function(replies: Any) -> Callable[[str], Any]:
     names = [
         parameter.name for parameter in parameters if parameter.kind in named and parameter.default is parameter.empty
     ]
-    if len(names) < 2 and not {*names} & {*_SAME, *_SAME.values()}:
+    if not names or names == [_PROMPT]:
         prompt_to_reply: Callable[[str], Any] = replies
         return prompt_to_reply
 
     def of_texts(prompt: str) -> Any:
         texts = fenced_texts(prompt)
-        if lacking := [name for name in names if name not in texts]:
-            raise UsageError(f"the prompt has no {', '.join(lacking)}", hint=f"it has {', '.join(texts) or 'no texts'}")
+        lacking = [name for name in names if name not in texts]
+        if len(names) == 1 and lacking and not get_close_matches(names[0], [*texts, *_SAME, _PROMPT], 1, _SLIP):
+            return replies(prompt)
+        if lacking:
+            meant = did_you_mean(lacking[0], [*texts, _PROMPT])
+            hint = f"it has {', '.join(texts) or 'no texts'}; a single parameter `{_PROMPT}` gets the whole"
+            raise UsageError(f"the prompt has no {', '.join(lacking)}{meant}", hint=hint)
         return replies(**{name: texts[name] for name in names})
 
     return of_texts

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from ragmeter.effects.journal import Reply
+from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.judges.prices import Price
 
@@ -39,6 +40,9 @@ class ChatReply:
 
     def as_reply(self, prompt_tokens: Any, completion_tokens: Any, price: Price | None) -> Reply:
         """For the journal. A count of tokens that is no number counts as unknown."""
+        for token, value in (self.logprobs or {}).items():
+            if not _is_logprob(value):
+                raise UsageError(f"the log-probability of {token!r} must be a finite number, got {value!r}")
         asked, answered = _count(prompt_tokens), _count(completion_tokens)
         cost = price.of(asked, answered) if price and asked is not None and answered is not None else None
         record = {
@@ -104,9 +108,14 @@ def first_token(candidates: Iterable[tuple[Any, Any]]) -> dict[str, float] | Non
     """Log-probabilities by token, from pairs as a server gave them. What is no text or no number is left out."""
     logprobs: dict[str, float] = {}
     for token, value in candidates:
-        if isinstance(token, str) and isinstance(value, int | float) and abs(value) < _TOO_BIG:
+        if isinstance(token, str) and _is_logprob(value):
             logprobs[token] = max(float(value), logprobs.get(token, -math.inf))
     return logprobs or None
+
+
+def _is_logprob(value: Any) -> bool:
+    """Whether this can be a log-probability."""
+    return isinstance(value, int | float) and abs(value) < _TOO_BIG
 
 
 def _count(value: Any) -> int | None:

@@ -28,11 +28,13 @@ def endpoint_of(
     *,
     headers: Iterable[str] | Mapping[str, str] = (),
     api_version: str | None = None,
+    asked_by: str = "",
 ) -> Endpoint:
     """Where a model is asked, from its name. A colon after any other word belongs to the name (`llama3:8b`)."""
     prefix, colon, rest = model.partition(":")
     name, vendor = (rest, _ADAPTERS[prefix][0]) if colon and prefix in _ADAPTERS else (model, OPENAI)
-    return Endpoint.of(name, base_url, api_key, timeout, vendor=vendor, headers=headers, api_version=api_version)
+    address = (name, base_url, api_key, timeout)
+    return Endpoint.of(*address, vendor=vendor, headers=headers, api_version=api_version, asked_by=asked_by)
 
 
 def open_provider(endpoint: Endpoint, price: Price | None = None, *, outcome: str = JUDGE_ERROR) -> HttpProvider:

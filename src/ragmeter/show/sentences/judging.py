@@ -162,9 +162,7 @@ def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
         saved = f", about {money(cascade['saved_usd'])}" if cascade["saved_usd"] is not None else ""
         yield f"calls saved: {cascade['calls_saved']:,}{saved}", PLAIN
     if cascade["basis"] != NO_MODEL:
-        threshold = cascade["threshold"]
-        limit = "nothing is sure enough" if threshold is None else f"sure from {number(threshold)} on"
-        yield f"threshold: {limit}, set by {cascade['basis']}", PLAIN
+        yield _threshold(cascade), PLAIN
     audited = cascade["audited"]
     if audited["n"]:
         agreement = f"{number(audited['agreement'])} ({interval(audited['interval'])}), n = {audited['n']:,}"
@@ -175,6 +173,14 @@ def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
         yield f"accuracy as the model would find it: {estimate}", STRONG
     for warning in cascade["warnings"]:
         yield warning, WARNING
+
+
+def _threshold(cascade: Mapping[str, Any]) -> str:
+    """From where on the offline judge decides, and what became of rows that are exactly so sure."""
+    threshold, tied = cascade["threshold"], cascade.get("tied")
+    limit = "nothing is sure enough" if threshold is None else f"sure from {number(threshold)} on"
+    split = f"; of {tied['n']:,} that are exactly so sure, {tied['asked']:,} go to the model, by qid" if tied else ""
+    return f"threshold: {limit}, set by {cascade['basis']}{split}"
 
 
 def cause_lines(causes: Mapping[str, int], unreadable: Mapping[str, str] | None = None) -> Iterator[Line]:
@@ -203,12 +209,24 @@ def effort_lines(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> Iterato
         failed = f", and {effort['made'] - new:,} more that failed" if effort["made"] > new else ""
         calls = f" ({before:,} recorded before, {new:,} made now{failed})"
         yield spent(usage, calls) + _latency(effort), PLAIN
+        if uncounted := usage.get("calls_without_token_counts"):
+            yield _uncounted(uncounted, usage), WARNING
         yield from _refused_lines(effort)
 
 
 def _refused_lines(effort: Mapping[str, Any]) -> Iterator[Line]:
     if refused := ", ".join(effort.get("parameters_the_server_refused", ())):
         yield f"the server does not take {refused}: left out", WARNING
+
+
+def _uncounted(calls: int, usage: Mapping[str, Any]) -> str:
+    """That a server does not count tokens, and what that does to a budget."""
+    missing = (
+        f"the server gave no token counts for {calls:,} of {usage['calls']:,} calls: they are not in these figures"
+    )
+    if (charged := usage.get("charged_usd")) is None:
+        return missing
+    return f"{missing}; each is charged to the budget at the most that it can cost: {money(charged)} in all"
 
 
 def spent(usage: Mapping[str, Any], calls: str = "") -> str:
