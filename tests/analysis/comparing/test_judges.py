@@ -181,4 +181,5 @@ def test_vectors_of_another_model(tmp_path: Path) -> None:
     file.write_text(json.dumps(manifest))
     (result,) = compared(tmp_path).pairs[0].metrics.values()
     assert list(result.judges_differ) == ["revision"]
+    assert "--metrics 'semantic_similarity[model=wordllama]'`" in result.sentence
     assert result.verdict == "judges differ"

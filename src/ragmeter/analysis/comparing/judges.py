@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 
 from ragmeter import registry
 from ragmeter.analysis.comparing.comparison import JUDGES_DIFFER, MetricDifference
-from ragmeter.runs.judges import EMBEDDING_MODEL, ENDPOINT, Differing
+from ragmeter.runs.judges import ENDPOINT, Differing
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.sentences.comparison import judge_alike, judged_differently, judged_elsewhere
 from ragmeter.show.sentences.judging import judge_model
+
+#: What scores a run's rows anew; with a judge, and with an embedding model.
+_JUDGED_ANEW = "ragmeter evaluate --results {rows} --run NAME --metrics {metrics} --judge-model {model}"
+_SCORED_ANEW = "ragmeter evaluate --results {rows} --run NAME --metrics {metrics}"
 
 
 def forbids_verdict(differing: Differing) -> bool:
@@ -35,22 +39,22 @@ def judge_warnings(a: Run, b: Run, labels: tuple[str, str], differing: Mapping[s
         else:
             same.append(name)
     return [
-        judged_differently(", ".join(names), *labels, settings, judge_alike(*labels, *_how(a, b, names, settings)))
+        judged_differently(", ".join(names), *labels, settings, judge_alike(*labels, *_how(a, b, names)))
         if forbids_verdict(settings)
         else judged_elsewhere(", ".join(names), *labels, *settings[ENDPOINT])
         for settings, names in groups
     ]
 
 
-def _how(a: Run, b: Run, names: Sequence[str], differing: Differing) -> tuple[str, list[str]]:
-    """The command that judges the earlier run's rows anew, if there is one, and the columns that must not be there."""
+def _how(a: Run, b: Run, names: Sequence[str]) -> tuple[str, list[str]]:
+    """The command that judges the earlier run's rows anew, if there is one, and the columns that the file must lack."""
     if "judge" in a.manifest():
         return "ragmeter crag evaluate", []
     if isinstance(a, TemporaryRun):
         return "", []
-    arguments = ["--results", str(a.rows_place), "--run", "NAME", "--metrics", ",".join(names)]
-    if EMBEDDING_MODEL not in differing and (model := judge_model(b.manifest())):
-        arguments += ["--judge-model", model]
-    columns = (column for name in names for column in registry.get(name).asks)
-    given = dict.fromkeys(column.name for column in columns if column.asked.given)  # taken as the table has them
-    return shlex.join(["ragmeter", "evaluate", *arguments]), list(given)
+    columns = [column for name in names for column in registry.get(name).asks]
+    brought = list(dict.fromkeys(column.name for column in columns if column.asked.given))
+    rows = "FILE" if brought else str(a.rows_place)  # the run's own table would bring them
+    parts = {"rows": rows, "metrics": ",".join(names), "model": judge_model(b.manifest()) or "MODEL"}
+    command = _JUDGED_ANEW if columns else _SCORED_ANEW
+    return command.format_map({name: quote(part) for name, part in parts.items()}), brought
