@@ -272,6 +272,7 @@ def test_repeats_are_still_counted_after_another_try(tmp_path: Path) -> None:
 def test_verdicts_that_the_journal_has_lost_are_taken_from_the_run(tmp_path: Path) -> None:
     provider, found = retried(tmp_path, (tmp_path / JUDGE_JOURNAL).unlink)
     assert column(found, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
+    assert found.summary["judge_usage"]["calls"] == 6
     assert asked(provider) == ["a"] * 4 + ["b", "c"]
 
 

@@ -92,7 +92,7 @@ def extend(
         offline = {**manifest.get("offline", {}), **offline_described(missing)}
         more |= {"offline": offline} if offline else {}
         abstained = writer.abstentions()
-        judges = {**_judges_with_usage(summary), **filled.summary.pop("judges", {})}
+        judges = _with_judges(_judges_with_usage(summary), filled.summary.pop("judges", {}))
         if columns:
             filled.summary["judge_usage"] = total_usage(judge["usage"] for judge in judges.values() if "usage" in judge)
         run.close()  # some systems move no folder with an open file in it
@@ -115,6 +115,19 @@ def extend(
         if was_in_parts and isinstance(new.path, Path):  # its table is one file now
             shutil.rmtree(new.path / PARTS, ignore_errors=True)
         return extended, filled.judging
+
+
+def _with_judges(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of the columns that were filled before, and of those that are filled now.
+
+    Where a column took more calls before, their replies are not in this journal: they were paid for all the same.
+    """
+    judges = {**before, **now}
+    for name in before.keys() & now.keys():
+        earlier, later = before[name].get("usage"), now[name]["usage"]
+        if earlier and earlier["calls"] > later["calls"]:
+            judges[name] = {**now[name], "usage": total_usage([earlier, later])}
+    return judges
 
 
 def _judges_with_usage(summary: Mapping[str, Any]) -> dict[str, Any]:
