@@ -7,11 +7,11 @@ to everything 14.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ragmeter.effects.caller import Caller
+from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import UsageError
@@ -125,8 +125,12 @@ def _is_too_much(judge: Judge, effort: Mapping[str, int]) -> bool:
     return calls > 0 and (few_calls or (judge.budget is not None and 2 * dollars > judge.budget))
 
 
-async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check | None:
+async def check_judge(
+    asks: ColumnJudge, caller: Caller, client: Any, tried: Callable[[int, int], None] = lambda done, cases: None
+) -> Check | None:
     """Try a judge, and refuse one that gets too many wrong; None where its words show other columns.
+
+    `tried` is called with the number of cases that are done, and of all.
 
     The replies are in the journal like any other: a judge that was tried before is tried again at no cost.
     """
@@ -138,7 +142,10 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check |
 
     async def ask(probe: Probe) -> None:
         judgements[probe] = await asks.ask(caller, client, _shown(asks, probe))
+        if judgements[probe].outcome != STOPPED:
+            tried(len(judgements), len(PROBES))
 
+    tried(0, len(PROBES))
     await for_each(PROBES, ask, 2 * caller.pace.most)
     missed = [probe for probe in PROBES if judgements[probe].verdict != probe.verdict]
     check = Check(
