@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import ragmeter
 from ragmeter import FakeProvider, Judge
 from ragmeter.cli.main import main
 from ragmeter.compat.crag.evaluator import CRAGEvaluator
+from ragmeter.effects.caller import Caller
+from ragmeter.effects.journal import Reply
+from ragmeter.engine import filling
+from ragmeter.errors import Interrupted
+from ragmeter.judges.probes import PROBES
+from ragmeter.judges.verdict import CORRECT
 from ragmeter.runs import status
 from ragmeter.runs.status import under_way
+from ragmeter.show import progress
 
 ROWS = [{"qid": str(i), "question": f"Q{i}", "reference": "Paris", "answer": f"Answer {i}"} for i in range(4)]
 
@@ -81,3 +94,90 @@ def test_what_is_not_kept_is_not_watched(tmp_path: Path, monkeypatch: Any) -> No
     looks = Onlooker(tmp_path, monkeypatch)
     ragmeter.evaluate(ROWS, metrics="llm_correct", judge=looks.judge(), output_dir=tmp_path)
     assert looks.states == []
+
+
+class Pressed:
+    """After five calls somebody presses Ctrl-C, and calls end only once the caller knows."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls, self.stopped = 0, False
+        stop = Caller.stop
+
+        def stop_and_tell(caller: Caller) -> None:
+            stop(caller)
+            self.stopped = True
+
+        monkeypatch.setattr(Caller, "stop", stop_and_tell)
+
+    async def wait(self) -> None:
+        self.calls += 1
+        if self.calls == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        while self.calls >= 5 and not self.stopped:
+            await asyncio.sleep(0.01)
+
+    def judge(self) -> Judge:
+        pressed = self
+
+        class Slow(FakeProvider):
+            async def send(self, messages: Any, parameters: Any) -> Reply:
+                await pressed.wait()
+                return await super().send(messages, parameters)
+
+        return Judge(provider=Slow("Yes"), check=False, workers=1)
+
+    async def answer(self, question: str) -> str:
+        await self.wait()
+        return "x"
+
+
+def _evaluate(pressed: Pressed, advance: Callable[[int], None], folder: Path) -> None:
+    rows = [{**ROWS[0], "qid": str(n), "answer": f"Answer {n}" if n < 50 else "Paris"} for n in range(60)]
+    ragmeter.evaluate(rows, metrics="llm_correct", judge=pressed.judge(), output_dir=folder, progress=advance)
+
+
+def _judge_conversations(pressed: Pressed, advance: Callable[[int], None], folder: Path) -> None:
+    names = ("session_id", "turn_idx", "query", "ground_truth", "agent_response")
+    turns = [dict(zip(names, (f"s{n}", 0, f"Q{n}", "x", f"y{n}"), strict=True)) for n in range(60)]
+    evaluator = CRAGEvaluator(judge=pressed.judge(), num_workers=1, journal=None, progress=advance)
+    evaluator.evaluate_agent_responses(turns)
+
+
+def _ask(pressed: Pressed, advance: Callable[[int], None], folder: Path) -> None:
+    rows = [{**ROWS[0], "qid": str(n), "question": f"Q{n}"} for n in range(60)]
+    options: dict[str, Any] = {"run": "r", "output_dir": folder, "workers": 1, "progress": advance}
+    ragmeter.ask(rows, pressed.answer, metrics="exact_match", **options)
+
+
+@pytest.mark.parametrize("work", [_evaluate, _judge_conversations, _ask])
+def test_after_ctrl_c_the_progress_is_that_of_what_was_done(
+    work: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[int] = []
+    with pytest.raises(Interrupted):
+        work(Pressed(monkeypatch), done.append, tmp_path)
+    assert sum(done) == 5
+
+
+def test_the_bar_has_a_total_and_says_that_the_judge_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rows.csv").write_text("question,reference,answer\nQ,Paris,It is Paris\nQ,Paris,Oslo\n")
+    bars: list[tuple[Any, Any]] = []
+    titles: list[str] = []
+    show = progress.progress_bar
+
+    def noted(shown: Any, title: Any, unit: str = "rows", total: int | None = None) -> Any:
+        bars.append((title, total))
+        return show(shown, title, unit, total)
+
+    def reply(question: str, answer: str) -> str:
+        titles.append(bars[0][0]())
+        right = {(probe.question, probe.answer): probe.verdict == CORRECT for probe in PROBES}
+        return "Yes" if right.get((question, answer), True) else "No"
+
+    monkeypatch.setattr(filling, "progress_bar", noted)
+    judge = Judge(provider=FakeProvider(reply), workers=1)
+    ragmeter.evaluate(tmp_path / "rows.csv", metrics="llm_correct", judge=judge, output_dir=tmp_path, progress=True)
+    assert [total for _, total in bars] == [2]
+    assert titles[0] == "trying the judge, 0 of 24 built-in cases"
+    assert titles[23].endswith(" of 24 built-in cases")
+    assert titles[24:] == ["judging", "judging"]

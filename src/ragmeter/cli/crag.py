@@ -170,7 +170,8 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         if not chosen.replace:
             refuse_added(chosen.output_dir)
         watched = chosen.output_dir if judge is not None else None
-        with progress_bar(True, "judging", "turns", len(judged)) as advance, evaluator.watch.over(watched, len(judged)):
+        bar = progress_bar(True, evaluator.watch.title, "turns", len(judged))
+        with bar as advance, evaluator.watch.over(watched, len(judged)):
             evaluator.progress = advance
             rows, scores = evaluator.evaluate_agent_responses(judged)
         evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard, replace=True)

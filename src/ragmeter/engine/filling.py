@@ -128,7 +128,9 @@ class Asking:
         from ragmeter.engine.watching import JudgingWatch
 
         watch = JudgingWatch()
-        with progress_bar(self.progress, "judging", total=total) as advance, watch.over(self.run, total):
+        if total is None and self.progress is True:  # to read the table once more takes no time beside the calls
+            total = sum(map(len, batches()))
+        with progress_bar(self.progress, watch.title, total=total) as advance, watch.over(self.run, total):
             return self.filling(columns, reuse=reuse).fill(batches, advance, watch, batch_done)
 
     def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:

@@ -49,7 +49,11 @@ class JudgeCalls:
     is_asked: Callable[[], bool]
 
     def make(
-        self, work: Callable[[Caller, ChatProvider], Awaitable[None]], scope: str, trying: Usage | None = None
+        self,
+        work: Callable[[Caller, ChatProvider], Awaitable[None]],
+        scope: str,
+        watch: JudgingWatch,
+        trying: Usage | None = None,
     ) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
         """Have `work` ask the judge; returns how it did on known cases, if it is tried, the usage and the effort.
 
@@ -59,7 +63,7 @@ class JudgeCalls:
         async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
             caller.usage.price, caller.usage.part = self.judge.price_of_tokens, trying
             async with self.judge.client() as client:
-                check = await self._check(caller, client)
+                check = await self._check(caller, client, watch)
                 await work(caller, client)
             effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
             refused = {"parameters_the_server_refused": sorted(client.dropped)}
@@ -79,14 +83,13 @@ class JudgeCalls:
             usage["cost_usd"] = None  # what calls without a reply have cost is not known either
         return usage if self.limits.budget is None else {**usage, "charged_usd": caller.budget.spent}
 
-    async def _check(self, caller: Caller, client: ChatProvider) -> Check | None:
+    async def _check(self, caller: Caller, client: ChatProvider, watch: JudgingWatch) -> Check | None:
         if self.tried is None:
             return None
-        return (
-            await check_judge(self.tried, caller, client)
-            if self.is_asked()
-            else Check(self.judge.model, skipped=NOT_ASKED)
-        )
+        if not self.is_asked():
+            return Check(self.judge.model, skipped=NOT_ASKED)
+        with watch.trying() as tried:
+            return await check_judge(self.tried, caller, client, tried)
 
     def estimate(self, count: Callable[[Journal], Mapping[str, int]], scope: str) -> dict[str, Any]:
         """About how many calls, tokens and dollars the calls take, as `count` finds by the journal. Asks nothing.
@@ -204,6 +207,8 @@ class Filling:
                     heard = partial(watch.judged, filler.column.name)
                     caller.usage.part = usages[filler.column.name]
                     columns |= await filler.fill(so_far, start, caller, client, done, heard)
+                if any(filler.is_stopped for filler in fillers):
+                    return  # nobody will look at the rest
                 batch_done(batch, columns)
                 filled.append(columns)
                 marks.append(mark_of(batch, shown))
@@ -211,7 +216,7 @@ class Filling:
 
         calls = self._calls(fillers, batches)
         trying = next((usages[filler.column.name] for filler in fillers if filler.asks is calls.tried), None)
-        check, usage, effort = calls.make(work, self._scope(batches), trying)
+        check, usage, effort = calls.make(work, self._scope(batches), watch, trying)
         asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         judges = {

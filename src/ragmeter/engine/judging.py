@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter.asked import ASKED, AskedColumn
-from ragmeter.effects.caller import Caller
+from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.offline_filling import rows_to_fill
@@ -97,6 +97,7 @@ class ColumnFiller:
         is_cascade = column.settings.get("judge") == "cascade"
         self.sharing = Sharing(judge.cascade or Cascade()) if is_cascade else None
         self._tally = Tally()
+        self.is_stopped = False  # by Ctrl-C, with rows left that were to be asked about
 
     def prepare(self, batches: Callable[[], Iterable[Batch]]) -> None:
         """See that the table has what is shown to the model; in a cascade, choose whom to ask about."""
@@ -155,11 +156,15 @@ class ColumnFiller:
                 judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
+            if judgements[place].outcome == STOPPED:
+                self.is_stopped = True
+                return
             heard(rows[place], judgements[place])
             advance(1)
 
         await for_each(waiting, ask, 2 * self.judge.workers)
-        advance(len(batch) - len(waiting))
+        if not self.is_stopped:
+            advance(len(batch) - len(waiting))
         return self._cells(states, [_known(*pair) for pair in zip(values, rows, strict=True)], judgements, start)
 
     def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:

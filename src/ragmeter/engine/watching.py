@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,27 @@ class JudgingWatch:
     def __init__(self) -> None:
         self._status: Status | None = None
         self._caller: Caller | None = None
+        self._cases = ""
 
     def begin(self, caller: Caller) -> None:
         """The calls are made by this caller, which knows what they cost."""
         self._caller = caller
+
+    def title(self) -> str:
+        """What is being done, for a progress bar."""
+        return self._cases or "judging"
+
+    @contextmanager
+    def trying(self) -> Iterator[Callable[[int, int], None]]:
+        """While the judge is tried on built-in cases: to be called with how many are done, and of how many."""
+
+        def tried(done: int, cases: int) -> None:
+            self._cases = f"trying the judge, {done} of {cases} built-in cases"
+
+        try:
+            yield tried
+        finally:
+            self._cases = ""
 
     def spent(self) -> float:
         """Dollars so far, replies from the journal included, as the summary counts them."""

@@ -7,11 +7,11 @@ to everything 14.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ragmeter.effects.caller import Caller
+from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import UsageError
@@ -152,8 +152,12 @@ def _too_much(judge: Judge, effort: Mapping[str, int]) -> str:
     return ""
 
 
-async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check:
+async def check_judge(
+    asks: ColumnJudge, caller: Caller, client: Any, tried: Callable[[int, int], None] = lambda done, cases: None
+) -> Check:
     """Try a judge on the cases, if its words and its limits allow it, and refuse one that gets too many wrong.
+
+    `tried` is called with the number of cases that are done, and of all.
 
     The replies are in the journal like any other: a judge that was tried before is tried again at no cost.
     """
@@ -163,7 +167,10 @@ async def check_judge(asks: ColumnJudge, caller: Caller, client: Any) -> Check:
 
     async def ask(probe: Probe) -> None:
         judgements[probe] = await asks.ask(caller, client, _shown(asks, probe))
+        if judgements[probe].outcome != STOPPED:
+            tried(len(judgements), len(PROBES))
 
+    tried(0, len(PROBES))
     await for_each(PROBES, ask, 2 * caller.pace.most)
     missed = [probe for probe in PROBES if judgements[probe].verdict != probe.verdict]
     check = Check(

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from html import escape
 from threading import Lock
 from typing import Any
@@ -22,6 +23,8 @@ from ragmeter.errors import UsageError
 from ragmeter.show.texts import visible
 
 Advance = Callable[[int], None]
+#: What is being done, or a function that says it at any time.
+Title = str | Callable[[], str]
 #: Show a bar, show nothing, or call this function with the number of items that were just finished.
 Progress = bool | Advance | None
 
@@ -37,13 +40,15 @@ def show_notice(text: str) -> None:
 
 @contextmanager
 def progress_bar(
-    progress: Progress, title: str, unit: str = "rows", total: int | None = None
+    progress: Progress, title: Title, unit: str = "rows", total: int | None = None
 ) -> Iterator[Callable[[int], None]]:
     """A function to call with the number of items that were just finished, from any thread.
 
-    `progress` is True for a bar, a function to be called in its place, or False or None for neither. Without `total`
-    the bar only counts. Outside of notebooks and terminals no bar is shown.
+    `progress` is True for a bar, a function to be called in its place, or False or None for neither. A `title` that
+    changes is a function. Without `total` the bar only counts. Outside of notebooks and terminals no bar is shown.
     """
+    if isinstance(title, str):
+        title = partial(str, title)
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
         raise UsageError(
             f"progress can't be {progress!r}", hint="give True, False, or a function that is called with a count"
@@ -120,14 +125,26 @@ def _in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
+class _Title:
+    """A title that is asked for whenever the bar is drawn."""
+
+    def __init__(self, title: Callable[[], str]) -> None:
+        self._title = title
+
+    def __rich__(self) -> Any:
+        from rich.text import Text
+
+        return Text(self._title())
+
+
 @contextmanager
-def _terminal_bar(title: str, unit: str, total: int | None) -> Iterator[Advance]:
+def _terminal_bar(title: Callable[[], str], unit: str, total: int | None) -> Iterator[Advance]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, RenderableColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     bar = Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        RenderableColumn(_Title(title)),
         BarColumn(bar_width=20),
         TextColumn("{task.completed:,.0f} " + ("" if total is None else f"of {total:,} ") + unit),
         TimeElapsedColumn(),
@@ -135,12 +152,12 @@ def _terminal_bar(title: str, unit: str, total: int | None) -> Iterator[Advance]
         transient=True,
     )
     with bar:
-        task = bar.add_task(title, total=total)
+        task = bar.add_task("", total=total)
         yield lambda count: bar.advance(task, count)
 
 
 @contextmanager
-def _notebook_bar(title: str, unit: str, total: int | None) -> Iterator[Advance]:
+def _notebook_bar(title: Callable[[], str], unit: str, total: int | None) -> Iterator[Advance]:
     bar = _NotebookBar(title, unit, total)
     try:
         yield bar.advance
@@ -153,7 +170,7 @@ def _notebook_bar(title: str, unit: str, total: int | None) -> Iterator[Advance]
 class _NotebookBar:
     """An output of a notebook's cell that is updated."""
 
-    def __init__(self, title: str, unit: str, total: int | None) -> None:
+    def __init__(self, title: Callable[[], str], unit: str, total: int | None) -> None:
         from IPython.display import display
 
         self._title, self._unit, self._total = title, unit, total
@@ -179,7 +196,7 @@ class _NotebookBar:
     def _content(self, ending: str = "") -> dict[str, str]:
         total = "" if self._total is None else f" of {max(self._total, self._done):,}"
         counted = f"{self._done:,}{total} {self._unit}, {time.monotonic() - self._begun:.1f} s"
-        text = f"{self._title}{f' {ending}' if ending else ''}: {counted}"
+        text = f"{self._title()}{f' {ending}' if ending else ''}: {counted}"
         bar = "" if ending else f"<progress {self._filled()}style='vertical-align: middle'></progress> "
         return {"text/plain": text, "text/html": f"<div>{bar}{escape(text)}</div>"}
 

@@ -112,10 +112,14 @@ def ask(
             history: list[tuple[str, str]] = []
             digest = hashlib.sha256()  # of the history
             conversation: str | None = None
+            done = len(places)
             for count, place in enumerate(places, 1):
                 question = replace(questions[place], history=tuple(history), conversation_id=conversation)
                 key = current.key(*key_of_answer(question, digest.hexdigest()))
                 answer = replies[place] = await _answer(caller, target, question, key)
+                if isinstance(answer, Failure) and answer.outcome == STOPPED:
+                    done = count - 1
+                    break
                 heard(question, answer)
                 if isinstance(answer, Failure):  # later turns would be asked without their context
                     for later in places[count:]:
@@ -125,7 +129,7 @@ def ask(
                 digest.update(dumps(history[-1]).encode("utf-8", "replace"))
                 conversation = answer.conversation_id or conversation
             await target.end(questions[places[0]].session_id)
-            advance(len(places))
+            advance(done)
 
         async with target:
             await for_each(_sessions(questions), session, max(2, target.overlap) * limits.workers)

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from ragmeter.asked import Asked
-from ragmeter.effects.caller import Caller
+from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging import Heard, Tally
 from ragmeter.engine.sharing import Decision, decided
@@ -242,7 +242,8 @@ async def judge_all(
             await ask_all(conversation)
         else:
             await ask_until_it_ends(conversation)
-        advance(len(conversation))
+        if not any(turn.judgement is not None and turn.judgement.outcome == STOPPED for turn in conversation):
+            advance(len(conversation))
 
     async def ask_until_it_ends(conversation: list[JudgedTurn]) -> None:
         await ask_all(conversation[:2])
@@ -262,7 +263,8 @@ async def judge_all(
         row = turn.columns
         judgement = await judge.ask(caller, client, shown_texts(judge.asked, row), retry=retry)
         turn.settle(judgement)
-        heard(row, judgement)
+        if judgement.outcome != STOPPED:
+            heard(row, judgement)
 
     longest_first = sorted(judged.conversations, key=len, reverse=True)
     await for_each(longest_first, judge_conversation, 2 * caller.pace.most)  # enough to keep every worker busy

@@ -294,7 +294,7 @@ class CRAGEvaluator:
             shared = SharedTurns(self.cascade, judged, self.llm_judge, self.budget)
         elif self.llm_judge is None:
             judged.decide(judged=False)
-        with tracking("judging", "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
+        with tracking(self.watch.title, "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
             if self.llm_judge is None:
                 advance(n_turns)
             else:
@@ -321,7 +321,7 @@ class CRAGEvaluator:
             retry = self.reuse.retry_failed
             await judge_all(judged, asks, caller, client, show_progress, retry=retry, heard=heard)
 
-        self._check, usage, effort = self._calls(asks, judged).make(work, judged.scope(judge.spec()))
+        self._check, usage, effort = self._calls(asks, judged).make(work, judged.scope(judge.spec()), self.watch)
         return usage, effort
 
     def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ragmeter.show.progress import Advance, progress_bar
+from ragmeter.show.progress import Advance, Title, progress_bar
 
 #: Called with (number done, total).
 ProgressCallback = Callable[[int, int], None]
@@ -13,7 +13,7 @@ ProgressCallback = Callable[[int, int], None]
 
 @contextmanager
 def tracking(
-    title: str, unit: str, total: int, callback: ProgressCallback | None, *, show_bar: bool
+    title: Title, unit: str, total: int, callback: ProgressCallback | None, *, show_bar: bool
 ) -> Iterator[Advance]:
     """A function to call with the number of units that were just finished."""
     done = 0
