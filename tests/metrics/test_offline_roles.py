@@ -25,7 +25,11 @@ def probability(question: str, golds: Sequence[str], answer: str) -> float:
         ("what was the final score", ["1-3"], "3-1"),
         ("what was the final score", ["1–3"], "It ended 3 to 1."),
         ("who won the 2018 world cup", ["France"], "Croatia, who beat France"),
+        ("which emoji", ["🙂"], "🙁"),
         ("¿Quién ganó el mundial de 2018?", ["Francia"], "Croacia, que venció a Francia"),
+        ("who won the final", ["Brazil"], "Brazil was beaten by Germany"),
+        ("who won the final", ["Brazil"], "Brazil lost to Germany."),
+        ("¿Quién ganó la final?", ["Brasil"], "Brasil perdió contra Alemania"),
     ],
 )
 def test_wrong_by_another_gold_answer_or_by_the_order(question: str, golds: list[str], answer: str) -> None:
@@ -43,6 +47,10 @@ def test_wrong_by_another_gold_answer_or_by_the_order(question: str, golds: list
         ("what was the final score", ["1-3"], "It ended 1-3, after 3-1 in the first leg."),
         ("who won the 2018 world cup", ["France"], "France, who beat Croatia"),
         ("who did France beat in the final", ["Croatia"], "France beat Croatia"),
+        ("who won the final", ["Germany"], "Brazil lost to Germany"),
+        ("who won the final", ["Brazil"], "Brazil, who had lost to Germany before, won."),
+        ("which operator is it", [">="], ">="),
+        ("which emoji", ["🙂"], " 🙂 "),
     ],
 )
 def test_right_all_the_same(question: str, golds: list[str], answer: str) -> None:

@@ -38,6 +38,16 @@ class Guard(NamedTuple):
     floor: float = 0.0
 
 
+def _same_signs(case: Compared) -> Bools:
+    """Where gold answer and answer have no words, and are the same signs: ">=", an emoji."""
+    pairs = case.pairs
+    same = (np.diff(pairs.gold.starts) == 0) & (np.diff(pairs.answer.starts) == 0)
+    for row in np.flatnonzero(same).tolist():
+        gold, answer = (text.strip() for text in case.texts(row)[1:])
+        same[row] = bool(gold) and gold == answer
+    return same
+
+
 def _no_number(case: Compared) -> Bools:
     """Where not one number of the gold answer is there, not even roughly, and others are."""
     numbers, gold = case.pairs.numbers, case.pairs.gold
@@ -115,6 +125,7 @@ _HEAPED = "the answer is a heap in which the gold words are a small part"
 #: negation ("a bank or credit union"), if they address the question: those get a mild cap. An answer with nothing but
 #: alternatives, a negation or a refusal counts as wrong.
 GUARDS = {
+    "same signs": Guard("gold answer and answer are the same signs, and no words", NO_CAP, _same_signs, 0.95),
     "numbers": Guard("not one number of the gold answer is there, and others stand in their place", 0.3, _no_number),
     "another number": Guard("a name has another number after it than in the gold answer", 0.3, another_number),
     "another unit": Guard("the number has another unit than in the gold answer", 0.3, another_unit),

@@ -85,16 +85,21 @@ def swapped_roles(asks_for_winner: Bools, references: Chunked, answers: Chunked)
 
 @lru_cache(maxsize=4096)
 def _is_beaten(gold: str, answer: str) -> bool:
-    """Whether the answer mentions the gold answer, and every mention follows a verb like "beat"."""
+    """Whether the answer mentions the gold answer, and every mention follows a "beat" or stands before a "lost to"."""
     gold, answer = (plain(text).strip(" .").removeprefix("the ") for text in (gold, answer))
     if not gold or gold not in answer:  # most answers
         return False
-    places = [match.start() for match in regex.finditer(rf"\b{regex.escape(gold)}\b", answer)]
-    return bool(places) and all(_beats().search(answer[max(0, place - _BEFORE) : place]) for place in places)
+    mentions = [match.span() for match in regex.finditer(rf"\b{regex.escape(gold)}\b", answer)]
+    beats, beaten = _verbs()
+    return bool(mentions) and all(
+        beats.search(answer[max(0, begin - _BEFORE) : begin]) or beaten.match(answer[end : end + _BEFORE])
+        for begin, end in mentions
+    )
 
 
 @lru_cache(maxsize=1)
-def _beats() -> regex.Pattern[str]:
-    """A verb like "beat", in any language that has a table, at the end of a text."""
-    verbs = "|".join(verb for table in tables().values() for verb in table.beats)
-    return regex.compile(rf"\b(?:{verbs}){_ARTICLE}\s+$")
+def _verbs() -> tuple[regex.Pattern[str], regex.Pattern[str]]:
+    """What stands before and after one who was beaten, in any language that has a table: "beat", "lost to"."""
+    beats = "|".join(verb for table in tables().values() for verb in table.beats)
+    beaten = "|".join(verb for table in tables().values() for verb in table.beaten)
+    return regex.compile(rf"\b(?:{beats}){_ARTICLE}\s+$"), regex.compile(rf",?\s+(?:{beaten})\b")

@@ -82,7 +82,8 @@ class Table:
     units: dict[str, str]
     short: dict[str, tuple[str, ...]]  # the words of a short form
     kin: dict[str, int]  # related words, or pairs of words, have the same number
-    beats: tuple[str, ...]
+    beats: tuple[str, ...]  # what stands before one who was beaten
+    beaten: tuple[str, ...]  # and after one
     asks: dict[str, str]  # the kind of question that a word or phrase begins
 
     def knows(self, word: str) -> bool:
@@ -188,6 +189,7 @@ def _table(words: dict[str, Any]) -> Table:
             for name in names.split("|")
         },
         beats=tuple(words["beats"].split("|")) if "beats" in words else (),
+        beaten=tuple(words["beaten"].split("|")) if "beaten" in words else (),
         asks={phrase: kind for kind in QUESTIONS[:-1] for phrase in words.get(kind, "").split("|") if phrase},
     )
 
