@@ -17,7 +17,7 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.wire import check_address, public
 from ragmeter.errors import UsageError
-from ragmeter.hints import parameter
+from ragmeter.hints import by_caller, parameter
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.browser import launch, playwright_api, start_playwright
@@ -77,7 +77,8 @@ class WebTarget(Target):
         evidence: Path | None = None,
         evidence_when: str = "on-failure",
     ) -> None:
-        check_address(page.url, "http://localhost:8000/", "--http-user NAME, and RAGMETER_HTTP_PASSWORD")
+        instead = by_caller("--http-user NAME, and RAGMETER_HTTP_PASSWORD", "Login(credentials=...)")
+        check_address(page.url, "http://localhost:8000/", instead)
         if page.input_selector is not None and not page.input_selector.strip():
             raise UsageError(
                 f"{parameter('input_selector')} is empty",
