@@ -301,7 +301,7 @@ def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[
 
 
 def _add_metrics(chosen: argparse.Namespace) -> int:
-    """Add metrics to an existing run; what it has is not computed again."""
+    """Add metrics to an existing run."""
     from ragmeter.engine.evaluation import add_metrics, choose_metrics
     from ragmeter.engine.judged_rows import estimate_adding, rows_of_run
     from ragmeter.io.names import run_name
