@@ -148,6 +148,21 @@ def test_what_a_run_does_not_have(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r"]
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        "--reference other.jsonl", "--column answer=Other", "--delimiter ;", "--encoding latin-1", "--no-quotes",
+        "--max-field 256", "--split test", "--keep-columns all", "--interval auto", "--cluster none", "--level 0.95",
+        "--seed 0", "--engine threads", "--skip-bad-parts", "--replace", "--output-prefix p", "--output-format tsv",
+        "--no-formula-guard",
+    ],
+)  # fmt: skip
+def test_options_of_a_run_that_is_there_are_its_own(ragmeter: Run, given: str) -> None:
+    done = ragmeter("evaluate", "--run", "r", "--metrics", "exact_match", *given.split())
+    assert done.returncode == 2
+    assert f"{given.split()[0]} has no effect without --results: metrics are added" in done.stderr
+
+
 def test_the_command(ragmeter: Run, tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     ragmeter("evaluate", "--metrics", "token_f1", "--results", "rows.jsonl", "--run", "r")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
@@ -61,11 +62,10 @@ def run(argv: Sequence[str]) -> int:
         )
     if kinds and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
-    _refuse_idle_engine(chosen)
     if chosen.results is None:
-        if chosen.replace:
-            raise UsageError("--replace has no effect without --results: metrics are added", hint="leave it out")
+        _refuse_idle_when_adding(argv)
         return _add_metrics(chosen)
+    _refuse_idle_engine(chosen)
     _refuse_unused(chosen, {name for names in keywords.values() for name in names})
     if kinds:
         return _run_evaluators([(kind, _keywords(chosen, names)) for kind, names in keywords.items()], chosen)
@@ -155,13 +155,23 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     _refuse_idle_retry(chosen)
 
 
+def _refuse_idle_when_adding(argv: Sequence[str]) -> None:
+    """Where metrics are added to a run, its rows and its intervals are its own: refuse all options but those of use."""
+    used = {"metrics", "language", "doc_id_pattern", "executor", "max_unscored"}
+    used |= {"output_dir", "run", "retry_failed", "json"}
+    used |= options.destinations(options.embedding_options, partial(judge_options, offline=True), gate_options)
+    given = options.given_options(_parser(add_help=False), argv)
+    idle = next((flag for name, flag in given.items() if name not in used), None)
+    if idle is not None:
+        raise UsageError(
+            f"{idle} has no effect without --results: metrics are added",
+            hint="leave it out: the run keeps its rows, and the settings of its intervals",
+        )
+
+
 def _refuse_idle_engine(chosen: argparse.Namespace) -> None:
     if chosen.skip_bad_parts and chosen.engine is None:
         raise UsageError("--skip-bad-parts has no effect without --engine", hint="leave it out")
-    for name in ("engine", "keep_columns") if chosen.results is None else ():
-        if getattr(chosen, name) is not None:
-            flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} has no effect without --results: metrics are added", hint="leave it out")
     if chosen.engine is not None and chosen.executor is not None:
         raise UsageError("--engine and --executor don't go together", hint="leave one of them out")
 

@@ -70,6 +70,22 @@ def command_parser(prog: str, description: str, *, add_help: bool = True) -> Par
     )
 
 
+def destinations(*groups: Callable[[argparse.ArgumentParser], None]) -> set[str]:
+    """Where the options of these groups are kept in what was parsed."""
+    parser = Parser(add_help=False)
+    for add_group in groups:
+        add_group(parser)
+    return {action.dest for action in parser._actions}
+
+
+def given_options(parser: Parser, argv: Sequence[str]) -> dict[str, str]:
+    """The options that stand on the command line, defaults included, by where they are kept. It spoils the parser."""
+    for action in parser._actions:
+        action.default = argparse.SUPPRESS
+    given, _ = parser.parse_known_args(list(argv))
+    return {action.dest: action.option_strings[0] for action in parser._actions if hasattr(given, action.dest)}
+
+
 #: The exit code when too many rows have no score.
 UNSCORED = 3
 
