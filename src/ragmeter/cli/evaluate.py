@@ -247,7 +247,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         usual += "-{n}"
     name = run_name(chosen.run or usual, folder)
     replaced = (folder / name).exists()
-    metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
+    with options.prints_aside():
+        metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, folder, metrics, folder / name)
     inputs = {"reference": chosen.reference, **options.read_input(chosen)}
@@ -256,20 +257,21 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         estimate = estimate_judging(chosen.results, metrics=metrics, **judging, **inputs)
         return options.print_estimate(estimate, json=chosen.json)
-    evaluation = evaluate(
-        chosen.results,
-        metrics=metrics,
-        **inputs,
-        **options.read_statistics(chosen),
-        **judging,
-        executor=chosen.executor or "auto",
-        engine=chosen.engine,
-        skip_bad_parts=chosen.skip_bad_parts,
-        run=name,
-        replace=chosen.replace,
-        keep_columns=chosen.keep_columns or (),
-        progress=True,
-    )
+    with options.prints_aside():
+        evaluation = evaluate(
+            chosen.results,
+            metrics=metrics,
+            **inputs,
+            **options.read_statistics(chosen),
+            **judging,
+            executor=chosen.executor or "auto",
+            engine=chosen.engine,
+            skip_bad_parts=chosen.skip_bad_parts,
+            run=name,
+            replace=chosen.replace,
+            keep_columns=chosen.keep_columns or (),
+            progress=True,
+        )
     return _show(chosen, evaluation, gate, replaced=replaced)
 
 
@@ -326,7 +328,8 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
 
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
-    metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
+    with options.prints_aside():
+        metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     settle_judge(chosen, metrics)
     existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
@@ -335,5 +338,6 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         return options.print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
     executor = chosen.executor or "auto"
-    evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
+    with options.prints_aside():
+        evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
     return _show(chosen, evaluation, gate)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, redirect_stdout
 from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
@@ -163,6 +165,11 @@ def max_calls_option(parser: argparse._ActionsContainer) -> None:
         type=int,
         help="make no more calls than this in all, retries included; the rest is skipped_budget",
     )
+
+
+def prints_aside() -> AbstractContextManager[Any]:
+    """Have what the user's code prints on standard error: standard output has the command's result alone."""
+    return redirect_stdout(sys.stderr)
 
 
 def json_option(parser: argparse._ActionsContainer) -> None:
