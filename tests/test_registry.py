@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -11,10 +13,12 @@ import numpy as np
 import pytest
 
 from ragmeter import BaseScorer, Failed, column, evaluate, get_metric, metric, registry
-from ragmeter.analysis.listing import MetricInfo
-from ragmeter.errors import ColumnError, UnknownNameError, UsageError
+from ragmeter.analysis.listing import MetricInfo, list_metrics
+from ragmeter.definition import METRICS
+from ragmeter.errors import ColumnError, RagmeterWarning, UnknownNameError, UsageError
 from ragmeter.show.markdown import metric_page
 from ragmeter.table import Scores
+from tests.conftest import Run
 
 
 class MyNewScorer(BaseScorer):
@@ -109,10 +113,29 @@ def test_by_dotted_path_from_the_current_folder(tmp_path: Path, monkeypatch: pyt
     assert contains.source == "mypkg.scorers.Duck"
     assert get_metric("mypkg.scorers:Duck") == contains == get_metric("contains")
     assert contains(["a"], ["cat"]).tolist() == [1]
-    with pytest.raises(UsageError, match="missing 1 required positional argument"):
+    with pytest.raises(UsageError, match=r"'mypkg.scorers.NeedsArguments': .*'weight'\n  .* that needs no arguments"):
         get_metric("mypkg.scorers.NeedsArguments")
     with pytest.raises(UnknownNameError, match="did you mean Duck"):
         get_metric("mypkg.scorers.Duk")
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+def test_a_scorer_that_prints_or_exits(ragmeter: Run, tmp_path: Path, executor: str) -> None:
+    (tmp_path / "loud.py").write_text(
+        "import sys\n"
+        "print('imported')\n"
+        "class Loud:\n"
+        "    def calculate_score(self, reference, candidate):\n"
+        "        print('scoring', flush=True)\n"
+        "        return 1 if candidate else sys.exit(5)\n"
+        "    def get_score_name(self): return 'loud'\n"
+    )
+    (tmp_path / "r.csv").write_text("qid,answer,reference\n1,a,a\n2,,b\n")
+    command = ["evaluate", "--metrics", "loud.Loud", "--run", "r", "--json", "--executor", executor]
+    for arguments in (["--results", "r.csv"], []):
+        done = ragmeter(*command, *arguments)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["metrics"]["loud"]["n_not_scored"] == {"scorer_error: SystemExit": 1}
 
 
 def test_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,10 +143,31 @@ def test_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [point])
     assert get_metric("my_new_score")(["ab"], ["ab"]).tolist() == [1]
     assert "my_new_score" in [each.name for each in registry.known()]
-    broken = EntryPoint("broken", "no_such_module:X", "ragmeter.metrics")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [broken])
-    with pytest.raises(UsageError, match="the plugin 'broken'"):
-        registry.known()
+
+
+class Quits(MyNewScorer):
+    """A scorer that can't be made."""
+
+    def __init__(self) -> None:
+        sys.exit(5)
+
+
+@pytest.mark.parametrize("path", ["no_such_module:X", "json:dumps", f"{__name__}:Quits"])
+def test_a_broken_plugin_is_an_error_for_who_names_it(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    broken = EntryPoint("broken", path, "ragmeter.metrics")
+    good = EntryPoint("mine", f"{__name__}:MyNewScorer", "ragmeter.metrics")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [broken, good])
+    monkeypatch.delitem(METRICS, "my_new_score", raising=False)
+    assert get_metric("my_new_score").name == "my_new_score"
+    assert get_metric(f"{__name__}.MyNewScorer").name == "my_new_score"
+    assert "my_new_score" in [metric.name for metric in registry.known()]
+    with pytest.raises(UsageError, match=r"the plugin 'broken' .* does not load"):
+        get_metric("broken")
+    with pytest.raises(UnknownNameError, match="did you mean token_f1") as caught:
+        get_metric("token_f2")
+    assert "the plugin 'broken'" in caught.value.hint
+    with pytest.warns(RagmeterWarning, match="the plugin 'broken'"):
+        assert "token_f1" in [metric.name for metric in list_metrics()]
 
 
 @pytest.mark.parametrize(

@@ -324,18 +324,18 @@ def _arrived(name: str, module: str, source: str) -> Metric:
     """The metric that was pickled by its name."""
     parsed = naming.parse(name)
     declared = METRICS.get(parsed.base)
-    if declared is None or _of_script(declared.source) != _of_script(source):
+    if declared is None or of_script(declared.source) != of_script(source):
         try:
             declared = getattr(importlib.import_module(module), source.rpartition(".")[2], None)
         except Exception as error:
             raise not_importable("metric", parsed.base, module, error) from error
         declared = declared if isinstance(declared, Metric) else METRICS.get(parsed.base)
-    if declared is None or _of_script(declared.source) != _of_script(source):
+    if declared is None or of_script(declared.source) != of_script(source):
         raise not_importable("metric", parsed.base, module)
     return declared.with_settings(**parsed.settings) if parsed.settings else declared
 
 
-def _of_script(source: str) -> str:
+def of_script(source: str) -> str:
     """A metric's source; a worker process imports the main script under another name."""
     return source.replace("__mp_main__.", "__main__.", 1)
 

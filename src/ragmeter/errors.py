@@ -159,7 +159,7 @@ def errors_of(caller: str) -> Iterator[None]:
         yield
     except RagmeterError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"{caller} failed with {describe(error)}") from error
 
 

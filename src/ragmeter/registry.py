@@ -12,22 +12,26 @@ import math
 import pickle
 import sys
 import types
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ragmeter import naming
 from ragmeter.definition import METRICS, Metric, add
-from ragmeter.errors import UnknownNameError, UsageError, errors_of, not_importable
+from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError, errors_of, not_importable
 from ragmeter.hints import by_caller
 from ragmeter.table import NAMED_COLUMNS, Failed
 
 _BUILTIN = ("ragmeter.metrics", "ragmeter.judges")
 _ENTRY_POINTS = "ragmeter.metrics"
 
-_LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} describes them"
+_LISTED = f"{by_caller('`ragmeter metrics`', 'ragmeter.list_metrics()')} lists them"
+
+_IS_METRIC = "it must be declared with @metric, or be a BaseScorer that needs no arguments"
 
 _log = logging.getLogger("ragmeter")
 Opened = TypeVar("Opened")
@@ -71,23 +75,29 @@ def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
         return _from_object(name, type(name).__name__)
     load_builtin()
     parsed = naming.parse(name)
-    metric = METRICS.get(parsed.base)
-    if metric is None:
-        _load_plugins()
-        metric = METRICS.get(parsed.base)
-    if metric is None and ("." in parsed.base or ":" in parsed.base):
-        metric = _from_object(import_object(parsed.base, "metric"), parsed.base)
-    if metric is None:
-        raise _unknown(parsed.base)
+    metric = METRICS.get(parsed.base) or _from_elsewhere(parsed.base)
     return metric.with_settings(**parsed.settings) if parsed.settings else metric
 
 
-def _unknown(name: str) -> UnknownNameError:
-    """The error for a name that no metric has; one of another tool leads to ours."""
+def _from_elsewhere(name: str) -> Metric:
+    """A metric that is not built in: of a plugin, or at a dotted path. Other plugins may be broken."""
+    broken = broken_plugins()
+    if name in METRICS:
+        return METRICS[name]
+    if name in broken:
+        raise broken[name]
+    if "." in name or ":" in name:
+        return _from_object(import_object(name, "metric"), name)
+    raise _unknown(name, broken.values())
+
+
+def _unknown(name: str, broken: Iterable[UsageError]) -> UnknownNameError:
+    """The error for a name that no metric has; one of another tool leads to ours. A `broken` plugin may have it."""
     of_class = name.casefold().replace("_", "").removesuffix("metric")
     ours = next((ours for theirs, ours in OTHER_TOOLS.items() if theirs.replace("_", "") == of_class), None)
     if ours is None:
-        return UnknownNameError("metric", name, METRICS, hint=f"choose from {', '.join(METRICS)}; {_LISTED}")
+        hint = "; ".join([_LISTED, *(error.message for error in broken)])
+        return UnknownNameError("metric", name, METRICS, hint=hint)
     hint = f"what other tools call {name} is {ours} here; `ragmeter metrics {ours}` describes it"
     return UnknownNameError("metric", name, (), hint=hint)
 
@@ -116,8 +126,13 @@ def get_all(names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer],
 def known() -> list[Metric]:
     """All metrics, built in and from installed plugins, in the order of declaration."""
     load_builtin()
-    _load_plugins()
+    broken_plugins()
     return list(METRICS.values())
+
+
+def broken_plugins() -> dict[str, UsageError]:
+    """What is wrong with each plugin of metrics that does not load, by its name. The others' metrics are known now."""
+    return {plugin.name: plugin.error for plugin in plugins(_ENTRY_POINTS) if plugin.error is not None}
 
 
 def import_object(path: str, kind: str) -> Any:
@@ -139,7 +154,7 @@ def import_object(path: str, kind: str) -> Any:
                 hint="give a dotted path that Python can import from this folder",
             ) from error
         raise UsageError(f"{path!r} imports {error.name!r}, which is not installed") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"importing {module_name!r} failed: {type(error).__name__}: {error}") from error
     try:
         return getattr(module, attribute)
@@ -151,14 +166,20 @@ def import_object(path: str, kind: str) -> Any:
 def _from_object(imported: Any, path: str) -> Metric:
     if isinstance(imported, Metric):
         return add(imported)
-    with errors_of(path):
-        scorer = imported() if isinstance(imported, type) else imported
+    scorer = _made(imported, path) if isinstance(imported, type) else imported
     if callable(getattr(scorer, "calculate_score", None)) and callable(getattr(scorer, "get_score_name", None)):
         return add(_from_scorer(scorer, owner=imported))
-    raise UsageError(
-        f"{path!r} is not a metric",
-        hint="it must be declared with @metric, or be a BaseScorer that needs no arguments",
-    )
+    raise UsageError(f"{path!r} is not a metric", hint=_IS_METRIC)
+
+
+def _made(scorer_class: type[Any], path: str) -> Any:
+    with errors_of(path):
+        try:
+            return scorer_class()
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise  # from the class's own code
+            raise UsageError(f"no metric can be made of {path!r}: {error}", hint=_IS_METRIC) from error
 
 
 def _from_scorer(scorer: Any, owner: object) -> Metric:
@@ -174,7 +195,7 @@ def _from_scorer(scorer: Any, owner: object) -> Metric:
         for expected, candidate in zip(reference, answer, strict=True):
             try:
                 value = float(scorer.calculate_score(expected, candidate))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 cause = f"scorer_error: {type(error).__name__}"
                 scores.append(Failed(cause))
                 if cause not in logged:  # the column has only the class; the first of each is logged
@@ -230,16 +251,57 @@ class Kind(ABC, Generic[Opened]):
 
 
 def find_kind(given: Any, kinds: Sequence[Kind[Opened]], group: str) -> Kind[Opened]:
-    """The kind that opens `given`: the first in `kinds`, else a plugin, else the last of `kinds` as the default."""
-    plugins = (_as_kind(loaded, path) for path, loaded in _plugins(group))
-    return next((kind for kind in chain(kinds[:-1], plugins) if kind.opens(given)), kinds[-1])
+    """The kind that opens `given`: the first in `kinds`, else a plugin, else the last of `kinds` as the default.
+
+    A plugin that does not load is an error if `given` begins with its name, else a warning: it might have opened it.
+    """
+    for kind in kinds[:-1]:
+        if kind.opens(given):
+            return kind
+    found = list(plugins(group))
+    for plugin in found:
+        if plugin.error is None and plugin.loaded.opens(given):
+            opens: Kind[Opened] = plugin.loaded
+            return opens
+    for plugin in found:
+        if plugin.error is not None:
+            if isinstance(given, str) and given.partition(":")[0] == plugin.name:
+                raise plugin.error
+            warnings.warn(plugin.error.message, RagmeterWarning, stacklevel=3)
+    return kinds[-1]
 
 
-def _as_kind(loaded: Any, path: str) -> Kind[Any]:
+@dataclass(frozen=True)
+class Plugin:
+    """An entry point of an installed package: a metric, a module of metrics or a kind, or what is wrong with it."""
+
+    name: str
+    path: str
+    loaded: Any = None
+    error: UsageError | None = None
+
+
+def plugins(group: str) -> Iterator[Plugin]:
+    """The entry points of installed packages in a group."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=group):
+        try:
+            yield Plugin(point.name, point.value, _read_plugin(point.load(), point.value, group))
+        except (Exception, SystemExit) as error:  # whatever a package does when it is imported
+            reason = error.message if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+            message = f"the plugin {point.name!r} ({point.value}) does not load: {reason}"
+            yield Plugin(point.name, point.value, error=UsageError(message, hint="fix or uninstall its package"))
+
+
+def _read_plugin(loaded: Any, path: str, group: str) -> Any:
+    """What an entry point leads to, as a metric or a kind; importing a module has registered its metrics."""
+    if group == _ENTRY_POINTS:
+        return loaded if isinstance(loaded, types.ModuleType) else _from_object(loaded, path)
     with errors_of(path):
         kind = loaded() if isinstance(loaded, type) else loaded
     if not isinstance(kind, Kind):
-        raise UsageError(f"the plugin {path} is not a kind", hint="it must be a ragmeter.registry.Kind")
+        raise UsageError("it is not a kind: it must be a ragmeter.registry.Kind")
     return kind
 
 
@@ -247,23 +309,3 @@ def load_builtin() -> None:
     """Import the built-in metrics and the columns that a judge fills for them."""
     for module in _BUILTIN:
         importlib.import_module(module)
-
-
-def _load_plugins() -> None:
-    for path, loaded in _plugins(_ENTRY_POINTS):
-        if not isinstance(loaded, types.ModuleType):  # importing a module has registered its metrics
-            _from_object(loaded, path)
-
-
-def _plugins(group: str) -> Iterator[tuple[str, Any]]:
-    """The entry points of installed packages in a group: the path and the loaded object of each."""
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=group):
-        try:
-            yield point.value, point.load()
-        except Exception as error:
-            raise UsageError(
-                f"the plugin {point.name!r} ({point.value}) does not load: {type(error).__name__}: {error}",
-                hint="fix or uninstall its package",
-            ) from error

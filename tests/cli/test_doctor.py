@@ -9,6 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from importlib import metadata
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,18 @@ def test_what_is_there(ragmeter: Run) -> None:
     assert "sk-very-secret" not in done.stdout
     assert checks["runs"] == ("ok", "0 in runs/")
     assert "extra http" in ragmeter("doctor").stdout
+
+
+def test_plugins(ragmeter: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = EntryPoint("good", "ragmeter.metrics.text", "ragmeter.metrics")
+    points = {"ragmeter.metrics": [good], "ragmeter.targets": [EntryPoint("bad", "no_module:X", "ragmeter.targets")]}
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: points.get(group, []))
+    done = ragmeter("doctor", "--json")
+    assert done.returncode == 1
+    plugins = [(check["state"], check["what"]) for check in json.loads(done.stdout) if check["name"] == "plugin"]
+    assert plugins[0] == ("ok", "good (ragmeter.metrics.text), for metrics")
+    assert plugins[1][0] == "broken"
+    assert "the plugin 'bad' (no_module:X) does not load: ModuleNotFoundError" in plugins[1][1]
 
 
 def test_an_endpoint_that_is_named(ragmeter: Run, server: str) -> None:

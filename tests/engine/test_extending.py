@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import BaseScorer, CRAGEvaluator, LLMJudge, RunFolder, evaluate
+from ragmeter.definition import METRICS
 from ragmeter.engine.evaluation import add_metrics
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from tests.compat.crag.helpers import turn
@@ -77,15 +78,39 @@ def test_a_judges_failure_is_not_the_rows(tmp_path: Path) -> None:
 
 
 def test_what_is_there_is_not_computed_again(tmp_path: Path) -> None:
-    evaluate(ROWS, metrics=[Counting], run="r", output_dir=tmp_path)
+    evaluate(ROWS, metrics=["exact_match", Counting], run="r", output_dir=tmp_path)
     before = Counting.calls
     stamp = (tmp_path / "r" / "rows.parquet").stat().st_mtime_ns
-    add_metrics("r", [Counting], output_dir=tmp_path)
+    add_metrics("r", "exact_match", output_dir=tmp_path)
     assert (tmp_path / "r" / "rows.parquet").stat().st_mtime_ns == stamp
-    found = add_metrics("r", [Counting, "token_f1"], output_dir=tmp_path)
+    found = add_metrics("r", "exact_match,token_f1", output_dir=tmp_path)
     assert Counting.calls == before
-    assert list(found.metrics) == ["counting", "token_f1"]
+    assert list(found.metrics) == ["exact_match", "counting", "token_f1"]
     assert found.rows["latency_ms"].to_pylist() == [12.5, None, None]
+
+
+@pytest.mark.parametrize("run", ["r", None])
+def test_a_metric_of_the_users_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str) -> None:
+    first = evaluate(ROWS, metrics=[Counting, "token_f1"], run=run, output_dir=tmp_path)
+    monkeypatch.setattr(Counting, "calculate_score", lambda *_: 0.75)
+    again = add_metrics(first, [Counting], output_dir=tmp_path)
+    assert again["counting"].mean == 0.75
+    assert again.rows["counting"].to_pylist()[0] == 0.75
+    assert again.rows["counting.outcome"].to_pylist() == ["scored", "target_error", "no_reference"]
+    assert list(again.metrics) == ["counting", "token_f1"]
+    assert again["token_f1"] == first["token_f1"]
+    assert again.rows.column_names.count("counting") == 1
+
+
+def test_another_metric_of_the_same_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other(Counting):
+        """Another scorer, which has the same name for its score."""
+
+    evaluate(ROWS, metrics=[Counting], run="r", output_dir=tmp_path)
+    monkeypatch.delitem(METRICS, "counting")
+    with pytest.raises(UsageError, match=r"the run r has another metric 'counting': .*\.Counting, not .*\.Other"):
+        add_metrics("r", [Other], output_dir=tmp_path)
+    monkeypatch.delitem(METRICS, "counting")
 
 
 def test_other_files_of_the_folder_stay(tmp_path: Path) -> None:
@@ -121,6 +146,21 @@ def test_what_a_run_does_not_have(tmp_path: Path) -> None:
         add_metrics("empty", "token_f1", output_dir=tmp_path)
     (tmp_path / "empty").rmdir()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "--reference other.jsonl", "--column answer=Other", "--delimiter ;", "--encoding latin-1", "--no-quotes",
+        "--max-field 256", "--split test", "--keep-columns all", "--interval auto", "--cluster none", "--level 0.95",
+        "--seed 0", "--engine threads", "--skip-bad-parts", "--replace", "--output-prefix p", "--output-format tsv",
+        "--no-formula-guard",
+    ],
+)  # fmt: skip
+def test_options_of_a_run_that_is_there_are_its_own(ragmeter: Run, given: str) -> None:
+    done = ragmeter("evaluate", "--run", "r", "--metrics", "exact_match", *given.split())
+    assert done.returncode == 2
+    assert f"{given.split()[0]} has no effect without --results: metrics are added" in done.stderr
 
 
 def test_the_command(ragmeter: Run, tmp_path: Path) -> None:

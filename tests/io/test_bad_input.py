@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ragmeter import evaluate
+from ragmeter.errors import ColumnError
 from tests.conftest import Run
 
 GOOD = "qid\tanswer\treference\n1\ta\ta\n2\tb\tb\n"
@@ -128,10 +130,7 @@ def test_a_list_cell_that_is_no_list(cell: str, message: str, tmp_path: Path, ra
     ("arguments", "parts"),
     [
         (["--metrics", "token_f2"], ["unknown metric 'token_f2'", "did you mean token_f1"]),
-        (
-            ["--metrics", "blub"],
-            ["unknown metric 'blub'", "choose from ", "token_f1, ", "ndcg, ", "`ragmeter metrics`"],
-        ),
+        (["--metrics", "blub"], ["unknown metric 'blub'\n  `ragmeter metrics` lists them\n"]),
         (["--metric", "token_f1"], ["unknown option --metric: did you mean --metrics?"]),
         (["--metric=token_f1"], ["unknown option --metric: did you mean --metrics?"]),
         (["--metrics", "token_f1", "--out"], ["unknown option --out"]),
@@ -197,3 +196,15 @@ def test_a_folder_that_is_no_run_is_left_alone(tmp_path: Path, ragmeter: Run) ->
     assert done.returncode == 2
     assert "not a run" in done.stderr
     assert (tmp_path / "runs" / "mine" / "thesis.txt").read_text() == "years of work"
+
+
+def test_titles_that_differ_in_case_alone() -> None:
+    rows = [{"qid": "1", "Answer": "a", "ANSWER": "b", "reference": "a"}]
+    with pytest.raises(ColumnError, match="'Answer' and 'ANSWER' could each be the answer"):
+        evaluate(rows, metrics="exact_match")
+    assert evaluate(rows, metrics="exact_match", columns={"answer": "ANSWER"})["exact_match"].mean == 0
+    rows[0] |= {"answer": "a", "prediction": "c"}  # the table's own name comes first
+    assert evaluate(rows, metrics="exact_match")["exact_match"].mean == 1
+    assert (
+        evaluate([{"Answer": "a", "prediction": "b", "reference": "a"}], metrics="exact_match")["exact_match"].mean == 1
+    )

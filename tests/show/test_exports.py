@@ -76,6 +76,19 @@ def test_a_missing_score_is_empty_and_null(tmp_path: Path) -> None:
     assert json.loads(Path(path).read_text().splitlines()[0])["token_f1"] is None
 
 
+def test_a_missing_answer_is_missing_when_the_csv_is_read_again(tmp_path: Path) -> None:
+    answers = [{"qid": "1", "answer": "a"}, {"qid": "2", "answer": None}, {"qid": "3", "answer": ""}]
+    gold = [{"qid": str(qid), "reference": "a"} for qid in range(1, 5)]
+    run = ragmeter.evaluate(answers, gold, metrics="exact_match", run="r", output_dir=tmp_path)
+    assert run["exact_match"].n_not_scored == {"no_answer": 1, "no_result": 1}
+    for name in ("r.csv", "r.jsonl"):
+        ragmeter.export(run, name.partition(".")[2], tmp_path / name)
+        again = ragmeter.evaluate(tmp_path / name, metrics="exact_match")
+        assert again.rows["answer"].to_pylist() == ["a", None, "", None]
+        assert again["exact_match"].mean == run["exact_match"].mean == 0.5
+        assert again["exact_match"].n_not_scored == {"no_answer": 2}
+
+
 def test_rankings_for_trec_eval(runs: Path, tmp_path: Path) -> None:
     run, qrels = ragmeter.export("r", "trec", tmp_path / "x.run", output_dir=runs)
     assert Path(run).read_text().splitlines() == [

@@ -14,7 +14,7 @@ import pytest
 import ragmeter
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError
 from ragmeter.registry import Kind
 from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.model import ModelTarget
@@ -92,6 +92,8 @@ def test_a_plugin_that_is_wrong(monkeypatch: pytest.MonkeyPatch, path: str, mess
     point = EntryPoint("wrong", path, "ragmeter.targets")
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point])
     with pytest.raises(UsageError, match=message):
+        open_target("wrong:hm")
+    with pytest.warns(RagmeterWarning, match=message), pytest.raises(UsageError, match="no module 'echo'"):
         open_target("echo:hm")
 
 

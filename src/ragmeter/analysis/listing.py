@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, overload
 
 from ragmeter import registry
 from ragmeter.definition import Metric
+from ragmeter.errors import RagmeterWarning
 from ragmeter.naming import several
 from ragmeter.show.sentences.metrics import ARROWS
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
@@ -113,12 +115,14 @@ class MetricList(Tabular, Sequence[MetricInfo]):
 def list_metrics(
     search: str = "", *, needs: str | Iterable[str] = (), columns: str | Iterable[str] | None = None
 ) -> MetricList:
-    """The available metrics, built in and from plugins.
+    """The available metrics, built in and from plugins. A warning names each plugin that does not load.
 
     `search` selects those that have this text in their name or description. `needs` selects those that need these
     columns, `columns` those that need no others: `list_metrics(columns=["reference", "answer"])` lists what these two
     columns suffice for.
     """
+    for error in registry.broken_plugins().values():
+        warnings.warn(error.message, RagmeterWarning, stacklevel=2)
     text = search.casefold()
     needed = set(several(needs))
     available = None if columns is None else set(several(columns))

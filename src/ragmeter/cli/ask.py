@@ -40,29 +40,32 @@ def run(argv: Sequence[str]) -> int:
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
-    target = _target(chosen)
+    with options.prints_aside():
+        target = _target(chosen)
     source = open_source(chosen.dataset, Reading(**options.read_reading(chosen)), what="dataset")
     wanted_name = chosen.run or default_name(source, target, chosen.limit)
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
-    metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))
+    with options.prints_aside():
+        metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
-    service = ask_and_score(
-        chosen.dataset,
-        target,
-        metrics=metrics,
-        **options.read_input(chosen),
-        **options.read_asking(chosen),
-        run=name,
-        output=chosen.output,
-        repeats=chosen.repeats,
-        max_calls=chosen.max_calls,
-        budget=chosen.budget,
-        progress=True,
-        judge=read_judge_of_answers(chosen),
-    )
+    with options.prints_aside():
+        service = ask_and_score(
+            chosen.dataset,
+            target,
+            metrics=metrics,
+            **options.read_input(chosen),
+            **options.read_asking(chosen),
+            run=name,
+            output=chosen.output,
+            repeats=chosen.repeats,
+            max_calls=chosen.max_calls,
+            budget=chosen.budget,
+            progress=True,
+            judge=read_judge_of_answers(chosen),
+        )
     evaluation, asked = service.evaluation, service.asked
     unmatched_paths = target.never_found()
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept

@@ -18,13 +18,14 @@ from ragmeter.io.locations import Location
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\
-Say what is installed, which extras can be used, which models are on this machine, and what is missing.
+Say what is installed, which extras can be used, which plugins load, which models are on this machine, and what is
+missing.
 
   ragmeter doctor
   ragmeter doctor --endpoint http://127.0.0.1:8000/v1/models
 
 Nothing is sent anywhere but a plain request, without a key, to the endpoints that are named. Values of keys are not
-shown. The exit code is 1 if ragmeter can't work, or if an endpoint does not answer.
+shown. The exit code is 1 if ragmeter can't work, if a plugin does not load, or if an endpoint does not answer.
 """
 _OK, _MISSING, _BROKEN = "ok", "missing", "broken"
 #: What an extra is for.
@@ -74,6 +75,7 @@ def _checks(output_dir: Location) -> Iterator[Check]:
     yield Check("python", _OK, f"{platform.python_version()}, {sys.executable}, {platform.platform()}")
     yield Check("kernel", _OK if kernel.library() else _MISSING, kernel.state())
     yield from _packages()
+    yield from _plugins()
     yield _browser()
     yield from _models()
     given = [name for name in _KEYS if os.environ.get(name)]
@@ -104,6 +106,19 @@ def _packages() -> Iterator[Check]:
         versions = ", ".join(f"{package.name} {package.version}" for package in members)
         lacking = f"for {purpose}: {install_command(extra)} ({', '.join(missing)})"
         yield Check(f"extra {extra}", _MISSING if missing else _OK, lacking if missing else versions)
+
+
+def _plugins() -> Iterator[Check]:
+    """A line for each plugin, of metrics, targets or embedding models."""
+    from ragmeter import registry
+
+    registry.load_builtin()  # a plugin's metric may have a name that is taken
+    for group in ("metrics", "targets", "embedders"):
+        for plugin in registry.plugins(f"ragmeter.{group}"):
+            if plugin.error is not None:
+                yield Check("plugin", _BROKEN, f"{plugin.error.message}; {plugin.error.hint}")
+            else:
+                yield Check("plugin", _OK, f"{plugin.name} ({plugin.path}), for {group}")
 
 
 def _browser() -> Check:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
@@ -61,11 +62,10 @@ def run(argv: Sequence[str]) -> int:
         )
     if kinds and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
-    _refuse_idle_engine(chosen)
     if chosen.results is None:
-        if chosen.replace:
-            raise UsageError("--replace has no effect without --results: metrics are added", hint="leave it out")
+        _refuse_idle_when_adding(argv)
         return _add_metrics(chosen)
+    _refuse_idle_engine(chosen)
     _refuse_unused(chosen, {name for names in keywords.values() for name in names})
     if kinds:
         return _run_evaluators([(kind, _keywords(chosen, names)) for kind, names in keywords.items()], chosen)
@@ -155,13 +155,23 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     _refuse_idle_retry(chosen)
 
 
+def _refuse_idle_when_adding(argv: Sequence[str]) -> None:
+    """Where metrics are added to a run, its rows and its intervals are its own: refuse all options but those of use."""
+    used = {"metrics", "language", "doc_id_pattern", "executor", "max_unscored"}
+    used |= {"output_dir", "run", "retry_failed", "json"}
+    used |= options.destinations(options.embedding_options, partial(judge_options, offline=True), gate_options)
+    given = options.given_options(_parser(add_help=False), argv)
+    idle = next((flag for name, flag in given.items() if name not in used), None)
+    if idle is not None:
+        raise UsageError(
+            f"{idle} has no effect without --results: metrics are added",
+            hint="leave it out: the run keeps its rows, and the settings of its intervals",
+        )
+
+
 def _refuse_idle_engine(chosen: argparse.Namespace) -> None:
     if chosen.skip_bad_parts and chosen.engine is None:
         raise UsageError("--skip-bad-parts has no effect without --engine", hint="leave it out")
-    for name in ("engine", "keep_columns") if chosen.results is None else ():
-        if getattr(chosen, name) is not None:
-            flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} has no effect without --results: metrics are added", hint="leave it out")
     if chosen.engine is not None and chosen.executor is not None:
         raise UsageError("--engine and --executor don't go together", hint="leave one of them out")
 
@@ -237,7 +247,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         usual += "-{n}"
     name = run_name(chosen.run or usual, folder)
     replaced = (folder / name).exists()
-    metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
+    with options.prints_aside():
+        metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, folder, metrics, folder / name)
     inputs = {"reference": chosen.reference, **options.read_input(chosen)}
@@ -246,20 +257,21 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         estimate = estimate_judging(chosen.results, metrics=metrics, **judging, **inputs)
         return options.print_estimate(estimate, json=chosen.json)
-    evaluation = evaluate(
-        chosen.results,
-        metrics=metrics,
-        **inputs,
-        **options.read_statistics(chosen),
-        **judging,
-        executor=chosen.executor or "auto",
-        engine=chosen.engine,
-        skip_bad_parts=chosen.skip_bad_parts,
-        run=name,
-        replace=chosen.replace,
-        keep_columns=chosen.keep_columns or (),
-        progress=True,
-    )
+    with options.prints_aside():
+        evaluation = evaluate(
+            chosen.results,
+            metrics=metrics,
+            **inputs,
+            **options.read_statistics(chosen),
+            **judging,
+            executor=chosen.executor or "auto",
+            engine=chosen.engine,
+            skip_bad_parts=chosen.skip_bad_parts,
+            run=name,
+            replace=chosen.replace,
+            keep_columns=chosen.keep_columns or (),
+            progress=True,
+        )
     return _show(chosen, evaluation, gate, replaced=replaced)
 
 
@@ -301,7 +313,7 @@ def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[
 
 
 def _add_metrics(chosen: argparse.Namespace) -> int:
-    """Add metrics to an existing run; what it has is not computed again."""
+    """Add metrics to an existing run."""
     from ragmeter.engine.evaluation import add_metrics, choose_metrics
     from ragmeter.engine.judged_rows import estimate_adding, rows_of_run
     from ragmeter.io.names import run_name
@@ -316,7 +328,8 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
 
         error = unknown_run(chosen.run, folder)
         raise UsageError(error.message, hint=f"{error.hint}; a new run needs --results")
-    metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
+    with options.prints_aside():
+        metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     settle_judge(chosen, metrics)
     existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
@@ -325,5 +338,6 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         return options.print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
     executor = chosen.executor or "auto"
-    evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
+    with options.prints_aside():
+        evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
     return _show(chosen, evaluation, gate)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, redirect_stdout
 from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
@@ -68,6 +70,22 @@ def command_parser(prog: str, description: str, *, add_help: bool = True) -> Par
         add_help=add_help,
         allow_abbrev=False,
     )
+
+
+def destinations(*groups: Callable[[argparse.ArgumentParser], None]) -> set[str]:
+    """Where the options of these groups are kept in what was parsed."""
+    parser = Parser(add_help=False)
+    for add_group in groups:
+        add_group(parser)
+    return {action.dest for action in parser._actions}
+
+
+def given_options(parser: Parser, argv: Sequence[str]) -> dict[str, str]:
+    """The options that stand on the command line, defaults included, by where they are kept. It spoils the parser."""
+    for action in parser._actions:
+        action.default = argparse.SUPPRESS
+    given, _ = parser.parse_known_args(list(argv))
+    return {action.dest: action.option_strings[0] for action in parser._actions if hasattr(given, action.dest)}
 
 
 #: The exit code when too many rows have no score.
@@ -147,6 +165,11 @@ def max_calls_option(parser: argparse._ActionsContainer) -> None:
         type=int,
         help="make no more calls than this in all, retries included; the rest is skipped_budget",
     )
+
+
+def prints_aside() -> AbstractContextManager[Any]:
+    """Have what the user's code prints on standard error: standard output has the command's result alone."""
+    return redirect_stdout(sys.stderr)
 
 
 def json_option(parser: argparse._ActionsContainer) -> None:

@@ -273,13 +273,12 @@ def add_metrics(
     progress: Progress = None,
     **settings: Any,
 ) -> Evaluation:
-    """Add metrics to a run; those that it has already are not computed again.
+    """Add metrics to a run; of those that it has already, only metrics of your own code are computed again.
 
     `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. A run that was kept is extended
     where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. What a judge
     has filled is in the run: another metric over it asks nothing. `retry_failed` asks again about rows that got no
-    verdict. The other
-    keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
+    verdict. The other keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
     """
     named = {
         "doc_id": doc_id_pattern,

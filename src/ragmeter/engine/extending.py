@@ -1,4 +1,7 @@
-"""More metrics for a run that is there already: only what is missing is computed, and nothing is asked again."""
+"""More metrics for a run that is there already.
+
+What is missing is computed, and metrics of the user's own code, which may have changed. Nothing is asked again.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import pyarrow as pa
 
 from ragmeter import registry
 from ragmeter.asked import AskedColumn
-from ragmeter.definition import Metric
+from ragmeter.definition import Metric, of_script
 from ragmeter.effects.usage import total_usage
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
@@ -52,14 +55,17 @@ def extend(
 ) -> tuple[Run, dict[str, Any] | None]:
     """Add metrics to a run; returns it, and what a judge's calls took if it was asked.
 
-    `described` is what the manifest says of the metrics, in the same order.
+    A metric of the user's own code is computed again if the run has it: the code may have changed. `described` is what
+    the manifest says of the metrics, in the same order.
     `embedders` are the embedding models that they may use; the manifest says what came of that. `asking` says who fills
     the columns that only a judge can fill.
     """
     manifest, summary = run.manifest(), run.summary()
+    _refuse_other_sources(run, metrics)
     columns = columns_to_fill(run, metrics, asking)
+    own = {metric.name for metric in metrics if not _is_builtin(metric.source)}
     metrics = [*metrics, *_others_over(columns, summary["metrics"], metrics)]
-    stale = {metric.name for metric in metrics if {column.name for column in metric.asks} & set(columns)}
+    stale = own | {metric.name for metric in metrics if {column.name for column in metric.asks} & set(columns)}
     unchanged = [name for name in summary["metrics"] if name not in stale]
     missing = [metric for metric in metrics if metric.name not in unchanged]
     if not missing:
@@ -115,6 +121,23 @@ def extend(
         if was_in_parts and isinstance(new.path, Path):  # its table is one file now
             shutil.rmtree(new.path / PARTS, ignore_errors=True)
         return extended, filled.judging
+
+
+def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:
+    """Refuse a metric under a name whose scores another metric has computed."""
+    sources = {entry["name"]: entry.get("source") for entry in run.manifest().get("metrics", ())}
+    for metric in metrics:
+        source = sources.get(metric.name) or metric.source
+        has_moved = _is_builtin(source) and _is_builtin(metric.source)  # into another module of ragmeter's
+        if of_script(source) != of_script(metric.source) and not has_moved:
+            raise UsageError(
+                f"the run {run.name} has another metric {metric.name!r}: {source}, not {metric.source}",
+                hint="give the new one another name, or score the rows as a run of their own: " + _anew(run),
+            )
+
+
+def _is_builtin(source: str) -> bool:
+    return source.startswith("ragmeter.")
 
 
 def _with_judges(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,7 +216,7 @@ def _other_judge(run: Run, filler: ColumnFiller, before: Mapping[str, Any], diff
 
 def _anew(run: Run) -> str:
     if isinstance(run, TemporaryRun):
-        return "evaluate the same data again, with this judge"
+        return "evaluate the same data again"
     rows = run.rows_place
     return by_caller(f"--results {rows} --run NAME", f"evaluate({str(rows)!r}, ...)")
 

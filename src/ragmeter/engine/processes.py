@@ -66,6 +66,7 @@ def can_start() -> bool:
 def _begin() -> None:
     """The first thing that a worker does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr  # for what the user's code prints: standard output is for the command's result
     set_up_own_process()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

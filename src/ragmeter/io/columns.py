@@ -26,11 +26,13 @@ from ragmeter.io.tools import Known, heads_of, known_file
 from ragmeter.table import (
     CONTEXT_DETAILS,
     LIST_COLUMNS,
+    NO_RESULT,
     NUMBER_COLUMNS,
     RELEVANCE_GRADES,
     TEXT_COLUMNS,
     Batch,
     Column,
+    outcome_column,
 )
 from ragmeter.text_columns import ListsOfOne, TextColumn
 
@@ -68,6 +70,7 @@ class Typed:
             columns: dict[str, Column] = {}
             for title, name in names.items():
                 columns |= self._columns(name, title, batch, names.values())
+            columns |= _missing_answers(columns)
             late = [name for name in derived if name not in columns]
             derived = [name for name in columns if name not in names.values()] + late
             yield Batch(columns | {name: [None] * len(batch) for name in late}, batch.lines, file=batch.file)
@@ -212,6 +215,18 @@ def _reference(value: object) -> list[str] | None:
         with suppress(NotAListError):
             return as_list(text)
     return None if text is None else [text]
+
+
+def _missing_answers(columns: Mapping[str, Column]) -> dict[str, Column]:
+    """The answers without empty ones for which a metric's outcome says that there is none.
+
+    A run that was exported as CSV has an empty cell for both, and its outcomes beside them.
+    """
+    outcomes = [column for name, column in columns.items() if name.endswith(outcome_column(""))]
+    none = {row for column in outcomes for row, outcome in enumerate(column) if outcome in ("no_answer", NO_RESULT)}
+    if not none or "answer" not in columns:
+        return {}
+    return {"answer": [answer or (None if row in none else answer) for row, answer in enumerate(columns["answer"])]}
 
 
 def _reach(batch: Batch, paths: Iterable[str]) -> None:

@@ -100,14 +100,17 @@ def recognise(
     """
     names: dict[str, str] = {}
     mapped = {title for name, title in mapping.items() if name in _ALIASES[role]} | not_meant
-    known = {alias(title): title for title in reversed(titles) if title not in mapped}
+    known: dict[str, list[str]] = {}
+    for other in titles:
+        if other not in mapped:
+            known.setdefault(alias(other), []).append(other)
     for name, aliases in _ALIASES[role].items():
         title = mapping.get(name)
         if title is not None and title in titles:
             names[title] = name
         else:  # of two files, only one may have the title in the mapping
-            present = [known[other] for other in aliases if other in known]
-            if len(present) > 1 and alias(present[0]) != name:
+            present = _meant(name, [own for other in aliases for own in known.get(other, ())])
+            if len(present) > 1:
                 raise ColumnError(
                     f"{' and '.join(map(repr, present))} could each be the {name}",
                     file=file,
@@ -121,6 +124,11 @@ def recognise(
             own = as_text(title) or "unnamed"
             names[title] = own if own not in taken and own not in NAMED_COLUMNS else f"{role}.{own}"
     return {title: names[title] for title in titles}
+
+
+def _meant(name: str, titles: list[str]) -> list[str]:
+    """Those of the titles for a column that are meant: the column's own name, or else its name in other letters."""
+    return [title for title in titles if title == name] or [title for title in titles if alias(title) == name] or titles
 
 
 def alias(title: str) -> str:
