@@ -45,7 +45,7 @@ def _same_signs(case: Compared) -> Bools:
     for row in np.flatnonzero(same).tolist():
         gold, answer = (text.strip() for text in case.texts(row)[1:])
         same[row] = bool(gold) and gold == answer
-    return same
+    return np.asarray(same)
 
 
 def _no_number(case: Compared) -> Bools:
