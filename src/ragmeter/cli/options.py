@@ -177,8 +177,10 @@ def part_options(parser: argparse.ArgumentParser, *, slices: str) -> None:
     )
 
 
-def statistics_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of intervals."""
+def statistics_options(
+    parser: argparse.ArgumentParser, cluster: str = "session_id, or qid, where some rows share one"
+) -> None:
+    """Add the options of intervals. `cluster` says what the default of --cluster is."""
     group = parser.add_argument_group("intervals")
     group.add_argument(
         "--interval",
@@ -191,7 +193,7 @@ def statistics_options(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         default=AUTO,
         help="rows with the same value here belong together; none: no rows do; "
-        "default: session_id, or qid, where some rows share one",
+        f"default: {cluster}",
     )
     group.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="default: 0.95")
     group.add_argument("--seed", metavar="N", type=int, default=0, help="of everything that is drawn; default: 0")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, overload
 
 from ragmeter import naming
 from ragmeter.show.numbers import number, p_value, percent, signed, signed_interval
+from ragmeter.show.sentences.comparison import clustered_by
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.intervals import Interval
@@ -110,6 +111,9 @@ class Pair:
 class Comparison(Tabular):
     """The comparison of every pair of runs. `tests` is the number of tests that p-values are corrected over.
 
+    `cluster` is the column whose rows were taken together; `other_clusters` has the runs whose own intervals are
+    clustered by another column, and that column.
+
     It is a sequence of pairs; with only two runs, `comparison["token_f1"]` is the difference by that metric.
     """
 
@@ -124,10 +128,16 @@ class Comparison(Tabular):
     draws: int
     tests: int
     pairs: list[Pair]
+    other_clusters: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
+
+    @property
+    def clustered(self) -> str:
+        """The end of a sentence about the test: how the rows were clustered."""
+        return clustered_by(self.cluster, self.other_clusters)
 
     def __len__(self) -> int:
         return len(self.pairs)

@@ -126,6 +126,12 @@ def counted(n: int, clusters: int | None) -> str:
     return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} clusters"
 
 
+def clustered_by(column: str | None, others: Mapping[str, str]) -> str:
+    """The column whose rows were taken together, and the runs whose own intervals are clustered by another."""
+    own = ", ".join(f"{run} itself by {other}" for run, other in others.items())
+    return f", clustered by {column}{f' ({own})' if own else ''}" if column else ""
+
+
 def overview(significant: Mapping[str, str], others: Mapping[str, str], nearest: str | None, more: str) -> str:
     """The differences of two runs: of a few metrics all, of many the significant ones.
 

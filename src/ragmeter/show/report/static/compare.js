@@ -70,7 +70,8 @@ function onePair(pair) {
     inWords(pair),
     make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have. p is that of a paired ${data.comparison.test} test`,
       data.comparison.tests > 1 ? `, corrected (Holm) over ${count(data.comparison.tests)} tests: all metrics and pairs of runs` : '',
-      data.comparison.cluster ? [', with rows of one ', make('code', {}, words(data.comparison.cluster)), ' taken together'] : '', '. ', alone(pair)),
+      data.comparison.cluster ? [', with rows of one ', make('code', {}, words(data.comparison.cluster)), ' taken together'] : '',
+      Object.entries(data.comparison.other_clusters || {}).map(([run, column]) => [', ', words(run), ' itself by ', make('code', {}, words(column))]), '. ', alone(pair)),
     turned(pair), moved(pair, both));
 }
 
