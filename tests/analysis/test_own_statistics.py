@@ -6,11 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from ragmeter import compare, evaluate, gate
 from ragmeter.analysis.power import plan_from_pilot
+from ragmeter.analysis.slicing import summarise_run
+from ragmeter.runs.finding import find_run
+from ragmeter.stats.summary import MetricSummary
 from tests.conftest import Run
 
+OLD_RUNS = Path(__file__).parent.parent / "data" / "old_runs"
 #: Ten groups of four rows, in which every second group gets better together.
 BEFORE = [
     {
@@ -51,9 +56,10 @@ def test_the_gate_and_a_plan_use_them_too(clustered: Path, ragmeter: Run) -> Non
     check = gate("after", no_worse_than=["before:token_f1:0.01"], output_dir=folder).checks[0]
     assert check.interval == interval
     assert "n = 40 in 10 clusters" in check.reason
-    plans = [plan_from_pilot(["before", "after"], "token_f1", output_dir=folder, cluster=by) for by in ("auto", "group")]
-    assert plans[0] == plans[1]
-    assert plans[0].basis == "before and after, clustered by group"
+    runs = ["before", "after"]
+    plan = plan_from_pilot(runs, "token_f1", output_dir=folder)
+    assert plan == plan_from_pilot(runs, "token_f1", cluster="group", output_dir=folder)
+    assert plan.basis == "before and after, clustered by group"
     assert "in 10 clusters" in ragmeter("compare", "before", "after").stdout
 
 
@@ -73,3 +79,40 @@ def test_runs_of_different_clusters(tmp_path: Path, ragmeter: Run) -> None:
     without = [{name: value for name, value in row.items() if name != "group"} for row in AFTER]
     keep(tmp_path, "later", without, cluster="other")
     assert compare(["before", "later"], output_dir=tmp_path / "runs").cluster == "other"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"level": 0.8},
+        {"cluster": "group"},
+        {"cluster": None},
+        {"interval": "bootstrap"},
+        {"interval": "bca", "seed": 5},
+        {"interval": "t"},
+    ],
+    ids=str,
+)
+def test_a_summary_has_the_figures_of_its_run(tmp_path: Path, settings: dict[str, Any]) -> None:
+    rows = [{**row, "session_id": row["group"]} for row in BEFORE]
+    run = evaluate(rows, metrics="token_f1,exact_match", run="r", output_dir=tmp_path, **settings)
+    assert run.folder is not None
+    assert {name: summary.as_dict() for name, summary in summarise_run(run).metrics.items()} == {
+        name: MetricSummary.of(summary).as_dict() for name, summary in run.folder.metrics().items()
+    }
+    other = summarise_run(run, interval="auto", cluster=None, level=0.9)
+    assert (other.statistics.cluster, other.metrics["exact_match"].interval_method) == (None, "wilson")
+    assert other.metrics["exact_match"].level == 0.9
+
+
+def test_a_summary_has_the_score_of_whole_conversations() -> None:
+    name = "multi_turn_conversation_score"
+    run = find_run(OLD_RUNS / "talk")
+    assert summarise_run(run).metrics[name] == MetricSummary.of(run.metrics()[name])
+    (wide,) = summarise_run(run, metrics=name, level=0.99).metrics.values()
+    (narrow,) = summarise_run(run, metrics=name, level=0.5, slices="session_id").metrics.values()
+    assert wide.interval is not None
+    assert narrow.interval is not None
+    assert narrow.sd is not None
+    assert wide.interval[0] < narrow.interval[0] < narrow.interval[1] < wide.interval[1]
+    assert narrow.interval == pytest.approx(stats.t.interval(0.5, 2, narrow.mean, narrow.sd / 3**0.5), abs=1e-9)

@@ -136,7 +136,8 @@ def plan_from_pilot(
     usual = _usual(first.measure(metric), first.scores(metric))
     ends = [pilot.measure(metric).bounds for pilot in pilots]
     bounds = min(low for low, _ in ends), max(high for _, high in ends)
-    return plan(variances, metric=metric, basis=basis + clustered_by(column, others), n_pilot=n, usual=usual, bounds=bounds, **settings)
+    basis += clustered_by(column, others)
+    return plan(variances, metric=metric, basis=basis, n_pilot=n, usual=usual, bounds=bounds, **settings)
 
 
 def _check_range(differences: Sequence[float], metric: str | None, bounds: tuple[float, float]) -> None:

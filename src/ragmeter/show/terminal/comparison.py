@@ -36,7 +36,8 @@ def show_comparison(comparison: Comparison) -> None:
             out.sentence(line)
         out.print()
     correction = f"; p: corrected (Holm) over {comparison.tests:,} tests" if corrected else ""
-    out.sentence(f"test: {comparison.test}{comparison.clustered}{correction}; significant: p below {given(comparison.alpha)}")
+    test = f"test: {comparison.test}{comparison.clustered}"
+    out.sentence(f"{test}{correction}; significant: p below {given(comparison.alpha)}")
 
 
 def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
