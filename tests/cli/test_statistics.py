@@ -277,3 +277,16 @@ def test_a_summary_of_another_version(ragmeter: Run, runs: Path) -> None:
         done = ragmeter(*call)
         assert done.returncode == 2
         assert "summary.json: can't be read: metrics.score has no range" in done.stderr
+
+
+def test_the_test_that_was_made_is_named(ragmeter: Run, runs: Path) -> None:
+    """McNemar's test is for scores of 0 and 1, and others get another one."""
+    made = "mcnemar (right) or randomisation (score)"
+    done = ragmeter("compare", "old", "new", "--metrics", "right", "score", "--test", "mcnemar", "--keep")
+    assert f"test: {made}; p: corrected" in done.stdout
+    assert ragmeter("report", "old", "new", "--output", "page.html", "--markdown", "page.md").returncode == 0
+    assert f"; test: {made}, alpha: 0.05" in (runs / "page.md").read_text(encoding="utf-8")
+    page = (runs / "page.html").read_text(encoding="utf-8")
+    assert re.search(rf'"test_made": ?"{re.escape(made)}"', page)
+    alone = ragmeter("compare", "old", "new", "--metrics", "score", "--test", "mcnemar")
+    assert alone.stdout.splitlines()[-1].startswith("test: randomisation; ")

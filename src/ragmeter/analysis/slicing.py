@@ -62,8 +62,8 @@ def summarise_run(
 ) -> RunSummary:
     """Summarise a kept run: its metrics on all rows, and on the rows of each slice.
 
-    `slices` are columns, or pairs of them as "one,two". The other settings are those of `evaluate()`, by default the run's
-    own; a cluster of None takes all rows for independent. A score of whole conversations has no slices.
+    `slices` are columns, or pairs of them as "one,two". The other settings are those of `evaluate()`, by default the
+    run's own; a cluster of None takes all rows for independent. A score of whole conversations has no slices.
     """
     run = find_run(run, output_dir)
     others: dict[str, Any] = {"method": interval, "level": level, "seed": seed}

@@ -177,5 +177,5 @@ def _about(comparison: Comparison) -> Markup:
     """What the verdicts rest on."""
     corrected = f" {wording.CORRECTED.format(tests=comparison.tests)}" if comparison.tests > 1 else ""
     significant = wording.SIGNIFICANT.format(alpha=given(comparison.alpha))
-    test = f"{wording.TEST}: {comparison.test}{comparison.clustered}."
+    test = f"{wording.TEST}: {comparison.test_made}{comparison.clustered}."
     return element("p", text(f"{test}{corrected} {significant}"), class_="soft")

@@ -187,7 +187,7 @@ def statistics_options(
     cluster: str = "session_id, or qid, where some rows share one",
     own: bool = False,
 ) -> None:
-    """Add the options of intervals. `cluster` says what the default of --cluster is; `own`: the others are the run's."""
+    """Add the options of intervals. `cluster` says what the default of --cluster is; `own`: others are the run's."""
     group = parser.add_argument_group("intervals")
     usual: dict[str, Any] = dict.fromkeys(("interval", "level", "seed")) if own else _USUAL_STATISTICS
     shown = {name: "the run's own" if value is None else value for name, value in usual.items()}

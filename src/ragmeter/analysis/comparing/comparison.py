@@ -8,7 +8,7 @@ from typing import Any, ClassVar, overload
 
 from ragmeter import naming
 from ragmeter.show.numbers import number, p_value, percent, signed, signed_interval
-from ragmeter.show.sentences.comparison import clustered_by
+from ragmeter.show.sentences.comparison import clustered_by, tests_made
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.intervals import Interval
@@ -132,7 +132,15 @@ class Comparison(Tabular):
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self)
+        return {**asdict(self), "test_made": self.test_made}
+
+    @property
+    def test_made(self) -> str:
+        """The test that the p-values are of: McNemar's is made of metrics of 0 and 1 alone, whatever was asked for."""
+        made = {
+            name: result.test for pair in self.pairs for name, result in pair.metrics.items() if result.p is not None
+        }
+        return tests_made(made) or self.test
 
     @property
     def clustered(self) -> str:

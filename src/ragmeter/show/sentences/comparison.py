@@ -126,6 +126,14 @@ def counted(n: int, clusters: int | None) -> str:
     return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} clusters"
 
 
+def tests_made(tests: Mapping[str, str]) -> str:
+    """The test of each metric: its name where all have the same, else `mcnemar (right) or randomisation (score)`."""
+    metrics: dict[str, list[str]] = {}
+    for metric, test in tests.items():
+        metrics.setdefault(test, []).append(metric)
+    return " or ".join(test if len(metrics) == 1 else f"{test} ({_listed(names)})" for test, names in metrics.items())
+
+
 def clustered_by(column: str | None, others: Mapping[str, str]) -> str:
     """The column whose rows were taken together, and the runs whose own intervals are clustered by another."""
     own = ", ".join(f"{run} itself by {other}" for run, other in others.items())

@@ -36,7 +36,7 @@ def show_comparison(comparison: Comparison) -> None:
             out.sentence(line)
         out.print()
     correction = f"; p: corrected (Holm) over {comparison.tests:,} tests" if corrected else ""
-    test = f"test: {comparison.test}{comparison.clustered}"
+    test = f"test: {comparison.test_made}{comparison.clustered}"
     out.sentence(f"{test}{correction}; significant: p below {given(comparison.alpha)}")
 
 
