@@ -85,7 +85,7 @@ class Wording:
         correction = f" after correction over {self.tests:,} tests" if self.tests > 1 else ""
         at = "" if self.alpha == _USUAL_ALPHA else f" at alpha {given(self.alpha)}"
         name = "Holm p" if self.tests > 1 else "p"
-        return f"{at}{correction} ({equals(name, p_value(p))}, {n})"
+        return f"{at}{correction} ({equals(name, p_value(p, self.alpha))}, {n})"
 
 
 def judged_differently(metrics: str, a: str, b: str, differing: Mapping[str, tuple[Any, Any]], instead: str) -> str:

@@ -70,18 +70,21 @@ def summary_sentence(name: str, summary: Mapping[str, Any]) -> str:
     return f"{name} {numbers.number(summary['mean'])}{between}, {scored}"
 
 
-def brief(summary: MetricSummary) -> str:
-    """A mean with its interval and its n; with `few` where the interval has too few rows to be accurate."""
+def brief(summary: MetricSummary, limit: float | None = None) -> str:
+    """A mean with its interval and its n; with `few` where the interval has too few rows to be accurate.
+
+    Beside a `limit` the numbers have the digits that tell on which side of it they are.
+    """
     if summary.mean is None:
         return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
     between = "no interval"
     if summary.interval is not None:
-        between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval)}"
+        between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval, limit)}"
     few = ""
     if is_few(summary.n_scored, summary.n_clusters):
         few = " (few)" if summary.n_clusters is None else f" (few: {summary.n_clusters:,} groups)"
     n = numbers.scored(summary.n_scored, summary.n_total)
-    return f"{numbers.number(summary.mean)} ({between}), n = {n}{few}"
+    return f"{numbers.number(summary.mean, limit)} ({between}), n = {n}{few}"
 
 
 def bracketed(value: float, interval: Interval | None, n: str) -> str:
