@@ -290,3 +290,15 @@ def test_the_test_that_was_made_is_named(ragmeter: Run, runs: Path) -> None:
     assert re.search(rf'"test_made": ?"{re.escape(made)}"', page)
     alone = ragmeter("compare", "old", "new", "--metrics", "score", "--test", "mcnemar")
     assert alone.stdout.splitlines()[-1].startswith("test: randomisation; ")
+
+
+def test_an_interval_of_no_width_is_no_certainty(ragmeter: Run, tmp_path: Path) -> None:
+    caution = "score: the scores are all the same, but few: an interval of no width does not make the mean certain"
+    make_run(tmp_path / "runs" / "few", {"score": [0.1] * 3, "right": [1.0] * 3})
+    make_run(tmp_path / "runs" / "many", {"score": [0.1] * 30})
+    assert caution in ragmeter("summary", "few").stdout.splitlines()
+    assert "no width" not in ragmeter("summary", "many").stdout
+    row = json.dumps({"answer": "a", "reference": "a"}) + "\n"
+    (tmp_path / "rows.jsonl").write_text(3 * row, encoding="utf-8")
+    done = ragmeter("evaluate", "--results", "rows.jsonl", "--metrics", "token_f1", "exact_match", "--run", "r")
+    assert caution.replace("score:", "token_f1:") in done.stdout.splitlines()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragmeter.show.numbers import about, given, number, percent
+from ragmeter.show.numbers import about, given, number, percent, signed
 from ragmeter.show.sentences.causes import because
 from ragmeter.show.sentences.metrics import brief
 from ragmeter.stats.summary import MetricSummary
@@ -48,8 +48,8 @@ def margin_reason(
         decision = f"the whole interval is {loss}"
     elif needed is not None:
         decision += f"; if they are alike, about {about(needed)} questions would show it"
-    if (exact := number(-worst, margin)) != number(-worst):  # the sentence has rounded it to the margin
-        decision += f" (at worst {exact})"
+    if signed(worst, -margin) != signed(worst):  # the sentence has rounded it to the margin
+        decision += f" (at worst {number(-worst, margin)})"
     rough = f"; few {few}, so it is rough" if few else ""
     return f"{sentence}: {decision}{rough}"
 

@@ -15,6 +15,8 @@ from ragmeter.stats.summary import MetricSummary
 #: The arrow beside a metric's name: which direction is better.
 ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
+#: An interval up to this has no width but rounding errors.
+_NO_WIDTH = 1e-9
 #: Scores of conversations, which no metric computes.
 _OF_JUDGES = {
     "is_correct": "Share of turns that were answered correctly.",
@@ -68,6 +70,19 @@ def summary_sentence(name: str, summary: Mapping[str, Any]) -> str:
     scored = f"{summary['n_scored']:,} of {summary['n_total']:,} scored"
     between = "" if summary["interval"] is None else f" ({level(summary)}: {numbers.interval(summary['interval'])})"
     return f"{name} {numbers.number(summary['mean'])}{between}, {scored}"
+
+
+def without_width(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A caution for metrics whose few scores are all the same, because an interval of no width looks like certainty."""
+    names = [
+        name
+        for name, summary in metrics.items()
+        if summary["interval"] is not None
+        and summary["interval"][1] - summary["interval"][0] <= _NO_WIDTH
+        and is_few(summary["n_scored"], summary.get("n_clusters"))
+    ]
+    why = "the scores are all the same, but few: an interval of no width does not make the mean certain"
+    return [f"{', '.join(names)}: {why}"] if names else []
 
 
 def brief(summary: MetricSummary, limit: float | None = None) -> str:
