@@ -17,6 +17,7 @@ from ragmeter.analysis.listing import MetricInfo, list_metrics
 from ragmeter.definition import METRICS
 from ragmeter.errors import ColumnError, RagmeterWarning, UnknownNameError, UsageError
 from ragmeter.show.markdown import metric_page
+from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import Scores
 from tests.conftest import Run
 
@@ -31,6 +32,24 @@ class MyNewScorer(BaseScorer):
 
     def get_score_name(self) -> str:
         return "my_new_score"
+
+
+class SameLength(MyNewScorer):
+    """A scorer of 0 and 1."""
+
+    binary = True
+
+    def calculate_score(self, reference: str, candidate: str) -> float:
+        return float(len(reference) == len(candidate))
+
+    def get_score_name(self) -> str:
+        return "same_length"
+
+
+def test_a_scorer_may_say_that_its_mean_is_a_rate() -> None:
+    found = evaluate([{"answer": "abc", "reference": "abd"}] * 3, metrics=[SameLength, MyNewScorer])
+    assert found["same_length"].interval == wilson_interval(3, 3)
+    assert (found["my_new_score"].binary, found["my_new_score"].interval_method) == (False, "student_t")
 
 
 def test_a_metric_in_a_few_lines() -> None:

@@ -56,7 +56,12 @@ OTHER_TOOLS = {
 
 
 class BaseScorer(ABC):
-    """A metric written as a class that scores one pair of texts at a time."""
+    """A metric written as a class that scores one pair of texts at a time.
+
+    A class whose scores are all 0 or 1 says `binary = True`: then its mean is a rate, with the interval of one.
+    """
+
+    binary: bool = False
 
     @abstractmethod
     def calculate_score(self, reference: str, candidate: str) -> float:
@@ -207,7 +212,9 @@ def _from_scorer(scorer: Any, owner: object) -> Metric:
 
     score.__doc__ = inspect.getdoc(type(scorer))
     scorer_class = type(scorer)
-    return ScorerMetric(name, score, source=f"{scorer_class.__module__}.{scorer_class.__qualname__}", owner=owner)
+    source = f"{scorer_class.__module__}.{scorer_class.__qualname__}"
+    binary = getattr(scorer, "binary", False) is True  # a class of another tool may have anything under this name
+    return ScorerMetric(name, score, binary=binary, source=source, owner=owner)
 
 
 class ScorerMetric(Metric):

@@ -18,6 +18,7 @@ import ragmeter
 from ragmeter.analysis.gating import Gate, Rule, gate
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import dumps
+from tests.make_runs import make_run
 
 
 def rows(right: int, wrong: int, failed: int = 0, first: int = 0) -> list[dict[str, Any]]:
@@ -38,6 +39,19 @@ def timed(latencies: Sequence[float | None]) -> list[dict[str, Any]]:
 
 def keep(folder: Path, run: str, held: list[dict[str, Any]], metrics: str = "exact_match") -> ragmeter.Evaluation:
     return ragmeter.evaluate(held, metrics=metrics, run=run, output_dir=folder)
+
+
+def test_a_reason_shows_on_which_side_of_its_limit_a_score_is(tmp_path: Path) -> None:
+    make_run(tmp_path / "low", {"score": [0.59998] * 40})
+    (check, _) = gate("low", fail_under="score=0.6", output_dir=tmp_path).checks
+    assert not check.passed
+    assert check.reason.startswith("score is 0.59998 (95%: 0.59998 to 0.59998), n = 40: at least 0.6 is asked for")
+    make_run(tmp_path / "high", {"score": [0.6] * 40})
+    (check, *_) = gate("low", no_worse_than="high:score:0.00001", output_dir=tmp_path).checks
+    assert "low is -0.00002 against high (95%: -0.00002 to -0.00002), significantly worse" in check.reason
+    make_run(tmp_path / "near", {"score": [0.589997] * 40})
+    (check, *_) = gate("near", no_worse_than="high:score:0.01", output_dir=tmp_path).checks
+    assert "the whole interval is a loss of more than 0.01 (at worst 0.010003)" in check.reason
 
 
 # Rules

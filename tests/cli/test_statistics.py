@@ -277,3 +277,28 @@ def test_a_summary_of_another_version(ragmeter: Run, runs: Path) -> None:
         done = ragmeter(*call)
         assert done.returncode == 2
         assert "summary.json: can't be read: metrics.score has no range" in done.stderr
+
+
+def test_the_test_that_was_made_is_named(ragmeter: Run, runs: Path) -> None:
+    """McNemar's test is for scores of 0 and 1, and others get another one."""
+    made = "mcnemar (right) or randomisation (score)"
+    done = ragmeter("compare", "old", "new", "--metrics", "right", "score", "--test", "mcnemar", "--keep")
+    assert f"test: {made}; p: corrected" in done.stdout
+    assert ragmeter("report", "old", "new", "--output", "page.html", "--markdown", "page.md").returncode == 0
+    assert f"; test: {made}, alpha: 0.05" in (runs / "page.md").read_text(encoding="utf-8")
+    page = (runs / "page.html").read_text(encoding="utf-8")
+    assert re.search(rf'"test_made": ?"{re.escape(made)}"', page)
+    alone = ragmeter("compare", "old", "new", "--metrics", "score", "--test", "mcnemar")
+    assert alone.stdout.splitlines()[-1].startswith("test: randomisation; ")
+
+
+def test_an_interval_of_no_width_is_no_certainty(ragmeter: Run, tmp_path: Path) -> None:
+    caution = "score: the scores are all the same, but few: an interval of no width does not make the mean certain"
+    make_run(tmp_path / "runs" / "few", {"score": [0.1] * 3, "right": [1.0] * 3})
+    make_run(tmp_path / "runs" / "many", {"score": [0.1] * 30})
+    assert caution in ragmeter("summary", "few").stdout.splitlines()
+    assert "no width" not in ragmeter("summary", "many").stdout
+    row = json.dumps({"answer": "a", "reference": "a"}) + "\n"
+    (tmp_path / "rows.jsonl").write_text(3 * row, encoding="utf-8")
+    done = ragmeter("evaluate", "--results", "rows.jsonl", "--metrics", "token_f1", "exact_match", "--run", "r")
+    assert caution.replace("score:", "token_f1:") in done.stdout.splitlines()

@@ -26,7 +26,7 @@ def runs(tmp_path: Path) -> Path:
 
 def figures(value: Any) -> Any:
     """What an output says, without its sentences and texts."""
-    texts = ("sentence", "movers", "warnings", "judges_differ")
+    texts = ("sentence", "movers", "warnings", "judges_differ", "test_made", "other_clusters")
     if isinstance(value, dict):
         return {key: figures(part) for key, part in value.items() if key not in texts}
     return [figures(part) for part in value] if isinstance(value, list) else value

@@ -72,6 +72,22 @@ def test_differences_have_a_sign() -> None:
     ]  # fmt: skip
 
 
+def test_no_difference_looks_like_none() -> None:
+    differences = (0.00003, -0.000049, 2e-9, 0.00005)
+    assert [signed(value) for value in differences] == ["+0.00003", "-0.00005", "+0.000000002", "+0.0001"]
+    assert signed_interval((-0.00001, 0.2)) == "-0.00001 to +0.2000"
+
+
+def test_rounding_does_not_hide_the_side_of_a_limit() -> None:
+    beside = [(0.59998, 0.6), (0.60004, 0.6), (0.6, 0.6), (0.1 + 0.2, 0.3), (0.5, 0.6), (0.60003, 0.60004)]
+    assert [number(value, limit) for value, limit in beside] == [
+        "0.59998", "0.60004", "0.6000", "0.3000", "0.5000", "0.6000"
+    ]  # fmt: skip
+    assert (number(1999.97, 2000), number(2000.04, 2000), number(None, 1)) == ("1,999.97", "2,000.04", "–")
+    assert interval((0.59996, 0.7), 0.6) == "0.59996 to 0.7000"
+    assert [p_value(p, 0.05) for p in (0.04997, 0.05003, 0.05, 0.3)] == ["0.04997", "0.05003", "0.0500", "0.3000"]
+
+
 def test_intervals() -> None:
     assert interval((0.14791, 0.7137)) == "0.1479 to 0.7137"
     assert interval((0, 34.1)) == "0.0000 to 34.1", "the end of a range may be an int, and is a mean's end all the same"

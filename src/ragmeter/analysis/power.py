@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.analysis.comparing.pairing import pair
+from ragmeter.analysis.comparing.pairing import cluster_column, pair, paired_clusters
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.write import RUNS
-from ragmeter.runs.finding import RunLike, find_runs
+from ragmeter.runs.finding import RunLike, find_runs, run_labels
 from ragmeter.show.numbers import given, two_digits
+from ragmeter.show.sentences.comparison import clustered_by
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
@@ -114,28 +115,29 @@ def plan_from_pilot(
     first = pilots[0]
     for pilot in pilots:
         metric = pilot.measure(metric).name
-    column, codes = first.clusters(Confidence(cluster=cluster))
+    column, others = cluster_column(pilots, run_labels(pilots), Confidence(cluster=cluster))
     questions = cluster_codes(first.column(QID))
     if column == QID:  # repeats of a question are not clusters of questions: their variance is estimated separately
-        column, codes = None, None
+        column = None
+    clusters = Confidence(cluster=column)
     if len(pilots) == 2:
         second = pilots[1]
         paired = pair(first, second)
         a, b = first.scores(metric)[paired.a], second.scores(metric)[paired.b]
         questions = questions[paired.a]
-        variances, n = _of_two(a, b, questions, None if codes is None else codes[paired.a])
+        variances, n = _of_two(a, b, questions, paired_clusters(first, second, paired, clusters))
         basis = f"{first.name} and {second.name}"
     else:
-        variances, n = _of_one(first.scores(metric), questions, codes, correlation)
+        variances, n = _of_one(first.scores(metric), questions, first.clusters(clusters)[1], correlation)
         basis = f"{first.name}, and a correlation of {given(correlation)} with the other system"
     if not n:
         names = " and ".join(pilot.name for pilot in pilots)
         raise UsageError(f"{names}: no question has a score of {metric}{' in both' if len(pilots) == 2 else ''}")
-    clustered = f", clustered by {column}" if column else ""
     usual = _usual(first.measure(metric), first.scores(metric))
     ends = [pilot.measure(metric).bounds for pilot in pilots]
     bounds = min(low for low, _ in ends), max(high for _, high in ends)
-    return plan(variances, metric=metric, basis=basis + clustered, n_pilot=n, usual=usual, bounds=bounds, **settings)
+    basis += clustered_by(column, others)
+    return plan(variances, metric=metric, basis=basis, n_pilot=n, usual=usual, bounds=bounds, **settings)
 
 
 def _check_range(differences: Sequence[float], metric: str | None, bounds: tuple[float, float]) -> None:

@@ -16,7 +16,7 @@ from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
-from ragmeter.stats.intervals import SMALL
+from ragmeter.stats.intervals import SMALL, mean_interval, within
 from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.table import SCORED, Measure, Scores
 
@@ -54,22 +54,26 @@ def summarise_run(
     *,
     metrics: str | Iterable[str] | None = None,
     slices: str | Iterable[str] = (),
-    interval: str = AUTO,
+    interval: str | None = None,
     cluster: str | None = AUTO,
-    level: float = 0.95,
-    seed: int = 0,
+    level: float | None = None,
+    seed: int | None = None,
     output_dir: str | Path = RUNS,
 ) -> RunSummary:
     """Summarise a kept run: its metrics on all rows, and on the rows of each slice.
 
-    `slices` are columns, or pairs of them as "one,two". The other settings are those of `evaluate()`.
+    `slices` are columns, or pairs of them as "one,two". The other settings are those of `evaluate()`, by default the
+    run's own; a cluster of None takes all rows for independent. A score of whole conversations has no slices.
     """
     run = find_run(run, output_dir)
-    confidence = Confidence(interval, cluster, level, seed)
-    cluster, codes = run.clusters(confidence)
+    others: dict[str, Any] = {"method": interval, "level": level, "seed": seed}
+    confidence = replace(run.confidence, **{name: value for name, value in others.items() if value is not None})
+    cluster, codes = run.clusters(replace(confidence, cluster=cluster))
     confidence = replace(confidence, cluster=cluster)
-    names = [run.measure(name).name for name in chosen_names(metrics)] or list(run.measures)
-    columns = [_Column(run.measure(name), run.scores(name), *run.outcomes(name)) for name in names]
+    known = {name: MetricSummary.of(summary) for name, summary in run.metrics().items() if name not in run.measures}
+    names = [name if name in known else run.measure(name).name for name in chosen_names(metrics)]
+    names = names or list(dict.fromkeys([*run.metrics(), *run.measures]))
+    columns = [_Column(run.measure(name), run.scores(name), *run.outcomes(name)) for name in names if name not in known]
 
     def summaries(selected: Mask) -> dict[str, MetricSummary]:
         return {column.measure.name: column.summary(selected, confidence, codes) for column in columns}
@@ -82,7 +86,17 @@ def summarise_run(
             on_slice = summaries(selected)
             small = any(summary.n_scored < SMALL for summary in on_slice.values())
             parts.append(Slice(name, slice_label(value), int(selected.sum()), small, on_slice))
-    return RunSummary(run.name, run.n_rows, confidence, summaries(np.ones(run.n_rows, dtype=bool)), parts)
+    on_all = summaries(np.ones(run.n_rows, dtype=bool))
+    on_all |= {name: _at_level(known[name], confidence.level) for name in names if name in known}
+    return RunSummary(run.name, run.n_rows, confidence, {name: on_all[name] for name in names}, parts)
+
+
+def _at_level(summary: MetricSummary, level: float) -> MetricSummary:
+    """A summary whose scores are not in the table, with Student's interval at another level."""
+    if level == summary.level or summary.mean is None or summary.sd is None:
+        return summary
+    interval = within(mean_interval(summary.mean, summary.sd, summary.n_scored, level), summary.range)
+    return replace(summary, interval=interval, level=level)
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def _moved(pair: Pair) -> Iterator[tuple[Content, ...]]:
 
 def _about(comparison: Comparison) -> Markup:
     """What the verdicts rest on."""
-    cluster = f", clustered by {comparison.cluster}" if comparison.cluster else ""
     corrected = f" {wording.CORRECTED.format(tests=comparison.tests)}" if comparison.tests > 1 else ""
     significant = wording.SIGNIFICANT.format(alpha=given(comparison.alpha))
-    return element("p", text(f"{wording.TEST}: {comparison.test}{cluster}.{corrected} {significant}"), class_="soft")
+    test = f"{wording.TEST}: {comparison.test_made}{comparison.clustered}."
+    return element("p", text(f"{test}{corrected} {significant}"), class_="soft")

@@ -103,10 +103,7 @@ def slice_table(run: Run, column: str) -> list[Content]:
     """Each metric on the values of a column."""
     from ragmeter.analysis.slicing import summarise_run
 
-    used = run.confidence
-    summary = summarise_run(
-        run, slices=[column], interval=used.method, cluster=used.cluster, level=used.level, seed=used.seed
-    )
+    summary = summarise_run(run, slices=[column])
     names = run.row_metrics
     rows = []
     for part in sorted(summary.slices, key=lambda part: -part.n_rows):

@@ -158,7 +158,7 @@ def _parser() -> options.Parser:
     )
     options.number_option(tests, "--alpha", "SHARE", 0.05, "of false alarms, over all metrics")
     tests.add_argument("--draws", metavar="N", type=int, default=9_999, help="default: 9999")
-    options.statistics_options(parser)
+    options.statistics_options(parser, cluster="what the runs themselves are clustered by")
     options.runs_option(parser)
     options.json_option(parser)
     parser.add_argument(

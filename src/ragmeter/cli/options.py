@@ -200,24 +200,35 @@ def part_options(parser: argparse.ArgumentParser, *, slices: str) -> None:
     )
 
 
-def statistics_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of intervals."""
+#: The settings of intervals, unless others are asked for.
+_USUAL_STATISTICS = {"interval": AUTO, "level": 0.95, "seed": 0}
+
+
+def statistics_options(
+    parser: argparse.ArgumentParser,
+    *,
+    cluster: str = "session_id, or qid, where some rows share one",
+    own: bool = False,
+) -> None:
+    """Add the options of intervals. `cluster` says what the default of --cluster is; `own`: others are the run's."""
     group = parser.add_argument_group("intervals")
+    usual: dict[str, Any] = dict.fromkeys(("interval", "level", "seed")) if own else _USUAL_STATISTICS
+    shown = {name: "the run's own" if value is None else value for name, value in usual.items()}
+    auto = "auto is Wilson's for scores of 0 and 1, and Student's for the rest"
     group.add_argument(
-        "--interval",
-        default=AUTO,
-        choices=METHODS,
-        help="default: auto, which is Wilson's for scores of 0 and 1, and Student's for the rest",
+        "--interval", default=usual["interval"], choices=METHODS, help=f"default: {shown['interval']}; {auto}"
     )
     group.add_argument(
         "--cluster",
         metavar="COLUMN",
         default=AUTO,
-        help="rows with the same value here belong together; none: no rows do; "
-        "default: session_id, or qid, where some rows share one",
+        help=f"rows with the same value here belong together; none: no rows do; default: {cluster}",
     )
-    group.add_argument("--level", metavar="SHARE", type=float, default=0.95, help="default: 0.95")
-    group.add_argument("--seed", metavar="N", type=int, default=0, help="of everything that is drawn; default: 0")
+    group.add_argument(
+        "--level", metavar="SHARE", type=float, default=usual["level"], help=f"default: {shown['level']}"
+    )
+    drawn = f"of everything that is drawn; default: {shown['seed']}"
+    group.add_argument("--seed", metavar="N", type=int, default=usual["seed"], help=drawn)
 
 
 def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:

@@ -94,7 +94,8 @@ def _parser() -> argparse.ArgumentParser:
         "--cluster",
         metavar="COLUMN",
         default=AUTO,
-        help="rows with the same value here belong together; none: no rows do; default: session_id, if some share one",
+        help="rows with the same value here belong together; none: no rows do; "
+        "default: what the runs themselves are clustered by",
     )
     pilot.add_argument(
         "--correlation",

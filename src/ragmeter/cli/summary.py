@@ -19,7 +19,7 @@ def run(argv: Sequence[str]) -> int:
     parser = options.command_parser("ragmeter summary", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help="a run's folder, or its name")
     options.part_options(parser, slices="whose values part the rows")
-    options.statistics_options(parser)
+    options.statistics_options(parser, cluster="the run's own", own=True)
     options.runs_option(parser)
     options.json_option(parser)
     chosen = parser.parse_args(list(argv))
@@ -33,10 +33,11 @@ def run(argv: Sequence[str]) -> int:
 
     stored_run = find_run(chosen.run, chosen.output_dir)
     summary = summarise_run(stored_run, metrics=chosen.metrics, slices=chosen.slice, **options.read_statistics(chosen))
+    level = summary.statistics.level
     if chosen.json:
-        print(dumps({**summary.as_dict(), **repeats_json(stored_run, chosen.level)}, indent=2))
+        print(dumps({**summary.as_dict(), **repeats_json(stored_run, level)}, indent=2))
     else:
         show_summary(summary, limit_lines(stored_run.manifest()))
-        print_repeats(stored_run, chosen.level)
+        print_repeats(stored_run, level)
         print_judge(stored_run.summary(), stored_run.manifest())
     return 0

@@ -33,7 +33,7 @@ from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.places import settle
 from ragmeter.runs.rows import Rows, RowsFile, clusters_of
 from ragmeter.stats.clusters import Codes
-from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import (
     JUDGE_COLUMNS,
     NAMED_COLUMNS,
@@ -192,8 +192,7 @@ class Run:
     @property
     def confidence(self) -> Confidence:
         """The settings of the run's own intervals."""
-        settings = self.summary().get("statistics") or {}
-        return Confidence(**{key: settings[key] for key in ("method", "cluster", "level", "seed") if key in settings})
+        return Confidence.of(self.document(SUMMARY).get("statistics") or {})
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The table, or some of its columns."""
@@ -326,8 +325,11 @@ class Run:
         return rank[places], values
 
     def clusters(self, confidence: Confidence) -> tuple[str | None, Codes | None]:
-        """The column that clusters the rows, and each row's cluster number; None and None for independent rows."""
-        cluster = confidence.cluster
+        """The column that clusters the rows, and each row's cluster number; None and None for independent rows.
+
+        "auto" is the run's own column. Only an old run does not know it, and gets what `evaluate()` would choose.
+        """
+        cluster = self.confidence.cluster if confidence.cluster == AUTO else confidence.cluster
         return self._cached(("clusters", cluster), lambda: clusters_of(cluster, self.texts, self.column))
 
 

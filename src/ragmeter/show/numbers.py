@@ -14,18 +14,22 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 MISSING = "–"
 #: Below this a number has four decimals, from it on one.
 _LARGE = 10.0
-_FOUR_DECIMALS, _ONE_DECIMAL = Decimal("0.0001"), Decimal("0.1")
 #: Above this a number is written with an exponent.
 _HUGE = 1e21
 _ROUNDING = Context(prec=40, rounding=ROUND_HALF_UP)
 #: The smallest p-value that is written in full; 9,999 random draws tell no smaller ones apart.
 _SMALLEST_P = 0.0001
+#: A difference up to this is floating-point noise, and shown as none.
+_NOISE = 1e-9
+#: A number this near to a limit is equal to it, as for a gate; in proportion where the limit is above 1.
+_EQUAL = 1e-12
 
 
-def number(value: float | None) -> str:
+def number(value: float | None, limit: float | None = None) -> str:
     """A mean or another figure: 0.4308, 1,234.5. A whole number (an int) has no decimals.
 
-    Halves are rounded away from zero, as people do and as JavaScript's toFixed does.
+    Halves are rounded away from zero, as people do and as JavaScript's toFixed does. Where rounding would hide on which
+    side of a `limit` the number is, it has more digits: 0.59998 beside 0.6.
     """
     if value is None or not math.isfinite(value):
         return MISSING
@@ -33,22 +37,33 @@ def number(value: float | None) -> str:
         return f"{value:,}"
     if abs(value) >= _HUGE:
         return repr(float(value))
-    decimals = _FOUR_DECIMALS if abs(value) < _LARGE else _ONE_DECIMAL
-    rounded = Decimal(float(value)).quantize(decimals, context=_ROUNDING)
-    return f"{rounded if rounded else abs(rounded):,}"
+    decimals = 4 if abs(value) < _LARGE else 1
+    rounded = _rounded(value, decimals)
+    if limit is not None and abs(value - limit) > _EQUAL * max(1.0, abs(limit)):
+        bound = Decimal(repr(float(limit)))
+        while rounded == bound or (rounded < bound) != (value < limit):
+            decimals += 1
+            rounded = _rounded(value, decimals)
+    return f"{rounded if rounded else abs(rounded):,f}"
 
 
-def signed(value: float | None) -> str:
-    """A difference: like a number, and with a + where it is above 0."""
-    text = number(value)
+def _rounded(value: float, decimals: int) -> Decimal:
+    return Decimal(float(value)).quantize(Decimal(1).scaleb(-decimals), context=_ROUNDING)
+
+
+def signed(value: float | None, limit: float | None = None) -> str:
+    """A difference: like a number, and with a + where it is above 0. No difference but 0 looks like 0."""
+    if limit is None and value is not None and abs(value) > _NOISE:
+        limit = 0.0
+    text = number(value, limit)
     if text in (MISSING, number(0), number(0.0)) or text.startswith("-"):
         return text
     return f"+{text}"
 
 
-def interval(bounds: Sequence[float] | None) -> str:
+def interval(bounds: Sequence[float] | None, limit: float | None = None) -> str:
     """The two ends of an interval: 0.1479 to 0.7137."""
-    return MISSING if bounds is None else f"{number(float(bounds[0]))} to {number(float(bounds[1]))}"
+    return MISSING if bounds is None else f"{number(float(bounds[0]), limit)} to {number(float(bounds[1]), limit)}"
 
 
 def signed_interval(bounds: Sequence[float] | None) -> str:
@@ -56,11 +71,11 @@ def signed_interval(bounds: Sequence[float] | None) -> str:
     return MISSING if bounds is None else f"{signed(float(bounds[0]))} to {signed(float(bounds[1]))}"
 
 
-def p_value(p: float | None) -> str:
-    """A p-value: 0.0625, or <0.0001."""
+def p_value(p: float | None, alpha: float | None = None) -> str:
+    """A p-value: 0.0625, or <0.0001. Beside `alpha` it has as many digits as tell the two apart."""
     if p is None or math.isnan(p):
         return MISSING
-    return f"<{number(_SMALLEST_P)}" if p < _SMALLEST_P else number(float(p))
+    return f"<{number(_SMALLEST_P)}" if p < _SMALLEST_P else number(float(p), alpha)
 
 
 def equals(name: str, text: str) -> str:

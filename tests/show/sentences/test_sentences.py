@@ -26,7 +26,7 @@ from ragmeter.stats.agreement import Estimate
     ],
 )
 def test_what_an_interval_says_of_a_margin(decided: dict[str, object], words: str) -> None:
-    usual = {"passed": False, "lost": False, "needed": None, "few": None}
+    usual = {"worst": -0.5, "passed": False, "lost": False, "needed": None, "few": None}
     assert margin_reason("a sentence", 0.02, **{**usual, **decided}) == f"a sentence: {words}"  # type: ignore[arg-type]
 
 

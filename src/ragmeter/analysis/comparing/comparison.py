@@ -8,6 +8,7 @@ from typing import Any, ClassVar, overload
 
 from ragmeter import naming
 from ragmeter.show.numbers import number, p_value, percent, signed, signed_interval
+from ragmeter.show.sentences.comparison import clustered_by, tests_made
 from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.intervals import Interval
@@ -110,6 +111,9 @@ class Pair:
 class Comparison(Tabular):
     """The comparison of every pair of runs. `tests` is the number of tests that p-values are corrected over.
 
+    `cluster` is the column whose rows were taken together; `other_clusters` has the runs whose own intervals are
+    clustered by another column, and that column.
+
     It is a sequence of pairs; with only two runs, `comparison["token_f1"]` is the difference by that metric.
     """
 
@@ -124,10 +128,24 @@ class Comparison(Tabular):
     draws: int
     tests: int
     pairs: list[Pair]
+    other_clusters: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self)
+        return {**asdict(self), "test_made": self.test_made}
+
+    @property
+    def test_made(self) -> str:
+        """The test that the p-values are of: McNemar's is made of metrics of 0 and 1 alone, whatever was asked for."""
+        made = {
+            name: result.test for pair in self.pairs for name, result in pair.metrics.items() if result.p is not None
+        }
+        return tests_made(made) or self.test
+
+    @property
+    def clustered(self) -> str:
+        """The end of a sentence about the test: how the rows were clustered."""
+        return clustered_by(self.cluster, self.other_clusters)
 
     def __len__(self) -> int:
         return len(self.pairs)

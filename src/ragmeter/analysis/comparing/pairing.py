@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.runs.run import Run
+from ragmeter.stats.clusters import Codes
+from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import QID
 
 Rows = npt.NDArray[np.int64]
@@ -34,6 +37,31 @@ def pair(a: Run, b: Run) -> Pairing:
     """Pair rows by qid. If a qid is repeated, the nth row of one run is paired with the nth of the other."""
     rows_a, rows_b = _partners(a.column(QID), b.column(QID))
     return Pairing(rows_a, rows_b, _unpaired(a, rows_a), _unpaired(b, rows_b), _count_reworded(a, b, rows_a, rows_b))
+
+
+def cluster_column(
+    runs: Sequence[Run], labels: Sequence[str], confidence: Confidence
+) -> tuple[str | None, dict[str, str]]:
+    """The column that clusters the rows of all runs, and by their labels the other columns of runs that have another.
+
+    If the runs' own columns are not the same, it is the first one that all of them have.
+    """
+    if confidence.cluster != AUTO:
+        return runs[0].clusters(confidence)[0], {}
+    columns = {label: run.clusters(confidence)[0] for label, run in zip(labels, runs, strict=True)}
+    own = [column for column in columns.values() if column is not None]
+    in_all = [column for column in own if all(column in run.texts for run in runs)]
+    chosen = next(iter([*in_all, *own]), None)
+    return chosen, {label: column for label, column in columns.items() if column is not None and column != chosen}
+
+
+def paired_clusters(a: Run, b: Run, pairing: Pairing, confidence: Confidence) -> Codes | None:
+    """The cluster number of each pair of rows, from the first run that has the column."""
+    for run, rows in ((a, pairing.a), (b, pairing.b)):
+        if confidence.cluster in run.texts:
+            codes = run.clusters(confidence)[1]
+            return None if codes is None else codes[rows]
+    return None
 
 
 def _partners(first: pa.Array, second: pa.Array) -> tuple[Rows, Rows]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Mover, Pair
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
-from ragmeter.analysis.comparing.pairing import Pairing, pair
+from ragmeter.analysis.comparing.pairing import Pairing, cluster_column, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
 from ragmeter.errors import UsageError
@@ -69,7 +69,7 @@ def compare(
 
     A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`; a difference is the later run
     minus the earlier. `cluster` is the column that groups dependent rows, None for independent rows, or "auto":
-    conversations of several turns, and questions that were asked several times. `slices` are columns, or pairs of them
+    what the runs' own intervals are clustered by. `slices` are columns, or pairs of them
     as "one,two"; None takes all columns with few values. `keep` writes the comparison into the last run's folder: a
     report of these runs then shows it.
     """
@@ -82,10 +82,11 @@ def compare(
             "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
         )
     opened = find_runs(runs, output_dir)
+    labels = run_labels(opened)
     if keep:
         check_kept(opened)
     confidence = Confidence(interval, cluster, level, seed, draws)
-    column = next((name for run in opened if (name := run.clusters(confidence)[0]) is not None), None)
+    column, other_clusters = cluster_column(opened, labels, confidence)
     if column is not None and test == MCNEMAR:
         raise UsageError(
             f"McNemar's test needs independent rows, but these are clustered by {column!r}",
@@ -94,14 +95,13 @@ def compare(
     settings = _Settings(replace(confidence, cluster=column), test, alpha, movers)
     names = chosen_names(metrics) or None
     columns = None if slices is None else several(slices)
-    labels = run_labels(opened)
     pairs = [
         _compare_two(a, b, labels_of_pair, names, columns, settings)
         for (a, b), labels_of_pair in zip(combinations(opened, 2), combinations(labels, 2), strict=True)
     ]
     tests = sum(result.p is not None for pair in pairs for result in pair.metrics.values())
     pairs = _corrected(pairs, Wording(level, alpha, tests))
-    comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs)
+    comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs, other_clusters)
     if keep:
         stored: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
         stored |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
@@ -129,7 +129,7 @@ def _compare_two(
             f"{a.name} and {b.name} have no metric in common",
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
-    codes = _clusters(a, b, pairing, settings.confidence)
+    codes = paired_clusters(a, b, pairing, settings.confidence)
     differing = differing_judges(a, b, [measure.name for measure in chosen])
     metrics, differences, limits = {}, {}, {}
     for measure in chosen:
@@ -155,15 +155,6 @@ def _compare_two(
     unpaired = (pairing.only_a, pairing.only_b, pairing.questions_differ)
     warnings = judge_warnings(a, b, labels, differing)
     return Pair(labels[0], labels[1], len(pairing), *unpaired, metrics, others, parts, warnings=warnings)
-
-
-def _clusters(a: Run, b: Run, pairing: Pairing, confidence: Confidence) -> Codes | None:
-    """The cluster number of each pair of rows, from the first run that has the column."""
-    for run, rows in ((a, pairing.a), (b, pairing.b)):
-        if confidence.cluster in run.texts:
-            codes = run.clusters(confidence)[1]
-            return None if codes is None else codes[rows]
-    return None
 
 
 def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:

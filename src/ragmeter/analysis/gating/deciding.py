@@ -247,8 +247,9 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
     needed = result.n * (result.smallest / rule.value) ** 2 if result.smallest and rule.value else 0.0
     unclear = not passed and not worse and needed > result.n
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
+    worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
     return margin_reason(
-        result.sentence, rule.value, passed=passed, lost=worse, needed=needed if unclear else None, few=few
+        result.sentence, rule.value, worst, passed=passed, lost=worse, needed=needed if unclear else None, few=few
     )
 
 

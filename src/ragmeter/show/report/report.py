@@ -12,7 +12,7 @@ from typing import Any
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import RUNS, replacing
-from ragmeter.runs.comparisons import kept_comparison
+from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.finding import RunLike, find_runs
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.places import hold_for
@@ -114,22 +114,21 @@ def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:
         return None, ""
     from ragmeter.analysis.comparing import compare
 
-    settings, about = _kept_settings(runs)
+    kept = kept_comparison(runs)
     try:
-        return {**compare(runs, **settings).as_dict(), "kept": about}, ""
+        comparison = compare(runs, **(kept.settings if kept is not None and kept.current else {}))
     except UsageError as error:
         return None, error.message
+    return {**comparison.as_dict(), "kept": _about_kept(kept, comparison.test_made)}, ""
 
 
-def _kept_settings(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
-    """The settings of the comparison that was kept of these runs, if they have not changed, and a sentence about it."""
-    comparison = kept_comparison(runs)
-    if comparison is None:
-        return {}, ""
-    if not comparison.current:
-        return {}, outdated_sentence(comparison.created)
-    settings = comparison.settings
-    return settings, kept_sentence(comparison.created, settings["test"], settings["alpha"], settings["slices"])
+def _about_kept(kept: KeptComparison | None, test: str) -> str:
+    """Says that the comparison is the one that was kept, or why it is not."""
+    if kept is None:
+        return ""
+    if not kept.current:
+        return outdated_sentence(kept.created)
+    return kept_sentence(kept.created, test, kept.settings["alpha"], kept.settings["slices"])
 
 
 def _check_ending(page: Path) -> None:

@@ -26,15 +26,7 @@ def slices(run: Run) -> list[dict[str, Any]]:
     columns = slice_columns(run)
     if not columns:
         return []
-    used = run.confidence
-    summary = summarise_run(
-        run,
-        slices=columns,
-        interval=used.method,
-        cluster=used.cluster,
-        level=used.level,
-        seed=used.seed,
-    )
+    summary = summarise_run(run, slices=columns)
     return [
         {
             "column": column,

@@ -85,7 +85,7 @@ class Wording:
         correction = f" after correction over {self.tests:,} tests" if self.tests > 1 else ""
         at = "" if self.alpha == _USUAL_ALPHA else f" at alpha {given(self.alpha)}"
         name = "Holm p" if self.tests > 1 else "p"
-        return f"{at}{correction} ({equals(name, p_value(p))}, {n})"
+        return f"{at}{correction} ({equals(name, p_value(p, self.alpha))}, {n})"
 
 
 def judged_differently(metrics: str, a: str, b: str, differing: Mapping[str, tuple[Any, Any]], instead: str) -> str:
@@ -124,6 +124,20 @@ def judge_alike(a: str, b: str, command: str = "", without: Sequence[str] = ()) 
 def counted(n: int, clusters: int | None) -> str:
     """The number of rows, and of clusters if there are any."""
     return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} clusters"
+
+
+def tests_made(tests: Mapping[str, str]) -> str:
+    """The test of each metric: its name where all have the same, else `mcnemar (right) or randomisation (score)`."""
+    metrics: dict[str, list[str]] = {}
+    for metric, test in tests.items():
+        metrics.setdefault(test, []).append(metric)
+    return " or ".join(test if len(metrics) == 1 else f"{test} ({_listed(names)})" for test, names in metrics.items())
+
+
+def clustered_by(column: str | None, others: Mapping[str, str]) -> str:
+    """The column whose rows were taken together, and the runs whose own intervals are clustered by another."""
+    own = ", ".join(f"{run} itself by {other}" for run, other in others.items())
+    return f", clustered by {column}{f' ({own})' if own else ''}" if column else ""
 
 
 def overview(significant: Mapping[str, str], others: Mapping[str, str], nearest: str | None, more: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragmeter.show.numbers import about, given, percent
+from ragmeter.show.numbers import about, given, number, percent, signed
 from ragmeter.show.sentences.causes import because
 from ragmeter.show.sentences.metrics import brief
 from ragmeter.stats.summary import MetricSummary
@@ -17,7 +17,7 @@ def bound_reason(metric: str, summary: MetricSummary, bound: float, *, under: bo
     asked = f"{'at least' if under else 'at most'} {given(bound, thousands=True)} is asked for"
     by_interval = ", by the whole interval" if whole else ""
     doubt = f"; a true mean {'below' if under else 'above'} that can't be ruled out" if doubtful else ""
-    return f"{metric} is {brief(summary)}: {asked}{by_interval}{doubt}"
+    return f"{metric} is {brief(summary, bound)}: {asked}{by_interval}{doubt}"
 
 
 def unscored_reason(metrics: str, what: str, failed: int, total: int, causes: Mapping[str, int], most: float) -> str:
@@ -27,11 +27,19 @@ def unscored_reason(metrics: str, what: str, failed: int, total: int, causes: Ma
 
 
 def margin_reason(
-    sentence: str, margin: float, *, passed: bool, lost: bool, needed: float | None, few: str | None
+    sentence: str,
+    margin: float,
+    worst: float,
+    *,
+    passed: bool,
+    lost: bool,
+    needed: float | None,
+    few: str | None,
 ) -> str:
     """A comparison's sentence, and whether its interval rules out a loss beyond the margin.
 
-    `lost`: the whole interval is beyond the margin. `needed` is the number of questions that would show that two runs
+    `worst` is the interval's end on the side of a loss, and below 0 if that is one. `lost`: the whole interval is
+    beyond the margin. `needed` is the number of questions that would show that two runs
     are equally good; `few` names the units (rows or clusters) if there are too few for an accurate interval.
     """
     loss = f"a loss of more than {given(margin)}"
@@ -40,6 +48,8 @@ def margin_reason(
         decision = f"the whole interval is {loss}"
     elif needed is not None:
         decision += f"; if they are alike, about {about(needed)} questions would show it"
+    if signed(worst, -margin) != signed(worst):  # the sentence has rounded it to the margin
+        decision += f" (at worst {number(-worst, margin)})"
     rough = f"; few {few}, so it is rough" if few else ""
     return f"{sentence}: {decision}{rough}"
 

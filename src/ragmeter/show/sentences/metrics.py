@@ -15,6 +15,8 @@ from ragmeter.stats.summary import MetricSummary
 #: The arrow beside a metric's name: which direction is better.
 ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
+#: An interval up to this has no width but rounding errors.
+_NO_WIDTH = 1e-9
 #: Scores of conversations, which no metric computes.
 _OF_JUDGES = {
     "is_correct": "Share of turns that were answered correctly.",
@@ -70,18 +72,34 @@ def summary_sentence(name: str, summary: Mapping[str, Any]) -> str:
     return f"{name} {numbers.number(summary['mean'])}{between}, {scored}"
 
 
-def brief(summary: MetricSummary) -> str:
-    """A mean with its interval and its n; with `few` where the interval has too few rows to be accurate."""
+def without_width(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """A caution for metrics whose few scores are all the same, because an interval of no width looks like certainty."""
+    names = [
+        name
+        for name, summary in metrics.items()
+        if summary["interval"] is not None
+        and summary["interval"][1] - summary["interval"][0] <= _NO_WIDTH
+        and is_few(summary["n_scored"], summary.get("n_clusters"))
+    ]
+    why = "the scores are all the same, but few: an interval of no width does not make the mean certain"
+    return [f"{', '.join(names)}: {why}"] if names else []
+
+
+def brief(summary: MetricSummary, limit: float | None = None) -> str:
+    """A mean with its interval and its n; with `few` where the interval has too few rows to be accurate.
+
+    Beside a `limit` the numbers have the digits that tell on which side of it they are.
+    """
     if summary.mean is None:
         return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
     between = "no interval"
     if summary.interval is not None:
-        between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval)}"
+        between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval, limit)}"
     few = ""
     if is_few(summary.n_scored, summary.n_clusters):
         few = " (few)" if summary.n_clusters is None else f" (few: {summary.n_clusters:,} groups)"
     n = numbers.scored(summary.n_scored, summary.n_total)
-    return f"{numbers.number(summary.mean)} ({between}), n = {n}{few}"
+    return f"{numbers.number(summary.mean, limit)} ({between}), n = {n}{few}"
 
 
 def bracketed(value: float, interval: Interval | None, n: str) -> str:

@@ -35,9 +35,9 @@ def show_comparison(comparison: Comparison) -> None:
         for line in _movers(pair):
             out.sentence(line)
         out.print()
-    cluster = f", clustered by {comparison.cluster}" if comparison.cluster else ""
     correction = f"; p: corrected (Holm) over {comparison.tests:,} tests" if corrected else ""
-    out.sentence(f"test: {comparison.test}{cluster}{correction}; significant: p below {given(comparison.alpha)}")
+    test = f"test: {comparison.test_made}{comparison.clustered}"
+    out.sentence(f"{test}{correction}; significant: p below {given(comparison.alpha)}")
 
 
 def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:

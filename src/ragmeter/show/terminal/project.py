@@ -47,7 +47,7 @@ def show_project(
     for pair in comparison.pairs:
         out.sentence(pair.sentence)
     corrected = f"p: corrected (Holm) over {comparison.tests:,} tests; significant: p below {given(comparison.alpha)}"
-    out.sentence(f"test: {comparison.test}; {corrected}")
+    out.sentence(f"test: {comparison.test_made}{comparison.clustered}; {corrected}")
 
 
 def _cells(name: str, run: str, figures: Mapping[str, Any]) -> tuple[str | Text, ...]:

@@ -68,9 +68,10 @@ function onePair(pair) {
     data.runs.length > MOST_SENTENCES ? make('p', { class: pair.warnings.length ? 'note bad' : 'verdict' }, words(pair.sentence)) : null,
     scrolling(`${pair.b} against ${pair.a}`, table(`${pair.b} against ${pair.a}`, titles, rows, { class: 'plain pair' })),
     inWords(pair),
-    make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have. p is that of a paired ${data.comparison.test} test`,
+    make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have. p is that of a paired ${data.comparison.test_made} test`,
       data.comparison.tests > 1 ? `, corrected (Holm) over ${count(data.comparison.tests)} tests: all metrics and pairs of runs` : '',
-      data.comparison.cluster ? [', with rows of one ', make('code', {}, words(data.comparison.cluster)), ' taken together'] : '', '. ', alone(pair)),
+      data.comparison.cluster ? [', with rows of one ', make('code', {}, words(data.comparison.cluster)), ' taken together'] : '',
+      Object.entries(data.comparison.other_clusters || {}).map(([run, column]) => [', ', words(run), ' itself by ', make('code', {}, words(column))]), '. ', alone(pair)),
     turned(pair), moved(pair, both));
 }
 
