@@ -14,6 +14,7 @@ from ragmeter.hints import option
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import kept_comparison
 from ragmeter.runs.finding import RunLike, find_runs
+from ragmeter.runs.inputs import check_no_input
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
@@ -67,6 +68,7 @@ def report(
         _check(path, places[:place])
     _check_ending(Path(output))
     loaded = load_runs(runs, output_dir)
+    check_no_input(places, loaded, "choose another name")
     comparison, why_not = _compared(loaded)
     rendered = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
     texts = {Path(output): rendered.html}
