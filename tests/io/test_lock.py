@@ -145,9 +145,9 @@ def test_a_folder_that_may_not_be_written_to_is_an_error_at_once(
         return system_open(path, flags, mode)
 
     monkeypatch.setattr(os, "open", open_without_the_right)
-    with pytest.raises(OutputError, match="can't write into .*: Permission denied") as raised:
-        with file_lock(tmp_path / "lock", "this run", "writes"):
-            pass
+    writes = file_lock(tmp_path / "lock", "this run", "writes")
+    with pytest.raises(OutputError, match=r"can't write into .*: Permission denied") as raised, writes:
+        pass
     assert str(tmp_path) in raised.value.message
     assert "output_dir" in (raised.value.hint or "")
 

@@ -130,8 +130,7 @@ def _kept_settings(runs: Sequence[Run]) -> tuple[dict[str, Any], str]:
         return {}, ""
     if not comparison.current:
         return {}, outdated_sentence(comparison.created)
-    settings = comparison.settings
-    return settings, kept_sentence(comparison.created, settings["test"], settings["alpha"], settings["slices"])
+    return comparison.settings, kept_sentence(comparison.created, comparison.settings)
 
 
 def _check_ending(page: Path) -> None:
