@@ -84,7 +84,7 @@ def report(
     with ExitStack() as stack:
         for file in sorted(texts):  # in the same order as others
             stack.enter_context(hold_for(file, "writes a report"))
-        temporary = stack.enter_context(replacing(*texts))
+        temporary = stack.enter_context(replacing(*texts, private=True))
         for file, text in zip(temporary, texts.values(), strict=True):
             file.write_text(text, encoding="utf-8", newline="\n")
     total = sum(run.n_rows for run in loaded)
