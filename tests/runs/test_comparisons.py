@@ -133,7 +133,7 @@ def test_a_file_of_an_earlier_version_is_found_unless_it_is_about_other_runs(two
         keep(two, name, rows(24), METRICS)
     package.compare(["a+b", "c"], test="t", keep=True, output_dir=two)
     runs = find_runs(["a+b", "c"], two)
-    comparison_file(runs).rename(two / "c" / "comparisons" / "a+b.json")  # type: ignore[union-attr, arg-type]
+    comparison_file(runs).rename(two / "c" / "comparisons" / "a+b.json")  # type: ignore[union-attr]
     assert shown(two, "a+b", "c")["test"] == "t"
     assert shown(two, "a", "b", "c")["kept"] == ""
 

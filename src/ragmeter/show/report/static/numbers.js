@@ -40,6 +40,6 @@ const count = (number) => number.toLocaleString('en');
 /** The end of an axis, without what nobody needs to know. */
 function tick(value) {
   const size = Math.abs(value);
-  if (size > 0 && (size < 0.001 || size >= 1e12)) return String(Number(value.toPrecision(2)));
+  if (size > 0 && size < 0.001) return String(Number(value.toPrecision(2)));
   return (Number(value.toPrecision(4)) || 0).toLocaleString('en');
 }
