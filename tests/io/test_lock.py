@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -130,4 +131,30 @@ def test_waiting_ends_when_its_reason_is_gone(tmp_path: Path) -> None:
 def test_a_place_that_can_not_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "lock").mkdir()
     with pytest.raises(OutputError, match="can't write"), file_lock(tmp_path / "lock", "this run", "writes"):
+        pass
+
+
+def test_a_folder_that_may_not_be_written_to_is_an_error_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system_open = os.open
+
+    def open_without_the_right(path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_CREAT:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return system_open(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", open_without_the_right)
+    writes = file_lock(tmp_path / "lock", "this run", "writes")
+    with pytest.raises(OutputError, match=r"can't write into .*: Permission denied") as raised, writes:
+        pass
+    assert str(tmp_path) in raised.value.message
+    assert "output_dir" in (raised.value.hint or "")
+
+
+def test_a_folder_that_vanishes_again_and_again_is_not_tried_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragmeter.io.lock._open", lambda path: None)
+    with pytest.raises(BusyError), file_lock(tmp_path / "lock", "this run", "writes", wait=False):
         pass

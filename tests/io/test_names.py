@@ -49,3 +49,11 @@ def test_what_is_no_folder_on_windows(name: str, tmp_path: Path, monkeypatch: py
 def test_what_is_no_name(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         run_name(name, tmp_path)
+
+
+def test_names_that_are_empty_or_too_long(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the run's name is empty"):
+        run_name("", tmp_path)
+    with pytest.raises(UsageError, match=r"has 231 bytes, which is too long(.|\n)*at most 230 with run="):
+        run_name("n" * 231, tmp_path)
+    assert run_name("n" * 230, tmp_path) == "n" * 230

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
 
 import pytest
 
-from ragmeter import evaluate
-from ragmeter.errors import BusyError, UnknownNameError
+from ragmeter import add_metrics, evaluate
+from ragmeter.errors import BusyError, InputError, UnknownNameError
 from ragmeter.runs.catalogue import RunEntry, catalogue, remove_run
 from ragmeter.show.terminal.catalogue import show_runs
 
@@ -104,3 +106,28 @@ def test_a_run_that_is_being_written_is_not_removed(tmp_path: Path) -> None:
 def test_an_unknown_run_is_not_removed(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError):
         remove_run(tmp_path / "nothing")
+
+
+def test_a_run_that_is_removed_while_somebody_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "a")
+
+    @contextmanager
+    def hold_after_removal(path: Path, doing: str, *, asks: bool) -> Iterator[None]:
+        shutil.rmtree(path)
+        yield
+
+    monkeypatch.setattr("ragmeter.engine.evaluation.hold", hold_after_removal)
+    with pytest.raises(InputError, match="the run was removed while this waited for it"):
+        add_metrics("a", "token_recall", output_dir=tmp_path)
+
+
+def test_an_interval_of_another_level_is_shown_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = [{"qid": str(place), "answer": "a", "reference": "a b" if place % 2 else "a"} for place in range(20)]
+    evaluate(data, metrics="token_f1", run="narrow", level=0.8, output_dir=tmp_path)
+    evaluate(data, metrics="token_f1", run="usual", output_dir=tmp_path)
+    show_runs(catalogue(tmp_path), "runs")
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0]: "80%: " in line for line in lines if "token_f1" not in line and " to " in line} == {
+        "narrow": True,
+        "usual": False,
+    }

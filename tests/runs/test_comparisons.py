@@ -58,7 +58,9 @@ def test_a_report_shows_the_one_that_was_made(two: Path) -> None:
     assert (page["test"], page["alpha"]) == ("t", 0.01)
     assert {part["column"] for part in page["pairs"][0]["slices"]} == {"color"}
     assert figures(page) == figures(made) != figures(usual)
-    assert re.fullmatch(r"The comparison that was kept on \S+; test: t, alpha: 0\.01, slices: color\.", page["kept"])
+    assert re.fullmatch(
+        r"The comparison that was kept on \S+; test: t, alpha: 0\.01, metrics: .*, slices: color\.", page["kept"]
+    )
     assert figures(shown(two, "b", "a"))["test"] == "randomisation"  # that is another comparison
     markdown = two / "out.md"
     package.report(["a", "b"], two / "out.html", markdown=markdown, output_dir=two)
@@ -108,6 +110,32 @@ def test_three_runs_have_one_of_their_own(two: Path) -> None:
     assert figures(shown(two, "a", "b", "c")) == figures(made.as_dict())
     assert shown(two, "a", "b")["alpha"] == 0.2
     assert shown(two, "b", "c")["alpha"] == 0.05
+
+
+def test_runs_of_similar_names_have_files_of_their_own(two: Path) -> None:
+    for name in ("c", "a+b"):
+        keep(two, name, rows(24), METRICS)
+    elsewhere = keep(two.parent / "other", "a", rows(24)[:20], METRICS)
+    package.compare(["a", "b", "c"], alpha=0.01, level=0.8, keep=True, output_dir=two)
+    package.compare(["a+b", "c"], test="t", keep=True, output_dir=two)
+    package.compare(["a", "c"], alpha=0.02, keep=True, output_dir=two)
+    package.compare([elsewhere, "c"], alpha=0.03, keep=True, output_dir=two)
+    page = shown(two, "a", "b", "c")
+    assert page["alpha"] == 0.01
+    assert "intervals: 80%" in page["kept"]
+    assert shown(two, "a+b", "c")["test"] == "t"
+    assert shown(two, "a", "c")["alpha"] == 0.02
+    assert kept_comparison(find_runs([elsewhere, "c"], two)).settings["alpha"] == 0.03  # type: ignore[union-attr]
+
+
+def test_a_file_of_an_earlier_version_is_found_unless_it_is_about_other_runs(two: Path) -> None:
+    for name in ("c", "a+b"):
+        keep(two, name, rows(24), METRICS)
+    package.compare(["a+b", "c"], test="t", keep=True, output_dir=two)
+    runs = find_runs(["a+b", "c"], two)
+    comparison_file(runs).rename(two / "c" / "comparisons" / "a+b.json")  # type: ignore[union-attr]
+    assert shown(two, "a+b", "c")["test"] == "t"
+    assert shown(two, "a", "b", "c")["kept"] == ""
 
 
 def test_names_that_are_too_long_for_a_file(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import gc
 import inspect
 import os
@@ -20,7 +21,7 @@ from ragmeter.analysis.people.labels import Sheet
 from ragmeter.analysis.people.offline import recalibrate
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.runs.finding import RunLike, find_run, find_runs, run_labels
 from ragmeter.runs.temporary import TemporaryRun
 from tests.analysis.people.helpers import questions
@@ -229,3 +230,17 @@ def test_what_a_run_that_was_not_kept_says_of_itself() -> None:
     assert find_run(fresh).n_rows == 60
     assert fresh.manifest["inputs"] == {"results": {"object": "results"}}
     assert fresh.manifest["statistics"] == fresh.summary["statistics"]
+
+
+def test_a_run_that_this_user_may_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr("ragmeter.runs.finding.settle", refuse)
+    with pytest.raises(InputError, match=r"secret: can't be read: Permission denied"):
+        find_run("secret", tmp_path)
+
+
+def test_a_name_that_no_folder_can_have(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError):
+        find_run("n" * 300, tmp_path)

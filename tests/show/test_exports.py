@@ -261,3 +261,27 @@ def test_the_command(ragmeter: Run, runs: Path, tmp_path: Path) -> None:
     assert json.loads(ragmeter("export", "r", "--to", "csv", "--json").stdout) == {"written": ["r.csv"]}
     assert (tmp_path / "r.csv").exists()
     assert ragmeter("export", "nobody", "--to", "csv").returncode == 2
+
+
+@pytest.mark.parametrize("to", ["jsonl", "csv"])
+def test_what_a_run_was_made_from_is_not_overwritten(
+    to: str, ragmeter: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / f"nightly.{to}"
+    text = {"jsonl": '{"qid": "1", "answer": "a", "reference": "a"}\n', "csv": "qid,answer,reference\n1,a,a\n"}[to]
+    source.write_text(text)
+    assert ragmeter("evaluate", "--results", source.name, "--metrics", "token_f1", "--run", "nightly").returncode == 0
+    for command in (
+        ("export", "nightly", "--to", to),
+        ("report", "nightly", "--markdown", source.name),
+        ("gate", "nightly", "--fail-under", "token_f1=0", "--junit", source.name),
+    ):
+        refused = ragmeter(*command)
+        assert refused.returncode == 2, command
+        assert "is a file that the run nightly was made from, and is not overwritten" in refused.stderr
+    source.write_text(text + text.splitlines()[-1].replace("1", "2") + "\n")  # changed since, and still the user's
+    assert ragmeter("export", "nightly", "--to", to).returncode == 2
+    source.rename(tmp_path / "elsewhere")
+    for _ in range(2):  # its own file is written again and again
+        assert ragmeter("export", "nightly", "--to", to).returncode == 0

@@ -129,7 +129,7 @@ def in_script(browser_address: str) -> Any:
     with chromium(browser_address) as browser:
         page = browser.new_page()
         source = SCRIPT.read_text(encoding="utf-8")
-        names = "figure, signed, interval, signedInterval, pValue, percent, signedHundredths, money"
+        names = "figure, signed, interval, signedInterval, pValue, percent, signedHundredths, money, tick"
         page.evaluate(f"() => {{ {source}; window.written = {{ {names} }}; }}")
         yield lambda name, values: page.evaluate("([name, values]) => values.map(window.written[name])", [name, values])
 
@@ -151,6 +151,11 @@ def test_the_script_writes_numbers_the_same_way(in_script: Any) -> None:
     assert in_script("money", costs) == [money(cost) for cost in costs]
     weights = [-0.73, 0.0, 0.08, 2.21, 12.5]
     assert in_script("signedHundredths", weights) == [hundredths(weight, sign=True) for weight in weights]
+
+
+def test_the_ends_of_an_axis(in_script: Any) -> None:
+    ends = [-2.04e-8, 1.9e-8, -0.0, 0.25, 1.0, 12345.678, 1.1e15]
+    assert in_script("tick", ends) == ["-2e-8", "1.9e-8", "0", "0.25", "1", "12,350", "1,100,000,000,000,000"]
 
 
 #: Formats that round a number: .3f, ,.0f, g, +.2f, .1%; not those of counts (,), widths (>10) and dates (%Y-%m-%d).

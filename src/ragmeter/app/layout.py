@@ -12,6 +12,7 @@ from ragmeter.app.elements import Content, Markup, address, element, joined, lin
 from ragmeter.app.queries import PAGE, Selection, Wish
 from ragmeter.show import numbers
 from ragmeter.show.report.shapes import axis_of_means
+from ragmeter.show.sentences.metrics import differing_level
 
 
 def page(
@@ -111,11 +112,12 @@ def figure(summary: Mapping[str, Any] | None) -> Markup:
     if summary is None:
         return Markup()
     mean, interval = summary["mean"], summary["interval"]
+    between = "" if interval is None else differing_level(summary) + numbers.interval(interval)
     n = numbers.scored(summary["n_scored"], summary["n_total"])
     return joined(
         element("span", numbers.number(mean), class_="mean"),
         " ",
-        element("span", "" if interval is None else numbers.interval(interval), class_="soft nowrap"),
+        element("span", between, class_="soft nowrap"),
         whisker(summary),
         element("span", f"n {n}", class_="soft nowrap"),
     )

@@ -43,7 +43,7 @@ def run(argv: Sequence[str]) -> int:
     with options.prints_aside():
         target = _target(chosen)
     source = open_source(chosen.dataset, Reading(**options.read_reading(chosen)), what="dataset")
-    wanted_name = chosen.run or default_name(source, target, chosen.limit)
+    wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)

@@ -28,10 +28,15 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.analysis.people.calibration import calibrate
     from ragmeter.io.source import Reading
     from ragmeter.runs.finding import find_run
+    from ragmeter.runs.inputs import check_no_input
     from ragmeter.show.terminal.calibration import show_calibration
 
     folder = find_run(chosen.run, chosen.output_dir)
     delimiter = read_delimiter(chosen)
+    if chosen.output is not None:
+        if chosen.output in map(Path, chosen.labels):
+            raise UsageError(f"{chosen.output} has the labels, and is not overwritten", hint="choose another name")
+        check_no_input([chosen.output], [folder], "choose another name")
     if chosen.language is not None and not chosen.offline_judge:
         raise UsageError("--language has no effect without --offline-judge", hint="leave it out")
     if chosen.offline_judge:

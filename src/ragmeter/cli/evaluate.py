@@ -245,7 +245,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
     if (folder / usual).exists():  # two runs in a second
         usual += "-{n}"
-    name = run_name(chosen.run or usual, folder)
+    name = run_name(usual if chosen.run is None else chosen.run, folder)
     replaced = (folder / name).exists()
     with options.prints_aside():
         metrics = choose_metrics(chosen.metrics, **read_settings(chosen))

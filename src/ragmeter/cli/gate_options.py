@@ -91,9 +91,11 @@ def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: Run) -> Ver
     if gate is None:
         return None
     from ragmeter.analysis.gating import decide
+    from ragmeter.runs.inputs import check_no_input
     from ragmeter.show.junit import junit
     from ragmeter.show.markdown import verdict_as_markdown
 
+    check_no_input(filter(None, (chosen.junit, chosen.markdown)), [folder], "choose another name")
     verdict = decide(gate, folder)
     if chosen.junit is not None:
         _write(chosen.junit, junit(verdict))

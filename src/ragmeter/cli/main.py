@@ -71,9 +71,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output, such as `head`, has closed the pipe
         _drop_output()
         return 0
-    except OSError as error:  # from our own output: errors of files are handled where they are read and written
+    except OSError as error:  # most errors of files are handled where they are read and written
         _drop_output()
-        _say(f"can't print the result: {error.strerror or error}")
+        what = f"use {error.filename}" if error.filename else "print the result"
+        _say(f"can't {what}: {error.strerror or error}")
         return 2
 
 

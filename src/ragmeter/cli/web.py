@@ -69,7 +69,8 @@ def run(argv: Sequence[str]) -> int:
     if missing := [f"--{name}" for name in ("input", "output") if getattr(chosen, name) is None]:
         parser.error(f"the following arguments are required: {', '.join(missing)}")
     _check(chosen)
-    wanted_name = chosen.run or limited_name(plain_name(f"web-{chosen.input.stem}"), chosen.limit)
+    usual = limited_name(plain_name(f"web-{chosen.input.stem}"), chosen.limit)
+    wanted_name = usual if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
     evidence = chosen.output_dir / f"{name}.evidence"

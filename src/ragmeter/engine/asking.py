@@ -142,7 +142,8 @@ def ask_and_score(
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)
     reuse = Reuse(resume, retry_failed)
-    name = run_name(run or default_name(data.source, asked_of, limit), Path(output_dir), latest=reuse.wanted)
+    wanted_name = default_name(data.source, asked_of, limit) if run is None else run
+    name = run_name(wanted_name, Path(output_dir), latest=reuse.wanted)
     path = Path(output_dir) / name
     _check_places(data.source, path, None if output is None else Path(output))
     _rehearse(data.batches[0], chosen)

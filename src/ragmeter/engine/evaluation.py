@@ -32,7 +32,7 @@ from ragmeter.engine.parts import (
 from ragmeter.engine.pools import pool_of
 from ragmeter.engine.results import UNNAMED, Evaluation
 from ragmeter.engine.scoring import watched
-from ragmeter.errors import Interrupted, UnknownNameError
+from ragmeter.errors import InputError, Interrupted, UnknownNameError
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
@@ -43,7 +43,7 @@ from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
-from ragmeter.runs.layout import PARTS, ROWS
+from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
 from ragmeter.runs.part_summaries import PartSummaries
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
@@ -300,6 +300,8 @@ def add_metrics(
         hold(folder.place, "adds metrics", asks=judge is not None),
         Embedders() as embedders,
     ):
+        if not (folder.place / MANIFEST).is_file():
+            raise InputError("the run was removed while this waited for it", file=str(folder.place))
         journals = journal_folder(folder, output_dir)
         asking = Asking(judge, journals, retry_failed, progress, folder.place if is_kept else None)
         extended, judging = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))

@@ -35,7 +35,7 @@ def write_results(path: Path, evaluation: Evaluation) -> None:
         "results": [_result(row, names) for row in rows],
         "summary": evaluation.summary,
     }
-    with replacing(path) as (temporary,):
+    with replacing(path, private=True) as (temporary,):
         temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
 
 

@@ -29,6 +29,8 @@ _PATIENCE, _SILENCE = 600.0, 3.0
 #: Seconds until the file's text counts: a new holder writes it after it has locked the file.
 _GRACE = 0.3
 _POLL = 0.02
+#: How often at most a lock is tried in a row, while others remove its file or its folder.
+_ATTEMPTS = 100
 #: Some network file systems have no locks: there, as before, nothing stops a second process.
 _NO_LOCKS = {errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK}
 #: The locks of this thread. Another thread is a second writer, as another process is.
@@ -97,17 +99,13 @@ def _wait_for(path: Path, what: str, *, wait: bool, until: Callable[[], bool] | 
 
 def _try(path: Path, *, certain: bool) -> int | None:
     """Lock the file, or return None if another process has locked it; if `certain`, also if that can't be known."""
-    while True:
+    for _ in range(_ATTEMPTS):
         try:
             descriptor = _open(path)
-        except FileNotFoundError:  # another process has removed the empty folder meanwhile
-            path.parent.mkdir(parents=True, exist_ok=True)
-            continue
         except OSError as error:
-            raise OutputError(
-                f"can't write {path}: {error.strerror or error}",
-                hint=remedy(error, f"choose another folder with {option('output_dir')}"),
-            ) from error
+            raise _not_written(path, error) from error
+        if descriptor is None:
+            continue
         _DESCRIPTORS.add(descriptor)
         is_locked = _lock(descriptor)
         if is_locked is False or (is_locked is None and certain):
@@ -117,13 +115,29 @@ def _try(path: Path, *, certain: bool) -> int | None:
             if os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
         _close(descriptor)  # its last holder removed the file after it was opened here
+    return None  # it is made and removed all the time: somebody else is at work
 
 
-def _open(path: Path) -> int:
+def _open(path: Path) -> int | None:
+    """The open file; None if another process has removed its folder meanwhile, which is there again now."""
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except PermissionError:  # another user's, in a folder of several; to lock it, reading is enough
-        return os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return None
+    except PermissionError as error:  # another user's, in a folder of several; to lock it, reading is enough
+        try:
+            return os.open(path, os.O_RDONLY)
+        except FileNotFoundError:  # it can't be made
+            raise error from None
+
+
+def _not_written(path: Path, error: OSError) -> OutputError:
+    elsewhere = f"choose another folder with {option('output_dir')}"
+    if isinstance(error, PermissionError):
+        own = "change its permissions, or copy what you need to a folder of your own, and name that with"
+        return OutputError(f"can't write into {path.parent}: {error.strerror}", hint=f"{own} {option('output_dir')}")
+    return OutputError(f"can't write {path}: {error.strerror or error}", hint=remedy(error, elsewhere))
 
 
 if sys.platform == "win32":

@@ -8,11 +8,14 @@ from datetime import datetime
 from pathlib import Path
 
 from ragmeter.errors import UsageError
+from ragmeter.hints import option
 from ragmeter.io.locations import Location, folders_in
 
 _WINDOWS = sys.platform == "win32"
 #: What no file or folder of Windows has in its name; after a colon, it would be a hidden part of another file.
 NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
+#: The bytes of a name: files that are made beside the run have it too, and 25 bytes of their own.
+_LONGEST = 230
 _FIELD = re.compile(r"\{([^{}]*)\}")
 #: A temporary folder of a run's files: the run's name, the process, a random part.
 _LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.(tmp|old)", re.DOTALL)
@@ -36,7 +39,14 @@ def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
         filled = filled.replace("{n}", str(max(_number(filled, output_dir, latest) + (not latest), 1)))
     if _WINDOWS and NOT_ON_WINDOWS.search(filled):
         raise UsageError(f"{filled!r} can't be a folder on Windows", hint='leave out < > : " | ? *')
-    if filled in ("", ".", "..") or re.search(r"[/\\\0]", filled):
+    if not filled:
+        raise UsageError("the run's name is empty", hint="is a variable not set? Without a name, a run is dated")
+    if len(filled.encode()) > _LONGEST:
+        raise UsageError(
+            f"the run's name has {len(filled.encode()):,} bytes, which is too long for a folder",
+            hint=f"choose one of at most {_LONGEST} with {option('run')}",
+        )
+    if filled in (".", "..") or re.search(r"[/\\\0]", filled):
         raise UsageError(f"{filled!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
     return filled
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,11 +36,32 @@ class KeptComparison:
 
 
 def comparison_file(runs: Sequence[Run]) -> Location:
-    """Where a comparison of these runs is kept: in the last one's folder, under the names of the others."""
+    """Where a comparison of these runs is kept: in the last one's folder, under the names of the others.
+
+    Names joined by a + may be those of other runs as well: where one has a + in it, or is in another folder than the
+    last run, a hash of all of them follows.
+    """
+    others = [_relative(run, runs[-1]) for run in runs[:-1]]
+    is_plain = all(place == run.name and "+" not in place for place, run in zip(others, runs, strict=False))
+    return _file(runs, "" if is_plain else f"-{_hash(dumps(others))}")
+
+
+def _file(runs: Sequence[Run], ending: str = "") -> Location:
     name = "+".join(run.name for run in runs[:-1])
     if len(name.encode()) > _LONGEST_NAME:
-        name = name.encode()[:100].decode(errors="ignore") + hashlib.sha256(name.encode()).hexdigest()[:16]
-    return runs[-1].place / COMPARISONS / f"{name}.json"
+        name = name.encode()[:100].decode(errors="ignore") + _hash(name)
+    return runs[-1].place / COMPARISONS / f"{name}{ending}.json"
+
+
+def _relative(run: Run, last: Run) -> str:
+    """A run's folder as seen from the folder of the last run, so that both may be moved together."""
+    if isinstance(run.place, Path) and isinstance(last.place, Path):
+        return Path(os.path.relpath(run.place.resolve(), last.place.resolve().parent)).as_posix()
+    return run.name if run.place.parent == last.place.parent else str(run.place)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def check_kept(runs: Sequence[Run]) -> None:
@@ -73,13 +95,22 @@ def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
     if any(isinstance(run, TemporaryRun) for run in runs):
         return None
     path = comparison_file(runs)
-    if not path.exists():
-        return None
+    if path.exists():
+        comparison = _read(path, runs)
+    else:  # earlier versions wrote names alone, so that the file may be about other runs
+        path = _file(runs)
+        comparison = _read(path, runs) if path.exists() else None
+        comparison = comparison if comparison is not None and comparison.current else None
+    return comparison
+
+
+def _read(path: Location, runs: Sequence[Run]) -> KeptComparison | None:
+    """The comparison in a file; None if it is one of runs with other names."""
     document = read_comparison(path)
     identities, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
-    current = len(identities) == len(runs) and all(
-        _identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True)
-    )
+    if [stored["name"] for stored in identities] != [run.name for run in runs]:
+        return None
+    current = all(_identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True))
     if settings["metrics"] is None and current:
         settings["metrics"] = _stored_metrics(runs, document["comparison"]["pairs"])
     return KeptComparison(path, document["created"], settings, current)

@@ -11,7 +11,7 @@ from typing import Protocol, cast, runtime_checkable
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, StorePath, location
 from ragmeter.io.write import RUNS
-from ragmeter.runs.layout import MANIFEST, unknown_run
+from ragmeter.runs.layout import MANIFEST, unknown_run, unreadable
 from ragmeter.runs.places import settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
@@ -50,15 +50,32 @@ def find_run(run: RunLike, output_dir: str | Location = RUNS) -> Run:
     given, folder = location(run), location(output_dir)
     places = [given] if isinstance(given, StorePath) else [given, folder / given]
     for path in places:
-        if isinstance(path, Path):
-            settle(path)
-        if (path / MANIFEST).is_file():
+        if _has_manifest(path):
             return Run(path)
-    if places[-1].is_dir():
+    if _is_folder(places[-1]):
         return Run.at(places[-1])  # raises: the folder has no manifest
     if isinstance(given, StorePath):
         raise unknown_run(given.name, given.parent)
     raise unknown_run(str(run), folder)
+
+
+def _has_manifest(path: Location) -> bool:
+    """Whether this is a run's folder; an error if this user may not know."""
+    try:
+        if isinstance(path, Path):
+            settle(path)
+        return (path / MANIFEST).is_file()
+    except PermissionError as error:
+        raise unreadable(path, error.strerror, "change its permissions, or ask whoever made the run") from None
+    except OSError:  # a name that no folder can have
+        return False
+
+
+def _is_folder(path: Location) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def find_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Location = RUNS) -> list[Run]:

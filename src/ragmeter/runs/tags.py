@@ -37,6 +37,8 @@ def change_tags(folder: Path, run: str, *, add: Iterable[str] = (), remove: Iter
             raise UsageError(
                 f"{tag[:60]!r} can't be a tag", hint="a tag is a word of at most 40 letters, digits and . : + - _"
             )
+    if not added and not removed:  # nothing to write, so that whoever may only read is shown the tags
+        return read_tags(folder).get(run, [])
     with file_lock(folder / f".{TAGS}.lock", "the tags", "changes them"):
         tags = read_tags(folder)
         words = [tag for tag in dict.fromkeys([*tags.get(run, []), *added]) if tag not in removed]

@@ -8,7 +8,7 @@ from typing import Any
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import number
-from ragmeter.show.sentences.metrics import level
+from ragmeter.show.sentences.metrics import common_level, differing_level, level
 from ragmeter.show.texts import in_latex
 
 _ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
@@ -27,23 +27,24 @@ def latex_table(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None
         f"{head} \\\\",
         "\\midrule",
     ]
+    levels = [level(summary) for run in runs for summary in run.metrics().values()]
+    usual = common_level(levels)
     for name in dict.fromkeys(name for run in runs for name in run.metrics()):
         direction = next(run.metrics()[name]["direction"] for run in runs if name in run.metrics())
         cells = [in_latex(name) + _ARROWS.get(direction, "")]
-        cells += [_cell(run.metrics().get(name)) for run in runs]
+        cells += [_cell(run.metrics().get(name), usual) for run in runs]
         lines.append(" & ".join(cells) + " \\\\")
-    levels = " or ".join(dict.fromkeys(level(summary) for run in runs for summary in run.metrics().values()))
     warnings = [text for pair in comparison["pairs"] for text in pair["warnings"]] if comparison else []
     lines += ["\\bottomrule", "\\end{tabular}", *(f"\n\\textbf{{{in_latex(text)}}}" for text in warnings)]
-    lines += [f"% Mean, {levels} interval in brackets, rows scored in parentheses.", ""]
+    lines += [f"% Mean, {' or '.join(dict.fromkeys(levels))} interval in brackets, rows scored in parentheses.", ""]
     return "\n".join(lines)
 
 
-def _cell(summary: Mapping[str, Any] | None) -> str:
+def _cell(summary: Mapping[str, Any] | None, usual: str) -> str:
     if summary is None or summary["mean"] is None:
         return "--"
     ends = [_figure(float(end)) for end in summary["interval"] or ()]
-    between = f" {{\\small[{', '.join(ends)}]}}" if ends else ""
+    between = f" {{\\small[{in_latex(differing_level(summary, usual))}{', '.join(ends)}]}}" if ends else ""
     return f"{_figure(summary['mean'])}{between} {{\\small({summary['n_scored']:,})}}"
 
 

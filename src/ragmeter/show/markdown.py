@@ -11,7 +11,7 @@ from ragmeter.asked import OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
 from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import about_intervals, level, titled
+from ragmeter.show.sentences.metrics import about_intervals, common_level, differing_level, level, titled
 from ragmeter.show.texts import in_markdown
 from ragmeter.stats.intervals import SMALL
 
@@ -34,12 +34,13 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None =
         lines += [f"- {in_markdown(pair['sentence'])}" for pair in comparison["pairs"]] + [""]
         lines += [in_markdown(comparison["kept"]), ""] if comparison.get("kept") else []
     directions = {name: summary["direction"] for run in runs for name, summary in run.metrics().items()}
+    levels = [level(summary) for run in runs for summary in run.metrics().values()]
+    usual = common_level(levels)
     cells = [
-        [titled(in_markdown(name), direction), *(_mean(run.metrics().get(name)) for run in runs)]
+        [titled(in_markdown(name), direction), *(_mean(run.metrics().get(name), usual) for run in runs)]
         for name, direction in directions.items()
     ]
     lines += _table(["metric", *labels], cells)
-    levels = [level(summary) for run in runs for summary in run.metrics().values()]
     distinct_levels = " or ".join(dict.fromkeys(levels))
     lines += ["", f"Mean, {distinct_levels} interval, and rows scored. {about_intervals(levels)}", ""]
     for run, label in zip(runs, labels, strict=True):
@@ -92,10 +93,11 @@ def _mark(passed: bool) -> str:
     return "✅" if passed else "❌"
 
 
-def _mean(summary: Mapping[str, Any] | None) -> str:
+def _mean(summary: Mapping[str, Any] | None, usual: str) -> str:
     if summary is None:
         return MISSING
-    between = "" if summary["interval"] is None else f" ({interval(summary['interval'])})"
+    own_level = differing_level(summary, usual)
+    between = "" if summary["interval"] is None else f" ({own_level}{interval(summary['interval'])})"
     return f"{number(summary['mean'])}{between}, n = {scored(summary['n_scored'], summary['n_total'])}"
 
 

@@ -9,6 +9,7 @@ from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.write import RUNS, check_writable
 from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.inputs import check_no_input
 from ragmeter.runs.run import Run
 from ragmeter.show.exports.mlflow import log_to_mlflow
 from ragmeter.show.exports.rows import write_csv, write_jsonl, write_parquet
@@ -65,4 +66,6 @@ def export(
     check_writable(path.parent, option("output"))
     if path.is_dir():
         raise UsageError(f"{parameter('output')} {path} is a folder", hint=f"name a file: {path / stored.name}{ending}")
+    written = [path, path.with_name(f"{path.stem}.qrels")] if to == "trec" else [path]
+    check_no_input(written, [stored], f"name another file with {option('output')}")
     return [str(file) for file in write(stored, path, guard)]

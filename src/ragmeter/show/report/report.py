@@ -14,6 +14,7 @@ from ragmeter.hints import option
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.finding import RunLike, find_runs
+from ragmeter.runs.inputs import check_no_input
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
@@ -67,6 +68,7 @@ def report(
         _check(path, places[:place])
     _check_ending(Path(output))
     loaded = load_runs(runs, output_dir)
+    check_no_input(places, loaded, "choose another name")
     comparison, why_not = _compared(loaded)
     rendered = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
     texts = {Path(output): rendered.html}
@@ -82,7 +84,7 @@ def report(
     with ExitStack() as stack:
         for file in sorted(texts):  # in the same order as others
             stack.enter_context(hold_for(file, "writes a report"))
-        temporary = stack.enter_context(replacing(*texts))
+        temporary = stack.enter_context(replacing(*texts, private=True))
         for file, text in zip(temporary, texts.values(), strict=True):
             file.write_text(text, encoding="utf-8", newline="\n")
     total = sum(run.n_rows for run in loaded)
@@ -128,7 +130,7 @@ def _about_kept(kept: KeptComparison | None, test: str) -> str:
         return ""
     if not kept.current:
         return outdated_sentence(kept.created)
-    return kept_sentence(kept.created, test, kept.settings["alpha"], kept.settings["slices"])
+    return kept_sentence(kept.created, {**kept.settings, "test": test})
 
 
 def _check_ending(page: Path) -> None:

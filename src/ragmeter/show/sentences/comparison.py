@@ -13,7 +13,7 @@ from ragmeter.stats.intervals import Interval
 _ALL, _MOST = 3, 8
 #: The most metrics that are listed by name alone; others are counted.
 _NAMED = 8
-_USUAL_ALPHA = 0.05
+_USUAL_ALPHA, _USUAL_LEVEL = 0.05, 0.95
 
 
 class JudgedDifference(Protocol):
@@ -174,10 +174,16 @@ def would_show(point: float, needed: int, smallest: float) -> str:
     return f"To see a difference of {given(point)}, about {about(needed)} questions are needed"
 
 
-def kept_sentence(created: str, test: str, alpha: float, slices: Sequence[str] | None) -> str:
-    """Says that a report shows a kept comparison."""
-    by = "" if slices is None else f", slices: {', '.join(slices) or 'none'}"
-    return f"The comparison that was kept on {created}; test: {test}, alpha: {given(alpha)}{by}."
+def kept_sentence(created: str, settings: Mapping[str, Any]) -> str:
+    """Says that a report shows a kept comparison, and with which settings."""
+    parts = [f"test: {settings['test']}", f"alpha: {given(settings['alpha'])}"]
+    if settings["level"] != _USUAL_LEVEL:
+        parts.append(f"intervals: {percent(settings['level'])}")
+    if metrics := settings["metrics"]:
+        parts.append(f"metrics: {metrics if isinstance(metrics, str) else ', '.join(metrics)}")
+    if settings["slices"] is not None:
+        parts.append(f"slices: {', '.join(settings['slices']) or 'none'}")
+    return f"The comparison that was kept on {created}; {', '.join(parts)}."
 
 
 def outdated_sentence(created: str) -> str:

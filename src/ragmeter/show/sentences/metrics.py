@@ -55,6 +55,16 @@ def level(summary: Mapping[str, Any]) -> str:
     return numbers.percent(summary.get("level", 0.95))
 
 
+def differing_level(summary: Mapping[str, Any], usual: str = "95%") -> str:
+    """What stands before an interval of another level than the usual one, `80%: `."""
+    return "" if level(summary) == usual else f"{level(summary)}: "
+
+
+def common_level(levels: Sequence[str]) -> str:
+    """The level that all intervals have; none if they differ, so that each is shown with its own."""
+    return levels[0] if len(set(levels)) == 1 else ""
+
+
 def about_intervals(levels: Sequence[str]) -> str:
     """Explains an interval in two sentences."""
     stated = " or ".join(dict.fromkeys(levels))

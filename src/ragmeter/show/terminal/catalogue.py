@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.show import numbers
 from ragmeter.show.sentences.limits import rows_shown
-from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.sentences.metrics import differing_level, titled
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.show.texts import printable, shortened
@@ -85,4 +85,4 @@ def _figure(entry: RunEntry, name: str) -> str:
     if figures is None:
         return ""
     mean, interval = numbers.number(figures["mean"]), figures["interval"]
-    return mean if interval is None else f"{mean} ({numbers.interval(interval)})"
+    return mean if interval is None else f"{mean} ({differing_level(figures)}{numbers.interval(interval)})"

@@ -63,12 +63,13 @@ function onePair(pair) {
     ];
   });
   const titles = ['metric', 'verdict', 'difference', percent(data.comparison.level), make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', data.comparison.tests > 1 ? 'Holm p' : 'p', 'n'];
+  const few = Object.values(pair.metrics).some((each) => each.n < pair.n_paired) ? '; n is how many of them have a score in both' : '';
   return make('div', {},
     make('h3', {}, words(pair.b), ' against ', words(pair.a)),
     data.runs.length > MOST_SENTENCES ? make('p', { class: pair.warnings.length ? 'note bad' : 'verdict' }, words(pair.sentence)) : null,
     scrolling(`${pair.b} against ${pair.a}`, table(`${pair.b} against ${pair.a}`, titles, rows, { class: 'plain pair' })),
     inWords(pair),
-    make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have. p is that of a paired ${data.comparison.test_made} test`,
+    make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have${few}. p is that of a paired ${data.comparison.test_made} test`,
       data.comparison.tests > 1 ? `, corrected (Holm) over ${count(data.comparison.tests)} tests: all metrics and pairs of runs` : '',
       data.comparison.cluster ? [', with rows of one ', make('code', {}, words(data.comparison.cluster)), ' taken together'] : '',
       Object.entries(data.comparison.other_clusters || {}).map(([run, column]) => [', ', words(run), ' itself by ', make('code', {}, words(column))]), '. ', alone(pair)),

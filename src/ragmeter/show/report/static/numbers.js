@@ -41,4 +41,8 @@ const money = (usd) => `$${thousands(usd.toFixed(4))}`;
 const count = (number) => number.toLocaleString('en');
 
 /** The end of an axis, without what nobody needs to know. */
-const tick = (value) => Number(value.toPrecision(4)).toLocaleString('en');
+function tick(value) {
+  const size = Math.abs(value);
+  if (size > 0 && size < 0.001) return String(Number(value.toPrecision(2)));
+  return (Number(value.toPrecision(4)) || 0).toLocaleString('en');
+}
