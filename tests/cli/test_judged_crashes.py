@@ -84,7 +84,7 @@ def test_two_processes_on_one_journal(tmp_path: Path) -> None:
         first = start(tmp_path, server)
         wait_for(partial(reached, server, 6), first)
         _, err = finish(start(tmp_path, server, run="other"), 2)
-        assert f"locked runs/{JUDGE_JOURNAL}" in err
+        assert f"another process is using the journal runs/{JUDGE_JOURNAL}" in err
         assert "wait until it has finished" in err
         assert not (tmp_path / "runs" / "other").exists()
         server.release()
