@@ -64,7 +64,7 @@ def test_a_judge_that_fails_shows_in_the_exit_code_with_the_cause_and_the_calls(
     assert main(command) == 3
     out = " ".join(capsys.readouterr().out.split())
     assert "2 unparsable: not in the form of preferred" in out
-    assert "calls: 4 (0 recorded before, 4 made now, 0 of them again); tokens:" in out
+    assert "calls: 4 (0 recorded before, 4 made now); tokens:" in out
     assert main([*command, "--json"]) == 3
     preference = json.loads(capsys.readouterr().out)["preference"]
     assert preference["judges"]["preferred"]["causes"] == {"unparsable: not in the form of preferred": 2}

@@ -106,7 +106,7 @@ def test_a_dry_run_says_what_a_limit_cuts_off(ragmeter: Run, tmp_path: Path) -> 
         assert 1.8 < planned["most_cost_usd"] / planned["cost_usd"] < 2.2
         limited = [*options, "--max-calls", "10"]
         shown = said(ragmeter(*results(), *limited, "--dry-run"))
-        assert "the judge will not be tried on built-in cases: the limit of calls" in shown
+        assert "the judge will not be tried on built-in cases: the limit of 10 calls" in shown
         assert (
             "--judge-max-calls leaves 10 calls: about 29 are not made, and what they are about is skipped_budget"
             in shown

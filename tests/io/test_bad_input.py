@@ -147,7 +147,7 @@ def test_a_list_cell_that_is_no_list(cell: str, message: str, tmp_path: Path, ra
         (["--metrics", "token_f1", "--encoding", "hex"], ["unknown encoding 'hex'"]),
         (["--metrics", "token_f1", "--encoding", "utf-16"], ["the file is not utf-16"]),
         (["--metrics", 'mrr[doc_id="\\d"]'], ["can't read the settings", "backslash is written twice"]),
-        (["--metrics", "token_f1", "--run", "x" * 300], ["can't write", "too long"]),
+        (["--metrics", "token_f1", "--run", "x" * 300], ["300 bytes", "too long", "--run"]),
         (["--metrics", "token_f1", "--run", "../up"], ["'../up' is not a name"]),
         (["--metrics", "token_f1", "--output-prefix", "p"], ["--output-prefix has no effect"]),
         (["--evaluator", "EditDistance"], ["unknown evaluator 'EditDistance'", "did you mean EditDistanceEvaluator"]),

@@ -63,7 +63,7 @@ def run(argv: Sequence[str]) -> int:
         show_comparison(comparison)
         if preferred is not None:
             console().sentence(preference["preference"]["sentence"])
-            print_judge(preferred.summary, preferred.manifest)
+            print_judge(preferred.summary, preferred.manifest, preferred.judging)
         if chosen.keep:
             path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
             console().print(printable(f"kept: {path}"), soft_wrap=True)

@@ -57,6 +57,8 @@ def judge_lines(
     if now is not None:
         yield from effort_lines(now["usage"], now["effort"])
     yield from _spent_lines(usages, manifest.get("judging") or manifest.get("effort") or {}, now)
+    if now is None:
+        yield from _uncounted_lines(summary.get("judge_usage") or summary.get("usage") or {})
 
 
 def _usages(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -209,8 +211,7 @@ def effort_lines(usage: Mapping[str, Any], effort: Mapping[str, Any]) -> Iterato
         failed = f", and {effort['made'] - new:,} more that failed" if effort["made"] > new else ""
         calls = f" ({before:,} recorded before, {new:,} made now{failed})"
         yield spent(usage, calls) + _latency(effort), PLAIN
-        if uncounted := usage.get("calls_without_token_counts"):
-            yield _uncounted(uncounted, usage), WARNING
+        yield from _uncounted_lines(usage)
         yield from _refused_lines(effort)
 
 
@@ -219,14 +220,16 @@ def _refused_lines(effort: Mapping[str, Any]) -> Iterator[Line]:
         yield f"the server does not take {refused}: left out", WARNING
 
 
-def _uncounted(calls: int, usage: Mapping[str, Any]) -> str:
+def _uncounted_lines(usage: Mapping[str, Any]) -> Iterator[Line]:
     """That a server does not count tokens, and what that does to a budget."""
-    missing = (
-        f"the server gave no token counts for {calls:,} of {usage['calls']:,} calls: they are not in these figures"
-    )
-    if (charged := usage.get("charged_usd")) is None:
-        return missing
-    return f"{missing}; each is charged to the budget at the most that it can cost: {money(charged)} in all"
+    if calls := usage.get("calls_without_token_counts"):
+        missing = f"the server gave no token counts for {calls:,} of {usage['calls']:,} calls"
+        charged = usage.get("charged_usd")
+        at_worst = "; each is charged to the budget at the most that it can cost: "
+        yield (
+            f"{missing}: they are not in these figures" + (at_worst + f"{money(charged)} in all" if charged else ""),
+            WARNING,
+        )
 
 
 def spent(usage: Mapping[str, Any], calls: str = "") -> str:
