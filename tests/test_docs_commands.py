@@ -28,7 +28,7 @@ import pytest
 import uvicorn
 
 from ragmeter import evaluate
-from ragmeter.cli.options import Parser
+from ragmeter.cli.parser import Parser
 from ragmeter.io.locations import location
 from ragmeter.judges.probes import PROBES
 from ragmeter.registry import get_all

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ragmeter.cli.options import command_parser, runs_option
+from ragmeter.cli.options import runs_option
+from ragmeter.cli.parser import command_parser
 from ragmeter.errors import MissingExtraError, UsageError
 
 _DESCRIPTION = """\

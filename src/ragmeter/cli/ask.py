@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ragmeter.cli import options
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, print_judge, read_judge_of_answers, read_settings, settle_judge
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.cli.repeated import print_repeats, repeats_json
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
@@ -88,8 +89,8 @@ def run(argv: Sequence[str]) -> int:
     return code or options.exit_code(chosen, failed, total, "questions have no answer")
 
 
-def _parser() -> options.Parser:
-    parser = options.command_parser("ragmeter ask", _DESCRIPTION)
+def _parser() -> Parser:
+    parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
@@ -123,7 +124,7 @@ def _parser() -> options.Parser:
     return parser
 
 
-def _http_options(parser: options.Parser) -> None:
+def _http_options(parser: Parser) -> None:
     http = parser.add_argument_group("an address as the target")
     add = http.add_argument
     add(
@@ -149,7 +150,7 @@ def _http_options(parser: options.Parser) -> None:
     add("--delta-path", metavar="PATH", help="where pieces of a streamed answer are; default: the usual places")
 
 
-def _model_options(parser: options.Parser) -> None:
+def _model_options(parser: Parser) -> None:
     model = parser.add_argument_group("a model as the target")
     add = model.add_argument
     add("--base-url", metavar="URL", help="another address of the model; default: OPENAI_BASE_URL, or the vendor's own")

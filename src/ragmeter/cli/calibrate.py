@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.options import Parser, command_parser, json_option, number_option, read_delimiter, runs_option
+from ragmeter.cli.options import json_option, number_option, read_delimiter, runs_option
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 

@@ -15,6 +15,7 @@ from ragmeter.cli.judge_options import (
     read_judge,
     settle_judge,
 )
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
@@ -138,10 +139,10 @@ def _preference(chosen: argparse.Namespace, preferred: Evaluation) -> dict[str, 
     return {**summary, **counts, "inconsistent": inconsistent, **judging, "sentence": sentence}
 
 
-def _parser() -> options.Parser:
+def _parser() -> Parser:
     from ragmeter.stats.confidence import TESTS
 
-    parser = options.command_parser("ragmeter compare", _DESCRIPTION)
+    parser = command_parser("ragmeter compare", _DESCRIPTION)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more, by folder or by name")
     default = "default: all columns of few values"
     options.part_options(parser, slices=f"by whose values to look for other verdicts; {default}")

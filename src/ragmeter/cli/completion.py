@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ragmeter.cli.options import parser_of
+from ragmeter.cli.parser import parser_of
 from ragmeter.errors import UnknownNameError
 
 #: Commands whose first word is a command of its own.

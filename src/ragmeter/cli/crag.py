@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ragmeter.cli import options
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, read_cascade, read_judge
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
 
@@ -33,17 +34,17 @@ def run(argv: Sequence[str]) -> int:
     """Run `generate` or `evaluate`."""
     commands = {"generate": (_generate_options, _generate), "evaluate": (_evaluate_options, _evaluate)}
     if not argv or argv[0] not in commands:
-        parser = options.Parser(prog="ragmeter crag", usage="ragmeter crag {generate,evaluate} ...")
+        parser = Parser(prog="ragmeter crag", usage="ragmeter crag {generate,evaluate} ...")
         parser.description = "CRAG-MM: `ragmeter crag generate --help`, `ragmeter crag evaluate --help`"
         parser.parse_known_args(list(argv[:1]))  # answers --help
         raise UsageError("a command is missing: `ragmeter crag generate` or `ragmeter crag evaluate`")
     add_options, command = commands[argv[0]]
-    parser = options.command_parser(f"ragmeter crag {argv[0]}", _DESCRIPTIONS[argv[0]])
+    parser = command_parser(f"ragmeter crag {argv[0]}", _DESCRIPTIONS[argv[0]])
     add_options(parser)
     return command(parser.parse_args(list(argv[1:])))
 
 
-def _generate_options(parser: options.Parser) -> None:
+def _generate_options(parser: Parser) -> None:
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="conversations: jsonl, json or parquet")
     add("--agent", metavar="PATH", required=True, help="the agent's class, for example mypkg.agents:MyAgent")
@@ -69,7 +70,7 @@ def _generate_options(parser: options.Parser) -> None:
     options.json_option(parser)
 
 
-def _evaluate_options(parser: options.Parser) -> None:
+def _evaluate_options(parser: Parser) -> None:
     add = parser.add_argument
     add("--turns", metavar="FILE", required=True, help="turn data, as `ragmeter crag generate` writes it")
     add("--output-dir", metavar="DIR", type=Path, required=True, help="where the results go")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import ragmeter
 from ragmeter import kernel
-from ragmeter.cli.options import command_parser, json_option, runs_option
+from ragmeter.cli.options import json_option, runs_option
+from ragmeter.cli.parser import command_parser
 from ragmeter.hints import install_command
 from ragmeter.io.locations import Location
 from ragmeter.io.write import dumps

@@ -22,6 +22,7 @@ from ragmeter.cli.judge_options import (
     read_settings,
     settle_judge,
 )
+from ragmeter.cli.parser import Parser, command_parser, destinations, given_options
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
@@ -72,8 +73,8 @@ def run(argv: Sequence[str]) -> int:
     return _run_metrics(chosen)
 
 
-def _parser(*, add_help: bool) -> options.Parser:
-    parser = options.command_parser("ragmeter evaluate", _DESCRIPTION, add_help=add_help)
+def _parser(*, add_help: bool) -> Parser:
+    parser = command_parser("ragmeter evaluate", _DESCRIPTION, add_help=add_help)
     group = parser.add_argument_group("what to compute")
     group.add_argument(
         "--evaluator",
@@ -159,8 +160,8 @@ def _refuse_idle_when_adding(argv: Sequence[str]) -> None:
     """Where metrics are added to a run, its rows and its intervals are its own: refuse all options but those of use."""
     used = {"metrics", "language", "doc_id_pattern", "executor", "max_unscored"}
     used |= {"output_dir", "run", "retry_failed", "json"}
-    used |= options.destinations(options.embedding_options, partial(judge_options, offline=True), gate_options)
-    given = options.given_options(_parser(add_help=False), argv)
+    used |= destinations(options.embedding_options, partial(judge_options, offline=True), gate_options)
+    given = given_options(_parser(add_help=False), argv)
     idle = next((flag for name, flag in given.items() if name not in used), None)
     if idle is not None:
         raise UsageError(

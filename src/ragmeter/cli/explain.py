@@ -7,7 +7,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.cli.options import command_parser, json_option, runs_option
+from ragmeter.cli.options import json_option, runs_option
+from ragmeter.cli.parser import command_parser
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS, dumps
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragmeter.cli.options import command_parser, formula_option, json_option, runs_option
+from ragmeter.cli.options import formula_option, json_option, runs_option
+from ragmeter.cli.parser import command_parser
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\

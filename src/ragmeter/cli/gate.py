@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragmeter.cli.gate_options import FAILED, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.options import command_parser, json_option, runs_option
+from ragmeter.cli.options import json_option, runs_option
+from ragmeter.cli.parser import command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.cli import options
+from ragmeter.cli.parser import command_parser
 from ragmeter.cli.run import FILE
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps, replacing
@@ -31,7 +32,7 @@ and check its keys.
 
 def run(argv: Sequence[str]) -> int:
     """Write both files, and say what comes next."""
-    parser = options.command_parser("ragmeter init", _DESCRIPTION)
+    parser = command_parser("ragmeter init", _DESCRIPTION)
     add = parser.add_argument
     add("data", metavar="DATA", help="questions and gold answers, or answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", help="the system to ask, for example mypkg.rag:pipeline or http://...")

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.options import Parser, command_parser, runs_option
+from ragmeter.cli.options import runs_option
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:

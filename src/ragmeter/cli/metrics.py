@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ragmeter import registry
 from ragmeter.analysis.listing import MetricInfo, list_metrics
-from ragmeter.cli.options import Parser, json_option
+from ragmeter.cli.options import json_option
+from ragmeter.cli.parser import Parser
 from ragmeter.io.write import dumps
 
 

@@ -7,7 +7,8 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ragmeter.cli.options import command_parser, json_option, number_option, runs_option
+from ragmeter.cli.options import json_option, number_option, runs_option
+from ragmeter.cli.parser import command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.stats.confidence import AUTO

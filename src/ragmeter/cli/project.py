@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragmeter.cli.options import parser_of
+from ragmeter.cli.parser import parser_of
 from ragmeter.cli.project_keys import (
     COMMANDS,
     DATASETS,

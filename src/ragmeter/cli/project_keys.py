@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.cli.options import parser_of
+from ragmeter.cli.parser import parser_of
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.write import dumps
 

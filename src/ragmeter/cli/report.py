@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragmeter.cli.options import Parser, command_parser, json_option, runs_option
+from ragmeter.cli.options import json_option, runs_option
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.show.report import MAX_ROWS

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
+from ragmeter.cli.parser import command_parser, parser_of
 from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
 from ragmeter.io.write import dumps, replacing
 from ragmeter.show.progress import show_notice
@@ -36,7 +37,7 @@ done, the next `ragmeter run` asks all of them anew. Paths in the file start at 
 
 def run(argv: Sequence[str]) -> int:
     """Make the runs, and show them; the exit code is that of a gate that failed, if one did."""
-    parser = options.command_parser("ragmeter run", _DESCRIPTION)
+    parser = command_parser("ragmeter run", _DESCRIPTION)
     add = parser.add_argument
     add("--file", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
     add("--only", metavar="NAME", action="append", default=[], help="one system, or one of its runs; may be repeated")
@@ -131,7 +132,7 @@ def _comparison(project: Project, runs: Sequence[str]) -> Comparison | None:
 
     step = project.of_all("compare", runs)
     assert step is not None  # noqa: S101 - runs are always compared
-    chosen: argparse.Namespace = options.parser_of("compare").parse_args(step.arguments)
+    chosen: argparse.Namespace = parser_of("compare").parse_args(step.arguments)
     try:
         return compared(chosen)
     except RagmeterError as error:  # the runs are made all the same

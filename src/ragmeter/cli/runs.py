@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragmeter.cli.options import Parser, command_parser, json_option, runs_option
+from ragmeter.cli.options import json_option, runs_option
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragmeter.cli import options
+from ragmeter.cli.parser import command_parser
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\
@@ -16,7 +17,7 @@ A run's figures again, on all rows and by slices:
 
 def run(argv: Sequence[str]) -> int:
     """Summarise, and print."""
-    parser = options.command_parser("ragmeter summary", _DESCRIPTION)
+    parser = command_parser("ragmeter summary", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help="a run's folder, or its name")
     options.part_options(parser, slices="whose values part the rows")
     options.statistics_options(parser, cluster="the run's own", own=True)

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers, settle_judge
 from ragmeter.cli.options import (
-    Parser,
     asking_options,
     check_numbers,
-    command_parser,
     exit_code,
     formula_option,
     json_option,
@@ -30,6 +28,7 @@ from ragmeter.cli.options import (
     run_option,
     runs_option,
 )
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.io.write import check_writable, dumps
