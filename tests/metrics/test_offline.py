@@ -616,18 +616,3 @@ def test_the_number_of_a_citation_is_no_answer(gold: str, answer: str, right: bo
 )
 def test_struck_out_words_are_not_said(answer: str, right: bool) -> None:
     assert (probability("which city is the capital of france", "Paris", answer) >= 0.5) == right
-
-
-@pytest.mark.parametrize(
-    ("question", "answer", "language"),
-    [
-        ("Le service est-il disponible ?", "Le service est disponible pour les clients.", "fr"),  # "le" is Spanish, too
-        ("¿Mide dos metros?", "Mide más o menos dos metros.", "es"),  # "dos" is Portuguese
-        ("Who?", "De hond van de buren", "en"),
-        ("", "", "en"),
-    ],
-)
-def test_the_answer_tells_the_language_where_the_question_leaves_it_open(
-    question: str, answer: str, language: str
-) -> None:
-    assert languages_of(chunked([question]), chunked([answer])) == [language]

@@ -114,11 +114,6 @@ class Compared:
         return np.asarray(self.question_share < threshold.SAYS_NOTHING)
 
     @cached_property
-    def brief(self) -> Bools:
-        """Answers of so few words beside the gold ones that an "or" decides."""
-        return np.asarray(self.pairs.answer.per_text(~self.pairs.answer_gold) <= threshold.BRIEF_ANSWER)
-
-    @cached_property
     def n_heaped(self) -> Floats:
         """The number of words that are neither gold nor the question's; 0 unless they far outnumber the gold words."""
         pairs, answer = self.pairs, self.pairs.answer

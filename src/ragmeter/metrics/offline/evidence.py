@@ -144,6 +144,7 @@ def _findings(compared: Compared, place: int, features: Mapping[str, float]) -> 
         return "; ".join(f"{title}: {found}" for title, found in words if found) or otherwise
 
     n_parts, n_words = int(pairs.parts.number[place]), int(np.diff(answer.starts)[place])
+    first = f"the first gold word is word {round(math.expm1(features['position'])) + 1}"
     return {
         "gold words": listed(
             "the gold answer has none that say anything",
@@ -160,6 +161,7 @@ def _findings(compared: Compared, place: int, features: Mapping[str, float]) -> 
             ("other words", answer, other_word & ~capital),
         ),
         "length": f"the answer has {n_words:,} word{'s' if n_words != 1 else ''}",
+        "position": first if features["recall_new"] else "no gold word stands in the answer",
         "question": listed("it has no gold word", ("it has gold words itself", gold, pairs.content & pairs.gold_asked)),
         "numbers": listed(
             "neither side has numbers of its own",

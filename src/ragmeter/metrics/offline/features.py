@@ -32,12 +32,13 @@ class Feature(NamedTuple):
 FEATURES = tuple(
     Feature(name, direction, topic)
     for topic, direction, names in (
-        ("gold words", +1, "recall_new recall_all recall_exact"),
+        ("gold words", +1, "recall_new recall recall_all recall_exact recall_letters"),
         ("gold words", -1, "missing_names missing_new"),
         ("list", +1, "parts_found"),
-        ("gold words", +1, "precision precision_all inside"),
+        ("gold words", +1, "precision precision_all exact inside"),
         ("other candidates", -1, "extra_words early_names"),
-        ("length", 0, "answer_words sentences"),
+        ("length", 0, "answer_words"),
+        ("position", -1, "position"),
         ("question", 0, "gold_asked"),
         ("numbers", +1, "numbers_found"),
         ("numbers", -1, "numbers_missing numbers_contradicted same_kind"),
@@ -78,38 +79,48 @@ def evidence_lines(compared: Compared) -> Floats:
 
 
 def _of_gold_words(pairs: Match) -> dict[str, Floats]:
-    """Which gold words the answer has. New words are those that the question does not have, if any."""
-    gold, credit, content = pairs.gold, pairs.credit, pairs.content
+    """Which gold words the answer has, and where. New words are those that the question does not have, if any."""
+    gold, answer, credit, content = pairs.gold, pairs.answer, pairs.credit, pairs.content
     new = content & ~pairs.gold_asked
     new |= content & (gold.per_text(new) == 0)[gold.text]
     weight = np.where(gold.has(Mark.LETTER), 0.25, 1.0)
     is_missing = new & (credit < 0.5)
+    is_found = new & (pairs.found_at >= 0)
+    places, pair = pairs.found_at[is_found], gold.text[is_found]
+    first = np.full(gold.count, threshold.NOT_THERE)
+    np.minimum.at(first, pair, (places - answer.starts[pair]) * _n_words(answer)[places])
     return {
         "recall_new": share(gold.per_text(credit * weight * new), gold.per_text(weight * new)),
+        "recall": share(gold.per_text(credit * weight * content), gold.per_text(weight * content)),
         "recall_all": share(gold.per_text(credit), np.diff(gold.starts)),
         "recall_exact": share(gold.per_text(pairs.exact & new), gold.per_text(new)),
+        "recall_letters": share(gold.per_text(credit * gold.length * new), gold.per_text(gold.length * new)),
         "missing_names": np.minimum(gold.per_text(is_missing & gold.has(Mark.CAPITAL)), 4),
         "missing_new": np.minimum(gold.per_text(is_missing), 8),
         "inside": pairs.inside.astype(np.float64),
+        "position": np.log1p(first),
         "gold_asked": share(gold.per_text(content & pairs.gold_asked), gold.per_text(content)),
     }
 
 
 def _of_other_words(pairs: Match) -> dict[str, Floats]:
     """How much of the answer the gold words are, and what else it says."""
-    answer, spoken = pairs.answer, pairs.answer_content
+    gold, answer, spoken = pairs.gold, pairs.answer, pairs.answer_content
     free, extra = spoken & ~pairs.answer_asked, spoken & pairs.other
-    ends, n_words = answer.has(Mark.SENTENCE), _n_words(answer)
+    n_words = _n_words(answer)
     names = np.flatnonzero(extra & answer.has(Mark.CAPITAL))
-    sentence = begins(answer, ends).before(names)
+    sentence = begins(answer, answer.has(Mark.SENTENCE)).before(names)
     is_early = (sentence == answer.starts[answer.text[names]]) & (names > sentence)  # and not its first word
+    has_words = (np.diff(answer.starts) > 0) & (np.diff(gold.starts) > 0)
+    n_missing = gold.per_text(pairs.content & (pairs.credit < 1))
+    n_others = answer.per_text(spoken & ~pairs.answer_gold)
     return {
         "precision": share(answer.per_text(free & pairs.answer_gold), answer.per_text(free)),
         "precision_all": share(answer.per_text(spoken & pairs.answer_gold), answer.per_text(spoken)),
+        "exact": (has_words & (n_missing == 0) & (n_others == 0)).astype(np.float64),
         "extra_words": np.log1p(answer.per_text(extra * n_words)),
         "early_names": np.log1p(np.bincount(answer.text[names[is_early]], minlength=answer.count)),
         "answer_words": np.minimum(np.log1p(answer.per_text(n_words)), np.log1p(60)),
-        "sentences": np.minimum(answer.per_text(ends), 10),
     }
 
 

@@ -106,7 +106,8 @@ def _bare_alternatives(case: Compared) -> Bools:
     beside_question = asks & mentions.all_are(mentions.question_share < threshold.SAYS_NOTHING)
     is_named_twice = case.asked.term & (answer.per_text(other & answer.has(Mark.CAPITAL | Mark.NUMBER)) == 0)
     is_named_twice &= (answer.per_text(answer.has(Mark.EITHER)) == 1) & (n_others <= threshold.SECOND_NAME)
-    either = case.alternatives.clearly & (case.bare | beside_question) & case.brief & ~is_named_twice
+    is_brief = answer.per_text(~pairs.answer_gold) <= threshold.BRIEF_ANSWER
+    either = case.alternatives.clearly & (case.bare | beside_question) & is_brief & ~is_named_twice
     return _unless(is_rephrased, either, case)
 
 
@@ -174,7 +175,7 @@ GUARDS = {
     ),
     "alternatives": Guard(
         "the gold words stand only among alternatives", NOT_SURE,
-        lambda case: case.alternatives.widely & (case.bare | case.brief),
+        lambda case: case.alternatives.clearly | (case.alternatives.widely & case.mentions.short),
     ),
     "negation": Guard(
         "the gold words stand only where something is negated", NOT_SURE, lambda case: case.negations.widely

@@ -59,3 +59,4 @@ BEGINS_WITHIN = 12  # words of a sentence
 
 # Features.
 OF_A_WORD = 0.25  # a group of letters, in scripts without spaces
+NOT_THERE = 200.0  # the position of a gold word that does not occur

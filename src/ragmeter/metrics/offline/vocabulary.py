@@ -34,9 +34,8 @@ _LONGEST_FUNCTION_WORD = 14
 #: An item as it is stored: the garbage collector stops tracking plain tuples, but not named ones.
 _Plain = tuple[str, str, int, float]
 _NUMERALS = np.array([ord(letter) for letter in "ivx"])
-#: Scripts that identify a language, with one of its function words; and what only Spanish has, which counts twice.
-_SPANISH = "¿"
-_SPANISH_SIGN = regex.compile(f"[{_SPANISH}¡]")
+#: Signs and scripts that identify a language, with one of its function words.
+_SPANISH = regex.compile(r"[¿¡]"), "el"
 _SCRIPTS = ((regex.compile(r"\p{Han}"), "的"), (regex.compile(r"\p{Arabic}"), "في"), (regex.compile(r"\p{Thai}"), "ที่"))
 
 
@@ -339,11 +338,11 @@ def stemming(language: str) -> Callable[[str], str]:
 
 
 def languages_of(*sides: Chunked) -> list[str]:
-    """Each row's language, by function words: the one with most of them on the first side; the next one breaks ties."""
+    """Each row's language, detected by function words; the first side that has any decides."""
     codes, hits_of, number = _function_words()
-    is_likely = np.ones((len(sides[0].of_row), len(codes)), bool)
+    language_of_row = np.full(len(sides[0].of_row), -1)
     for side in sides:
-        open_rows = np.flatnonzero(is_likely.sum(axis=1) > 1)
+        open_rows = np.flatnonzero(language_of_row < 0)
         if not len(open_rows):
             break
         open_texts = side.rows(open_rows)
@@ -352,9 +351,9 @@ def languages_of(*sides: Chunked) -> list[str]:
         text = np.repeat(np.arange(len(open_texts.texts)), np.diff(open_texts.starts))[numbers > 0]
         hits = hits_of[numbers[numbers > 0]]
         sums = np.stack([np.bincount(text, column, len(open_texts.texts)) for column in hits.T], axis=1)
-        hits_of_rows = np.where(is_likely[open_rows], sums[open_texts.of_row], -1)
-        is_likely[open_rows] = hits_of_rows == hits_of_rows.max(axis=1, keepdims=True)
-    return [codes[column] for column in is_likely.argmax(axis=1).tolist()]  # the default is the first table
+        # The default is the first table, so that it wins a tie.
+        language_of_row[open_rows] = np.where(sums.max(axis=1) > 0, sums.argmax(axis=1), -1)[open_texts.of_row]
+    return [DEFAULT if column < 0 else codes[column] for column in language_of_row.tolist()]
 
 
 @cache
@@ -367,9 +366,8 @@ def _function_words() -> tuple[list[str], Floats, _Numbered]:
         code: {word for word, marks in own.marks.items() if marks & Mark.FUNCTION} for code, own in tables().items()
     }
     codes = [code for code, own in by_language.items() if own]
-    words = ["", _SPANISH, *dict.fromkeys(word for code in codes for word in by_language[code])]
+    words = ["", *dict.fromkeys(word for code in codes for word in by_language[code])]
     flags = np.array([[word in by_language[code] for code in codes] for word in words], np.float64)
-    flags[1, codes.index("es")] = 2
     return codes, flags, _Numbered({word: number for number, word in enumerate(words)})
 
 
@@ -381,7 +379,8 @@ class _Numbered(dict[str, int]):
         self._folded = folded
 
     def __missing__(self, chunk: str) -> int:
-        number = self._folded[_SPANISH] if _SPANISH_SIGN.match(chunk) else 0
+        sign, spanish = _SPANISH  # which no other language has
+        number = self._folded[spanish] if sign.match(chunk) else 0
         if not number and len(chunk) <= _LONGEST_FUNCTION_WORD:
             number = self._folded.get(plain(chunk).strip(".,;:!?¿¡\"'()"), 0)
         if not number and not chunk.isascii():
