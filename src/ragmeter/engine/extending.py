@@ -91,12 +91,6 @@ def extend(
         how = Confidence.of(manifest.get("statistics") or {})
         computed = {name: metric.as_dict() for name, metric in writer.summaries(how)[1].items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
-        models = [*manifest.get("embeddings", []), *embedders.used()]
-        more: dict[str, Any] = {"embeddings": models} if models else {}
-        asked = {**asked_before, **filled.manifest.pop("asked", {})}
-        more |= {"asked": asked, **filled.manifest} if asked else {}
-        offline = {**manifest.get("offline", {}), **offline_described(missing)}
-        more |= {"offline": offline} if offline else {}
         abstained = writer.abstentions()
         judges = _with_judges(_judges_with_usage(summary), filled.summary.pop("judges", {}))
         if columns:
@@ -107,7 +101,7 @@ def extend(
             {
                 **manifest,
                 "metrics": [entries[name] for name in entries if name in computed or name in unchanged],
-                **more,
+                **_models_and_judges(manifest, missing, embedders, filled),
             },
             {
                 **summary,
@@ -121,6 +115,20 @@ def extend(
         if was_in_parts and isinstance(new.path, Path):  # its table is one file now
             shutil.rmtree(new.path / PARTS, ignore_errors=True)
         return extended, filled.judging
+
+
+def _models_and_judges(
+    manifest: Mapping[str, Any], metrics: Sequence[Metric], embedders: Embedders, filled: Filled
+) -> dict[str, Any]:
+    """What a manifest says of embedding models and judges, with what these metrics have brought."""
+    models = [*manifest.get("embeddings", []), *embedders.used()]
+    asked = {**manifest.get("asked", {}), **filled.manifest.pop("asked", {})}
+    offline = {**manifest.get("offline", {}), **offline_described(metrics)}
+    return {
+        **({"embeddings": models} if models else {}),
+        **({"asked": asked, **filled.manifest} if asked else {}),
+        **({"offline": offline} if offline else {}),
+    }
 
 
 def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:
