@@ -265,12 +265,12 @@ def find_kind(given: Any, kinds: Sequence[Kind[Opened]], group: str) -> Kind[Ope
     for kind in kinds[:-1]:
         if kind.opens(given):
             return kind
-    found = list(plugins(group))
-    for plugin in found:
+    candidates = list(plugins(group))
+    for plugin in candidates:
         if plugin.error is None and plugin.loaded.opens(given):
             opens: Kind[Opened] = plugin.loaded
             return opens
-    for plugin in found:
+    for plugin in candidates:
         if plugin.error is not None:
             if isinstance(given, str) and given.partition(":")[0] == plugin.name:
                 raise plugin.error

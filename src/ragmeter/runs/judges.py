@@ -41,9 +41,10 @@ def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differ
     differing = {}
     for name in metrics:
         differences: Differing = {}
-        for (column, one), (_, other) in zip(_signatures(a, name), _signatures(b, name), strict=False):
+        # not strict: a run of conversations has one signature for all columns that a metric asks for
+        for (column, first), (_, second) in zip(_signatures(a, name), _signatures(b, name), strict=False):
             if not _same_cells(a, b, column):
-                differences = _differing(one, other) | differences  # the first column's values are the ones shown
+                differences = _differing(first, second) | differences  # the first column's values are the ones shown
         if differences:
             differing[name] = differences
     return differing
@@ -82,10 +83,10 @@ def _embedding(entries: Sequence[Mapping[str, Any]], model: str) -> Mapping[str,
     return {EMBEDDING_MODEL: of_model[0].get("model"), **{key: of_model[0].get(key) for key in _OF_VECTORS}}
 
 
-def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> Differing:
+def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> Differing:
     """By the same rule in both directions: either may have a setting that the other has not."""
-    names = dict.fromkeys([*changed(one, other), *changed(other, one)])
-    if not all({"model", EMBEDDING_MODEL} & signature.keys() for signature in (one, other)):
-        # a table brought the values, or no model was asked: the settings of the other one's model say nothing
+    names = dict.fromkeys([*changed(first, second), *changed(second, first)])
+    if not all({"model", EMBEDDING_MODEL} & signature.keys() for signature in (first, second)):
+        # a table brought the values, or no model was asked: the settings of the other model say nothing
         names = {name: None for name in names if name in ("model", EMBEDDING_MODEL, "cascade")}
-    return {name: (one.get(name), other.get(name)) for name in names}
+    return {name: (first.get(name), second.get(name)) for name in names}

@@ -54,8 +54,8 @@ def _overview(metrics: Mapping[str, MetricDifference]) -> str:
         for name, result in metrics.items()
         if result.verdict == kind
     }
-    told = {name: result for name, result in metrics.items() if result.verdict != JUDGES_DIFFER}
-    others = {name: result for name, result in told.items() if name not in significant}
+    with_verdict = {name: result for name, result in metrics.items() if result.verdict != JUDGES_DIFFER}
+    others = {name: result for name, result in with_verdict.items() if name not in significant}
     nearest = min(others, key=lambda name: math.inf if (p := others[name].p_holm) is None else p, default=None)
     planned = [
         (result.needed, result.smallest, result.point)

@@ -154,8 +154,8 @@ def run_verdict_sentence(verdict: RunVerdict) -> str:
         return f"{verdict.column} is missing, {verdict.outcome}; {by} was to decide"
     right = " of being right" if verdict.column.startswith(JUDGE_COLUMNS[0]) else ""
     chance = "" if verdict.probability is None else f", probability{right} {number(verdict.probability)}"
-    said = f"{verdict.column} is {verdict.value}" if verdict.value is not None else verdict.column
-    return f"{said}, decided by {by}{chance}"
+    value = f"{verdict.column} is {verdict.value}" if verdict.value is not None else verdict.column
+    return f"{value}, decided by {by}{chance}"
 
 
 def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
