@@ -85,7 +85,7 @@ def fitted(rows: list[Claimed], lines: Floats, some: Bools) -> dict[str, Any]:
     """Trees for some of the rows."""
     chosen = [row for row, is_chosen in zip(rows, some.tolist(), strict=True) if is_chosen]
     supported = np.array([row.supported for row in chosen])
-    return grown(lines[some], supported, weights(chosen), FEATURES, SUPPORT_SETTINGS)
+    return grown(lines[some, : len(NAMES)], supported, weights(chosen), FEATURES, SUPPORT_SETTINGS)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ class Properties(TypedDict, total=False):
 
     direction: Direction
     binary: bool
+    mean_is_rate: bool
+    rate: str | None
     bounds: tuple[float, float]
     optional: Iterable[str]
     may_lack: Iterable[str]
@@ -84,6 +86,8 @@ class Metric:
         *,
         direction: Direction = "higher",
         binary: bool = False,
+        mean_is_rate: bool = True,
+        rate: str | None = None,
         bounds: tuple[float, float] = (0.0, 1.0),
         optional: Iterable[str] = (),
         may_lack: Iterable[str] = (),
@@ -97,6 +101,8 @@ class Metric:
         self.owner = owner or function  # distinguishes two metrics with the same name
         self.direction = direction
         self.binary = binary
+        self.mean_is_rate = mean_is_rate
+        self.rate = rate
         self.bounds = bounds
         self.may_lack = frozenset(may_lack)
         self.optional = frozenset(optional) | self.may_lack
@@ -292,6 +298,9 @@ def metric(
     function: Callable[..., Any] | None = None, *, name: str | None = None, **properties: Unpack[Properties]
 ) -> Any:
     """Declare a metric, named after its function or `name`. `binary`: its scores are 0 or 1, so its mean is a rate.
+
+    `mean_is_rate=False` says that the mean of its scores reads like a share of answers and is none; `rate` is the
+    metric that gives this share, if there is one.
 
     `optional` columns may be empty in a row, and the function gets None there; a row in which another needed column is
     empty is not scored. Columns that the table `may_lack` altogether are optional too. `failed_score` is the score of a

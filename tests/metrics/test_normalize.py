@@ -35,6 +35,7 @@ def test_fold(text: str, expected: str) -> None:
         ("'quoted' dogs'", ["quoted", "dogs"]),
         ("rock'n'roll", ["rock'n'roll"]),
         ("3.5 1,000 1. u.s.", ["3.5", "1,000", "1", "u", "s"]),
+        ("-5 (-5) 1939-45 covid-19 - 5 --5", ["-5", "-5", "1939", "45", "covid", "19", "5", "5"]),
         ("b2b 2nd x_1", ["b2b", "2nd", "x_1"]),
         ("well-known foo/bar", ["well", "known", "foo", "bar"]),
         ("¿cómo estás?", ["cómo", "estás"]),

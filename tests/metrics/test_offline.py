@@ -147,6 +147,14 @@ def test_the_kind_of_a_question() -> None:
 
 
 RIGHT = [
+    ("how much memory does it have", "64 GB", "It has 64 gigabytes of memory."),
+    ("what is it written in", "C++", "It is written in C++, mostly."),
+    ("what grade did she get", "A-", "She got an A minus."),
+    ("what blood group is it", "O negative", "The blood group is O-."),
+    ("what is the dose", "5 mg", "The dose is 5 milligrams."),
+    ("when was the release", "March 3, 2021", "The release was on 3/3/2021."),
+    ("when was the release", "March 4, 2021", "The release was on 3/4/2021."),
+    ("what did he draw", "A dog", "He drew a dog, and got an A+ for it."),
     (
         "who got the first nobel prize in physics",
         "Wilhelm Conrad Röntgen",
@@ -191,6 +199,14 @@ RIGHT = [
     ("which city is the capital of france", "Paris", "Paris, not Lyon."),
 ]
 WRONG = [
+    ("how much memory does it have", "64 GB", "It has 64 MB of memory."),
+    ("what is it written in", "C", "It is written in C++."),
+    ("what is it written in", "C++", "It is written in C."),
+    ("what grade did she get", "A-", "She got an A+."),
+    ("what blood group is it", "AB+", "The blood group is AB negative."),
+    ("what is the dose", "5 mg", "The dose is 5 g."),
+    ("when was the release", "March 3, 2021", "The release was on 3/4/2021."),
+    ("¿qué día fue la boda?", "3 de marzo de 2021", "La boda fue el 4/3/2021."),
     ("what is the cross on a letter t called", "crossbar", "Wisconsin or crossbar"),
     ("which act was it", "National Industrial Recovery Act", "either NIRA or Windows Easy Transfer"),
     ("who got the first nobel prize in physics", "Wilhelm Conrad Röntgen", "Marie Curie got the first Nobel Prize."),

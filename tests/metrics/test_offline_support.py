@@ -55,6 +55,34 @@ def test_many_rows_at_once_are_scored_as_one_by_one() -> None:
         assert of_row.shape == (len(claims[row]), len(passages[row]))
 
 
+@pytest.mark.parametrize(
+    ("claim", "passage", "is_supported"),
+    [
+        (
+            "Roth IRA and Roth 401(k) are the opposite: you pay income tax up front before putting money into it",
+            "Roth IRA and Roth 401(k) are the opposite: you pay income tax up front before putting money into it, "
+            "but you will not pay any on what you withdraw.",
+            True,
+        ),
+        (
+            "You can opt for the Division of Child Support Services to enforce your support orders.",
+            "The documents do not specify jail sentences, but you can opt for the Division of Child Support Services "
+            "to enforce your support orders.",
+            True,
+        ),
+        ("Cubre daños por agua.", "No cubre daños por agua.", False),
+        ("The plan includes three users.", "It is not true that the plan includes three users.", False),
+        ("The shop is open on Sundays.", "The shop is open on Sundays in no case.", False),
+    ],
+)
+def test_a_claim_word_for_word_in_a_passage_is_supported_unless_it_is_negated_there(
+    claim: str, passage: str, is_supported: bool
+) -> None:
+    other = "Mozart composed forty-one symphonies in Vienna, and did not finish his last work."
+    for passages in ([passage], [other, passage], [passage, other]):
+        assert (supported([claim], passages)[0] >= 0.5) == is_supported
+
+
 @pytest.mark.parametrize("claim", ["Paris has a metro.", "París tiene metro", "The Seine is long."])
 def test_half_of_a_short_claim_is_not_enough(claim: str) -> None:
     assert supported([claim], ["Paris is the capital of France. It lies on the Seine."])[0] < 0.5
@@ -164,3 +192,15 @@ def test_an_answer_with_one_bad_sentence() -> None:
     assert chances[0] > chances[1]
     assert hallucination.direction == "lower"
     assert is_supported.direction == "higher"
+
+
+def test_the_share_of_answers_with_a_hallucination_is_a_rate() -> None:
+    answers = ["The Eiffel Tower was finished in 1889.", "Mozart composed forty-one symphonies.", "I don't know."]
+    evaluation = ragmeter.evaluate(
+        [{"answer": answer, "contexts": PASSAGES} for answer in answers],
+        metrics="offline_hallucination,offline_hallucinated",
+    )
+    chances, flags = (evaluation.rows[name].to_pylist() for name in ("offline_hallucination", "offline_hallucinated"))
+    assert flags[:2] == [float(chance >= 0.5) for chance in chances[:2]] == [0, 1]
+    assert evaluation["offline_hallucinated"].n_not_scored == {"abstained": 1}
+    assert evaluation["offline_hallucinated"].interval_method == "wilson"

@@ -12,6 +12,9 @@ from ragmeter import get_metric
 RARE = (math.log(1.5) + 1) ** 2  # the squared weight of a term that only one of two texts has
 
 CASES = [
+    ("token_f1", "-5", "5", 0),
+    ("token_f1", "-5", "\u22125", 1),  # a minus sign for a hyphen
+    ("token_f1", "1939-45", "1939 45", 1),
     # edit distance: raw characters
     ("edit_distance", "kitten", "sitting", 3),
     ("edit_distance", "Paris", "paris", 1),

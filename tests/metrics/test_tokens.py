@@ -89,7 +89,18 @@ def _plain(chunk: str) -> str:
 
 @pytest.mark.parametrize("size", [1, 30, 1000])
 def test_texts_are_split_the_same_in_slices_of_any_size(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    texts = ["", "a b's 3.5 1,", "¿Qué\u00a0tal? it's’", "中文", "\u0301 x", "e\u0301\u2003a", "'", "end"] * 3
+    texts = [
+        "",
+        "a b's 3.5 1,",
+        "-5 (-5 [-1.5] 5-5 -x -",
+        "é-5 −5 (−5) -5é",
+        "¿Qué\u00a0tal? it's’",
+        "中文",
+        "\u0301 x",
+        "e\u0301\u2003a",
+        "'",
+        "end",
+    ] * 3
     whole = split(texts)
     monkeypatch.setattr(splitting, "_AT_ONCE", size)
     parts = split(texts)

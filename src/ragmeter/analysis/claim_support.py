@@ -41,7 +41,7 @@ BY_MODEL, BY_OFFLINE, BY_DATA = "by a model", "offline", "from the data"
 #: The columns of a row that are read beside those of its claims.
 _TEXTS = ("answer", "contexts")
 #: Metrics over claims that the run does not keep: they are made again where they are shown.
-_UNKEPT = ("offline_supported", "offline_hallucination")
+_UNKEPT = ("offline_supported", "offline_hallucination", "offline_hallucinated")
 
 
 @dataclass(frozen=True)

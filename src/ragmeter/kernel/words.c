@@ -150,7 +150,7 @@ int64_t vocabulary_add(vocabulary *all, const uint8_t *data, const int64_t *offs
 
 /* ---- splitting ---- */
 
-enum { DIGIT, LETTER, UNDERSCORE, APOSTROPHE, SEPARATOR, SPACE, OTHER, FOREIGN }; /* as in metrics/splitting.py */
+enum { DIGIT, LETTER, UNDERSCORE, APOSTROPHE, SEPARATOR, MINUS, SPACE, OPENING, OTHER, FOREIGN }; /* as in metrics/splitting.py */
 
 typedef struct {
     vocabulary *words;
@@ -172,12 +172,18 @@ static int joins(const uint8_t *kinds, const uint8_t *at, const uint8_t *begin, 
     return kinds[*at] == SEPARATOR && before == DIGIT && after == DIGIT;
 }
 
+/* Whether this byte of ASCII is the minus sign of a number: -5, (-5), but not 1939-45. */
+static int is_sign(const uint8_t *kinds, const uint8_t *at, const uint8_t *begin, const uint8_t *end) {
+    if (kinds[*at] != MINUS || at + 1 == end || kinds[at[1]] != DIGIT) return 0;
+    return at == begin || kinds[at[-1]] == SPACE || kinds[at[-1]] == OPENING;
+}
+
 /* There is room for all of the text in the vocabulary, so that a word is written while its end is looked for. Its first
  * eight bytes are collected as well: to read them back at once, the processor would wait for them to be written. */
 static int split_ascii(splitter *to, const uint8_t *begin, const uint8_t *end) {
     const uint8_t *kinds = to->kinds, *folded = to->folded, *at = begin;
     while (at < end) {
-        if (kinds[*at] > UNDERSCORE) {
+        if (kinds[*at] > UNDERSCORE && !is_sign(kinds, at, begin, end)) {
             at++;
             continue;
         }

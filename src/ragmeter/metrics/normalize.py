@@ -15,23 +15,24 @@ import Stemmer
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.normal_form import normalized
 
-#: Variants of the apostrophe and the quotation mark.
-_QUOTES = str.maketrans(dict.fromkeys("’‘‛ʼ՚＇`´′", "'") | dict.fromkeys("“”„‟«»″＂", '"'))
+#: Variants of the apostrophe, the quotation mark and the minus sign.
+_QUOTES = str.maketrans(dict.fromkeys("’‘‛ʼ՚＇`´′", "'") | dict.fromkeys("“”„‟«»″＂", '"') | {"−": "-"})
 
 #: Scripts without spaces between words: there, a character with its marks is a word.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 
 #: A word is a run of letters, marks, digits and underscores. An apostrophe stays inside a word (don't), a point or a
-#: comma inside a number (3.5, 1,000).
+#: comma inside a number (3.5, 1,000), and a minus sign before one (-5), but not between two (1939-45).
 _WORD = regex.compile(
     rf"""
     [\p{{L}}&&[{UNSPACED}]]\p{{M}}*
-  | (?: \p{{N}}+ (?:[.,]\p{{N}}+)* | [[\p{{L}}\p{{M}}_]--[[{UNSPACED}]&&\p{{L}}]]+ (?:'(?=\p{{L}}))? )+
+  | (?: (?<![^\s(\[])-(?=\p{{N}}) )?
+    (?: \p{{N}}+ (?:[.,]\p{{N}}+)* | [[\p{{L}}\p{{M}}_]--[[{UNSPACED}]&&\p{{L}}]]+ (?:'(?=\p{{L}}))? )+
     """,
     regex.VERBOSE | regex.VERSION1,
 )
 #: The same for ASCII, in a third of the time.
-_ASCII_WORD = re.compile(r"(?:[0-9]+(?:[.,][0-9]+)*|[A-Za-z_]+(?:'(?=[A-Za-z]))?)+")
+_ASCII_WORD = re.compile(r"(?:(?<![^\s(\[])-(?=[0-9]))?(?:[0-9]+(?:[.,][0-9]+)*|[A-Za-z_]+(?:'(?=[A-Za-z]))?)+")
 
 _CODES = {
     "ar": "arabic",

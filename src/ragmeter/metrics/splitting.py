@@ -22,7 +22,16 @@ _Flags = npt.NDArray[np.bool_]
 
 _AT_ONCE = 1 << 18  # bytes: their arrays stay in the processor's cache
 #: The kinds of bytes. Those of a word come first, so that one comparison finds them.
-_DIGIT, _LETTER, _UNDERSCORE, _APOSTROPHE, _SEPARATOR, _SPACE, _OTHER, _FOREIGN = range(8)
+_DIGIT, _LETTER, _UNDERSCORE, _APOSTROPHE, _SEPARATOR, _MINUS, _SPACE, _OPENING, _OTHER, _FOREIGN = range(10)
+_OF_SIGNS = {
+    "_": _UNDERSCORE,
+    "'": _APOSTROPHE,
+    ".": _SEPARATOR,
+    ",": _SEPARATOR,
+    "-": _MINUS,
+    "(": _OPENING,
+    "[": _OPENING,
+}
 
 
 def _kind(code: int) -> int:
@@ -33,7 +42,7 @@ def _kind(code: int) -> int:
         return _DIGIT if character.isdigit() else _LETTER
     if character.isspace():
         return _SPACE
-    return {"_": _UNDERSCORE, "'": _APOSTROPHE, ".": _SEPARATOR, ",": _SEPARATOR}.get(character, _OTHER)
+    return _OF_SIGNS.get(character, _OTHER)
 
 
 _KINDS = bytes(map(_kind, range(256)))
@@ -128,12 +137,17 @@ def _running_total(counts: Ids) -> Ids:
 
 
 def _joining(kinds: _Bytes) -> Ids:
-    """Apostrophes inside a word (don't), points and commas inside a number (3.5). Spaces come first and last."""
-    apostrophes, separators = np.flatnonzero(kinds == _APOSTROPHE), np.flatnonzero(kinds == _SEPARATOR)
+    """Apostrophes inside a word (don't), points and commas inside a number (3.5), a minus sign before one (-5).
+
+    Spaces come first and last.
+    """
+    apostrophes, separators, signs = (np.flatnonzero(kinds == kind) for kind in (_APOSTROPHE, _SEPARATOR, _MINUS))
     before = kinds[apostrophes - 1]
     in_word = ((before == _LETTER) | (before == _UNDERSCORE)) & (kinds[apostrophes + 1] == _LETTER)
     in_number = (kinds[separators - 1] == _DIGIT) & (kinds[separators + 1] == _DIGIT)
-    return np.concatenate([apostrophes[in_word], separators[in_number]])
+    begins = (kinds[signs - 1] == _SPACE) | (kinds[signs - 1] == _OPENING)
+    is_sign = begins & (kinds[signs + 1] == _DIGIT)
+    return np.concatenate([apostrophes[in_word], separators[in_number], signs[is_sign]])
 
 
 def _foreign(texts: list[bytes], breaks: Ids) -> tuple[Ids, Ids, Ids]:

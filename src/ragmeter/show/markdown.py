@@ -11,7 +11,7 @@ from ragmeter.asked import OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
 from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import about_intervals, common_level, differing_level, level, titled
+from ragmeter.show.sentences.metrics import about_intervals, common_level, differing_level, level, no_rates, titled
 from ragmeter.show.texts import in_markdown
 from ragmeter.stats.intervals import SMALL
 
@@ -43,6 +43,7 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None =
     lines += _table(["metric", *labels], cells)
     distinct_levels = " or ".join(dict.fromkeys(levels))
     lines += ["", f"Mean, {distinct_levels} interval, and rows scored. {about_intervals(levels)}", ""]
+    lines += [text for line in no_rates(directions) for text in (in_markdown(f"{line}."), "")]
     for run, label in zip(runs, labels, strict=True):
         lines += [text for line in limit_lines(run.manifest()) for text in (f"**{label}**: {line}", "")]
         lines += _failures(run, label) + _judge(run, label)

@@ -8,7 +8,7 @@ from ragmeter.show.sentences.calibration import always_agrees, corrected_sentenc
 from ragmeter.show.sentences.causes import because, cause_meaning, failures, first_ids, which_metrics
 from ragmeter.show.sentences.comparison import overview, would_show
 from ragmeter.show.sentences.gate import margin_reason
-from ragmeter.show.sentences.metrics import bracketed, titled
+from ragmeter.show.sentences.metrics import bracketed, no_rates, titled
 from ragmeter.stats.agreement import Estimate
 
 
@@ -28,6 +28,13 @@ from ragmeter.stats.agreement import Estimate
 def test_what_an_interval_says_of_a_margin(decided: dict[str, object], words: str) -> None:
     usual = {"worst": -0.5, "passed": False, "lost": False, "needed": None, "few": None}
     assert margin_reason("a sentence", 0.02, **{**usual, **decided}) == f"a sentence: {words}"  # type: ignore[arg-type]
+
+
+def test_a_mean_that_is_no_rate_is_said() -> None:
+    assert no_rates(["token_f1", "offline_hallucination", "unknown", "offline_quality[aspect=correctness]"]) == [
+        "the mean of offline_hallucination is no share of answers; offline_hallucinated is",
+        "the mean of offline_quality[aspect=correctness] is no share of answers; it puts answers in an order",
+    ]
 
 
 def test_an_overview_says_what_is_significant_and_lists_the_rest() -> None:

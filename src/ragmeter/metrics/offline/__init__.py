@@ -100,7 +100,7 @@ def quality_shares(
     return shares(question, reference, answer, None if language == AUTO else language)
 
 
-@metric(direction="higher", may_lack=("question",))
+@metric(direction="higher", may_lack=("question",), mean_is_rate=False)
 def offline_quality(quality_shares: Floats, *, aspect: Aspect = "overall", language: Language | None = None) -> Scores:
     """How good a long answer is beside a long reference, judged offline from the texts alone.
 
@@ -143,7 +143,7 @@ def _unscorable(claims: Claims, passages: Sequence[str]) -> Failed | None:
     return None if claims.made else Failed(ABSTAINED)
 
 
-@metric(direction="higher")
+@metric(direction="higher", mean_is_rate=False, rate="offline_hallucinated")
 def offline_supported(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
     """The probability that the passages in `contexts` support the answer, judged offline from the texts alone.
 
@@ -163,7 +163,7 @@ def offline_supported(answer_claims: Sequence[Claims | Failed]) -> list[float | 
     return [row if isinstance(row, Failed) else row.supported() for row in answer_claims]
 
 
-@metric(direction="lower")
+@metric(direction="lower", mean_is_rate=False, rate="offline_hallucinated")
 def offline_hallucination(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
     """The probability that some claim of the answer is not supported by the passages in `contexts`, judged offline.
 
@@ -174,9 +174,30 @@ def offline_hallucination(answer_claims: Sequence[Claims | Failed]) -> list[floa
 
     **Edge cases.** Those of `offline_supported`.
 
-    **Use it** to sort answers, the most doubtful ones first, or with the threshold 0.5. **Not** as the share of
-    unsupported claims: that is 1 minus `faithfulness`.
+    **Use it** to sort answers, the most doubtful ones first. **Not** as a rate: the mean of these probabilities is no
+    share of answers, which `offline_hallucinated` is for, nor of unsupported claims, which is 1 minus `faithfulness`.
     """
+    return _hallucination(answer_claims)
+
+
+@metric(direction="lower", binary=True)
+def offline_hallucinated(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
+    """1 if some claim of the answer is probably not supported by the passages in `contexts`, else 0.
+
+    **Formula.** 1 where `offline_hallucination` is at least 0.5.
+
+    **Edge cases.** Those of `offline_hallucination`.
+
+    **Use it** as the share of answers that say more than their passages. **Not** as a rate to publish without labels:
+    the threshold was chosen on as many answers with a hallucination as without.
+    """
+    from ragmeter.metrics.offline.answers import HALLUCINATED
+
+    chances = _hallucination(answer_claims)
+    return [chance if isinstance(chance, Failed) else float(chance >= HALLUCINATED) for chance in chances]
+
+
+def _hallucination(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
     from ragmeter.metrics.offline.answers import answer_calibration
 
     calibration = answer_calibration()

@@ -10,6 +10,8 @@ from ragmeter.metrics.offline.matching import LETTERS, Match
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.vocabulary import Bools, Texts
 
+_LAST_DAY = 31
+
 
 def another_number(case: Compared) -> Bools:
     """Where a name has a different number or letter after it than in the gold answer: Henry VII for VIII, vitamin C."""
@@ -62,6 +64,35 @@ def another_name(case: Compared) -> Bools:
         is_other &= ~answer.has(Mark.CLAUSE | Mark.SENTENCE)[np.minimum(other, other + step)]
         differs[text[is_other]] = True
     return differs
+
+
+def another_day(case: Compared) -> Bools:
+    """Where a date in figures can be read in two ways, and neither is the gold answer's: 3/4/2021 for March 3, 2021."""
+    pairs, gold, answer = case.pairs, case.pairs.gold, case.pairs.answer
+    is_other_day = np.zeros(gold.count, bool)
+    months = np.flatnonzero(gold.has(Mark.MONTH) & pairs.exact)
+    two_readings = _two_readings(case)
+    for month, at in zip(months.tolist(), pairs.found_at[months].tolist(), strict=True):
+        if not two_readings[at]:
+            continue
+        around = np.arange(
+            max(month - 2, gold.starts[gold.text[month]]), min(month + 3, gold.starts[gold.text[month] + 1])
+        )
+        days = around[(gold.value[around] <= _LAST_DAY) & ~gold.has(Mark.MONTH)[around]]
+        is_other_day[gold.text[month]] |= len(days) > 0 and answer.root[at + 1] not in gold.root[days]
+    return is_other_day
+
+
+def _two_readings(case: Compared) -> Bools:
+    """Which months of answers belong to a date that `values` reads in two ways: month, day, month, day, year."""
+    answer = case.pairs.answer
+    month = answer.has(Mark.MONTH)
+    first = np.flatnonzero(month[:-2] & month[2:] & (answer.text[:-2] == answer.text[2:]))
+    words = case.vocabulary.properties.words
+    first = first[words[answer.ids[first]] == words[answer.ids[first + 2]]]  # both are the whole date
+    flags = np.zeros(len(month), bool)
+    flags[first] = flags[first + 2] = True
+    return flags
 
 
 def another_unit(case: Compared) -> Bools:

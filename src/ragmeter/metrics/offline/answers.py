@@ -11,7 +11,7 @@ from ragmeter.metrics.bags import ranges
 from ragmeter.metrics.offline.claims import claims_of
 from ragmeter.metrics.offline.reading import says_nothing
 from ragmeter.metrics.offline.support import MODEL, Row, compare, log_odds, support_trees
-from ragmeter.metrics.offline.support_features import NAMES, support_features
+from ragmeter.metrics.offline.support_features import N_COLUMNS, NAMES, support_features
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.trees import read_model
 from ragmeter.metrics.offline.vocabulary import DEFAULT, Bools, Floats
@@ -70,7 +70,7 @@ def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]])
     """The claims of each answer with their support by the passages of its row."""
     rows: list[Row] = [(claims_of(answer), row) for answer, row in zip(answers, passages, strict=True)]
     starts = np.concatenate([[0], np.cumsum([len(claims) for claims, _ in rows])]).astype(np.int64)
-    lines, declines = np.zeros((int(starts[-1]), len(NAMES))), np.zeros(int(starts[-1]), bool)
+    lines, declines = np.zeros((int(starts[-1]), N_COLUMNS)), np.zeros(int(starts[-1]), bool)
     for block in compare(rows):
         places = ranges(starts[block.rows], np.diff(starts)[block.rows])
         lines[places] = support_features(block.compared)

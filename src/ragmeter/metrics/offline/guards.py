@@ -18,10 +18,11 @@ import numpy as np
 
 from ragmeter.metrics.bags import share
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.another import another_name, another_number, another_unit, other_numbers
+from ragmeter.metrics.offline.another import another_day, another_name, another_number, another_unit, other_numbers
 from ragmeter.metrics.offline.comparing import Compared
 from ragmeter.metrics.offline.roles import swapped_roles
 from ragmeter.metrics.offline.scope import is_rephrased, is_stated_elsewhere, not_said
+from ragmeter.metrics.offline.signs import another_sign
 from ragmeter.metrics.offline.tables import Mark
 from ragmeter.metrics.offline.thresholds import NOT_SURE, WRONG
 from ragmeter.metrics.offline.vocabulary import Bools, Floats
@@ -130,6 +131,13 @@ GUARDS = {
     "numbers": Guard("not one number of the gold answer is there, and others stand in their place", 0.3, _no_number),
     "another number": Guard("a name has another number after it than in the gold answer", 0.3, another_number),
     "another unit": Guard("the number has another unit than in the gold answer", 0.3, another_unit),
+    "another sign": Guard(
+        "a letter has another sign than in the gold answer (C++, A-), or a number's unit another prefix (GB, MB)", 0.3,
+        lambda case: another_sign(case.references, case.answers),
+    ),
+    "another day": Guard(
+        "a date in figures is another day than the gold answer's, however it is read", 0.3, another_day
+    ),
     "opposite": Guard(
         "the answer says the opposite of the gold answer", WRONG, lambda case: case.polarity < 0
     ),

@@ -18,6 +18,7 @@ from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline.covering import Pairs
 from ragmeter.metrics.offline.reading import pieces, readable, with_stops
 from ragmeter.metrics.offline.support_features import (
+    N_COLUMNS,
     NAMES,
     ComparedClaims,
     is_contradicted,
@@ -34,6 +35,7 @@ MODEL = "support.json.gz"
 _AT_ONCE = 1 << 21
 _NEGATED = -1.1  # the greatest log-odds of a claim that is negated: a probability of 0.25
 _HALF_MISSING = -0.2  # and of one of two words, if a word is missing: 0.45
+_VERBATIM = 1.1  # the least of a claim that stands in a passage word for word: 0.75
 _HEAD = 1_000  # characters of a text that tell its language
 
 
@@ -80,10 +82,14 @@ def _chances(rows: Sequence[Row], *, by_passage: bool = False) -> Floats:
 
 
 def log_odds(lines: Floats, trees: Trees) -> Floats:
-    """The calibrated log-odds of claims by their features, capped where a claim is negated, or lacks half of itself."""
+    """The calibrated log-odds of claims by their features, capped where a claim is negated, or lacks half of itself.
+
+    A claim that stands in a passage word for word is supported, whatever the features say.
+    """
     odds = trees.slope * trees.scores(lines) + trees.intercept
     odds = np.where(is_half_missing(lines), np.minimum(odds, _HALF_MISSING), odds)
-    return np.where(is_contradicted(lines), np.minimum(odds, _NEGATED), odds)
+    odds = np.where(is_contradicted(lines), np.minimum(odds, _NEGATED), odds)
+    return np.where(lines[:, len(NAMES)] > 0, np.maximum(odds, _VERBATIM), odds)
 
 
 @cache
@@ -96,7 +102,7 @@ def support_lines(rows: Sequence[Row], *, by_passage: bool = False) -> Floats:
     """The features of each claim with all passages of its row, or with each of them, row by row, claim by claim."""
     counts = [len(claims) * (len(passages) if by_passage else 1) for claims, passages in rows]
     starts = np.concatenate([[0], np.cumsum(np.array(counts, np.int64))]).astype(np.int64)
-    lines = np.zeros((int(starts[-1]), len(NAMES)))
+    lines = np.zeros((int(starts[-1]), N_COLUMNS))
     for block in compare(rows, by_passage=by_passage):
         lines[ranges(starts[block.rows], np.diff(starts)[block.rows])] = support_features(block.compared)
     return lines

@@ -16,6 +16,7 @@ from ragmeter.metrics.offline.covering import Evidence, Pairs, Roots, Sought, be
 from ragmeter.metrics.offline.features import Feature
 from ragmeter.metrics.offline.matching import look_up
 from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.verbatim import verbatim
 from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts, Words
 
 FEATURES = (
@@ -39,6 +40,8 @@ FEATURES = (
     Feature("evidence_words", -1, "length"),
 )
 NAMES = tuple(feature.name for feature in FEATURES)
+#: After the features, a line says whether the claim stands word for word in the evidence: a floor, and no feature.
+N_COLUMNS = len(NAMES) + 1
 _CAPITALISES_NOUNS = "de"
 #: The share of the claim's words that a sentence must have, and of the sentence's that the claim must have, so that a
 #: negation of one of them makes the difference.
@@ -142,9 +145,10 @@ class ComparedClaims:
 
 
 def support_features(compared: ComparedClaims) -> Floats:
-    """A line for each pair."""
+    """A line for each pair: its features, and then whether the claim is a copy."""
     columns = {**_of_words(compared), **_of_sentences(compared), **_of_order(compared), **_of_lengths(compared)}
-    return np.stack([columns[name] for name in NAMES], axis=1)
+    copied = verbatim(compared.claims, compared.evidence, compared.pairs, compared.words)
+    return np.stack([*(columns[name] for name in NAMES), copied.astype(np.float64)], axis=1)
 
 
 def is_contradicted(lines: Floats) -> Bools:

@@ -143,7 +143,7 @@ def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) ->
     if _IN_ALPHABET.search(folded):
         return _threes(words(folded), table)
     years = _YEARS.fullmatch(folded)
-    for place, word in enumerate(words(folded)):
+    for place, word in enumerate(word.lstrip("-") for word in words(folded)):
         if years is not None and place == 1:
             word = years[1] + word  # 1951–52
         capital = Mark.CAPITAL if _is_capital(chunk, folded, word) else 0
@@ -179,7 +179,7 @@ def _threes(letters: list[str], table: Table) -> list[Item]:
         word = "".join(letters[place : place + 3])
         match = _NUMBER.fullmatch(letters[place])
         if match is not None:
-            chunk_items.append(number(_value(match[1]), letters[place]))
+            chunk_items.append(number(read_number(match[1]), letters[place]))
             continue
         marks = table.marks.get(word, 0) | table.marks.get("".join(letters[place : place + 2]), 0)
         chunk_items.append(Item(word, word, marks))
@@ -235,7 +235,7 @@ def _footnoted(word: str, figures: str) -> list[Item]:
 
 def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
     """A number in figures, and its letters as a unit if they are not an ordinal ending."""
-    value, marks = _value(figures), Mark.NUMBER
+    value, marks = read_number(figures), Mark.NUMBER
     if letters in _SCALES:
         value *= _SCALES[letters]
         letters = ""
@@ -250,7 +250,7 @@ def _figures(word: str, figures: str, letters: str, table: Table) -> list[Item]:
     return figure_items
 
 
-def _value(figures: str) -> float:
+def read_number(figures: str) -> float:
     """A number in figures: points and commas are thousands separators if possible, or else decimal points."""
     if figures.isdecimal():
         return float(figures)

@@ -27,7 +27,7 @@ from ragmeter.show.report.slices import slices
 from ragmeter.show.sentences.causes import failures
 from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines, judge_model
 from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, summary_sentence
+from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
 from ragmeter.stats.intervals import SMALL
 
 _STATIC = Path(__file__).with_name("static")
@@ -76,7 +76,7 @@ def render(
         "version": ragmeter.__version__,
         "made": datetime.now(UTC).isoformat(timespec="minutes"),
         "title": title or _title(labels),
-        "interval": about_intervals([level(summary) for run in runs for summary in run.metrics().values()]),
+        "interval": _about_means(runs),
         "few": SMALL,
         "longest": limit if cut else None,
         "metrics": _metrics(runs),
@@ -97,6 +97,13 @@ def render(
     }
     template = (_STATIC / "report.html").read_text(encoding="utf-8")
     return Page(_PLACE.sub(lambda match: parts[match[1]], template), sum(map(len, chosen)))
+
+
+def _about_means(runs: Sequence[Run]) -> str:
+    """What an interval is, and which means are no rates."""
+    metrics = {name: summary for run in runs for name, summary in run.metrics().items()}
+    levels = [level(summary) for run in runs for summary in run.metrics().values()]
+    return " ".join([about_intervals(levels), *(f"{line[0].upper()}{line[1:]}." for line in no_rates(metrics))])
 
 
 def embedded(value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragmeter import naming, registry
@@ -93,6 +93,18 @@ def without_width(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
     ]
     why = "the scores are all the same, but few: an interval of no width does not make the mean certain"
     return [f"{', '.join(names)}: {why}"] if names else []
+
+
+def no_rates(metrics: Iterable[str]) -> list[str]:
+    """A line for each metric whose mean reads like a share of answers and is none. Unknown names are not imported."""
+    known = {metric.base: metric for metric in registry.known()}
+    of_name = {name: known[base] for name in metrics if (base := _base(name)) in known}
+    return [
+        f"the mean of {name} is no share of answers; {metric.rate or 'it puts answers in an order'}"
+        f"{' is' if metric.rate else ''}"
+        for name, metric in of_name.items()
+        if not metric.mean_is_rate
+    ]
 
 
 def brief(summary: MetricSummary, limit: float | None = None) -> str:
