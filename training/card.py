@@ -29,7 +29,7 @@ from ragmeter import get_metric
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.features import FEATURES
 from ragmeter.metrics.offline.guards import GUARDS
-from ragmeter.metrics.offline.tables import plain, table
+from ragmeter.metrics.offline.reading.tables import plain, table
 from ragmeter.metrics.offline.trees import trees
 
 CONTROLLED = Path(__file__).parent.parent / "tests" / "data" / "controlled.jsonl.gz"

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from judged import fold
 
-from ragmeter.metrics.offline.claims import claims_of
-from ragmeter.metrics.offline.reading import says_nothing
+from ragmeter.metrics.offline.reading.omissions import says_nothing
+from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.sentences import sentences
 
 Floats = npt.NDArray[np.float64]

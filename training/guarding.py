@@ -12,8 +12,8 @@ import numpy as np
 from judged import Judged, fold, judged, made_up
 from learning import Bools, Floats, Rows, calibration, cross_validated
 
-from ragmeter.metrics.offline.comparing import compared_pairs
 from ragmeter.metrics.offline.guards import GUARDS
+from ragmeter.metrics.offline.matching.comparison import compared_pairs
 
 _RIGHT = 0.5
 

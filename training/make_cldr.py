@@ -17,9 +17,9 @@ from babel.localedata import exists
 from babel.units import format_unit
 
 from ragmeter.metrics.normalize import known_languages
-from ragmeter.metrics.offline.tables import plain
+from ragmeter.metrics.offline.reading.tables import plain
 
-OUTPUT = Path(__file__).parent.parent / "src" / "ragmeter" / "metrics" / "offline" / "cldr.toml"
+OUTPUT = Path(__file__).parent.parent / "src" / "ragmeter" / "metrics" / "offline" / "reading" / "cldr.toml"
 #: The units that the judge knows, by the name that stands for all spellings.
 UNITS = {
     "kilometer": "length-kilometer", "meter": "length-meter", "centimeter": "length-centimeter",

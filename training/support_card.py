@@ -12,8 +12,8 @@ from card import as_table
 from claimed import Bools, Claimed, Floats, controlled, weights
 from learning import calibration
 
-from ragmeter.metrics.offline.support import unsupported_words
-from ragmeter.metrics.offline.support_features import FEATURES, NAMES
+from ragmeter.metrics.offline.support.features import FEATURES, NAMES
+from ragmeter.metrics.offline.support.model import unsupported_words
 
 TEXT = Path(__file__).with_name("support_card.md")
 _TITLES = {

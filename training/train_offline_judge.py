@@ -17,7 +17,7 @@ from judged import Judged, fold, is_held_out, judged, made_up
 from learning import Rows, agreement, calibration, calibration_error, cross_validated, fingerprint, fit, kappa
 
 from ragmeter.metrics.normalize import words
-from ragmeter.metrics.offline.tables import QUESTIONS, plain, table
+from ragmeter.metrics.offline.reading.tables import QUESTIONS, plain, table
 from ragmeter.metrics.offline.trees import Trees
 
 ROOT = Path(__file__).parent.parent

@@ -18,11 +18,11 @@ from claimed import KINDS, Bools, Claimed, Floats, answers, claims, controlled, 
 from learning import SETTINGS, calibration, grown
 from support_card import Figures, write_card
 
-from ragmeter.metrics.offline.answers import unsupported, words_of
-from ragmeter.metrics.offline.claims import claims_of
-from ragmeter.metrics.offline.reading import says_nothing
-from ragmeter.metrics.offline.support import log_odds, split_into, support_lines
-from ragmeter.metrics.offline.support_features import FEATURES, NAMES
+from ragmeter.metrics.offline.reading.omissions import says_nothing
+from ragmeter.metrics.offline.support.answers import unsupported, words_of
+from ragmeter.metrics.offline.support.claims import claims_of
+from ragmeter.metrics.offline.support.features import FEATURES, NAMES
+from ragmeter.metrics.offline.support.model import log_odds, split_into, support_lines
 from ragmeter.metrics.offline.trees import Trees
 
 ROOT = Path(__file__).parent.parent

@@ -19,10 +19,10 @@ from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline.evidence import explain_answer, explain_answers
 from ragmeter.metrics.offline.features import NAMES, features
 from ragmeter.metrics.offline.guards import capped, guard_of
-from ragmeter.metrics.offline.tables import Mark, table, tables
+from ragmeter.metrics.offline.reading.tables import Mark, table, tables
+from ragmeter.metrics.offline.reading.values import Item, items
+from ragmeter.metrics.offline.reading.vocabulary import Floats, Vocabulary, chunked, languages_of
 from ragmeter.metrics.offline.trees import MODEL, trees
-from ragmeter.metrics.offline.values import Item, items
-from ragmeter.metrics.offline.vocabulary import Floats, Vocabulary, chunked, languages_of
 from tests.conftest import DATA
 
 TRAINING = Path(__file__).parents[2] / "training" / "evouna_nq.jsonl.gz"
@@ -91,7 +91,7 @@ def test_may_is_a_month_only_with_a_capital() -> None:
 
 @given(st.text(alphabet="abAB.,;:!?'18-é ", max_size=12))
 def test_the_short_cut_for_plain_words_is_the_long_way(chunk: str) -> None:
-    from ragmeter.metrics.offline import values
+    from ragmeter.metrics.offline.reading import values
 
     for piece in chunk.split():
         quick = values._quick(piece, table("en"), str)

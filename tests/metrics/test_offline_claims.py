@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragmeter.metrics.offline.claims import claims_of, labels_by_text
-from ragmeter.metrics.offline.contradicting import contradicted
+from ragmeter.metrics.offline.support.claims import claims_of, labels_by_text
+from ragmeter.metrics.offline.support.contradictions import contradicted
 
 
 @pytest.mark.parametrize(

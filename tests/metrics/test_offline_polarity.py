@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from ragmeter import get_metric
-from ragmeter.metrics.offline import comparing
 from ragmeter.metrics.offline.evidence import explain_answer
 from ragmeter.metrics.offline.guards import GUARDS, capped
-from ragmeter.metrics.offline.polarity import polarities
-from ragmeter.metrics.offline.poles import _read, poles_of
-from ragmeter.metrics.offline.vocabulary import Floats, chunked
+from ragmeter.metrics.offline.matching import comparison
+from ragmeter.metrics.offline.polarity.polarities import polarities
+from ragmeter.metrics.offline.polarity.poles import _read, poles_of
+from ragmeter.metrics.offline.reading.vocabulary import Floats, chunked
 
 SAME = [
     ("Are dogs allowed on the beach?", "Dogs are not allowed.", "No, dogs are banned from the beach."),
@@ -302,7 +302,7 @@ def test_a_word_is_at_one_end_of_a_concept(language: str) -> None:
 
 
 def test_what_is_known_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.metrics.offline.poles._MOST_KEPT", 5)
+    monkeypatch.setattr("ragmeter.metrics.offline.polarity.poles._MOST_KEPT", 5)
     table = poles_of.__wrapped__("en")
     assert table is not None
     for number in range(20):
@@ -312,6 +312,6 @@ def test_what_is_known_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_of_a_long_question_only_the_beginning_is_kept() -> None:
-    before = comparing._asks.cache_info().currsize
+    before = comparison._asks.cache_info().currsize
     probabilities([("Is it open? " * times, "Yes", "No") for times in (200, 300, 400)])
-    assert comparing._asks.cache_info().currsize <= before + 1
+    assert comparison._asks.cache_info().currsize <= before + 1

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ragmeter.metrics.offline import thresholds
-from ragmeter.metrics.offline.comparing import compared_pairs
 from ragmeter.metrics.offline.features import NAMES, features
-from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.tables import tables
+from ragmeter.metrics.offline.matching.comparison import compared_pairs
+from ragmeter.metrics.offline.matching.match import Match
+from ragmeter.metrics.offline.reading.tables import tables
 
 
 def match(gold: str, answer: str, question: str = "what", language: str = "en") -> Match:

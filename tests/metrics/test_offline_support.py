@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import ragmeter
-from ragmeter.metrics.offline.reading import says_nothing
-from ragmeter.metrics.offline.support import (
+from ragmeter.metrics.offline.reading.omissions import says_nothing
+from ragmeter.metrics.offline.support.features import FEATURES
+from ragmeter.metrics.offline.support.model import (
     support,
     support_lines,
     support_of_rows,
@@ -17,7 +18,6 @@ from ragmeter.metrics.offline.support import (
     supported_of_rows,
     unsupported_words,
 )
-from ragmeter.metrics.offline.support_features import FEATURES
 
 PASSAGES = ["The Eiffel Tower in Paris was finished in 1889.", "Gustave Eiffel's company built the tower."]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragmeter import get_metric
 from ragmeter.metrics.offline.features import features
-from ragmeter.metrics.offline.vocabulary import Vocabulary, chunked
+from ragmeter.metrics.offline.reading.vocabulary import Vocabulary, chunked
 
 HUGE = "9" * 400  # more than a float holds
 WORDS = [

@@ -142,7 +142,7 @@ def claim_sets(
 
 def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> list[list[ClaimSet]]:
     """The claims of each row with this qid, with what supports them: one row, unless the run asks it several times."""
-    from ragmeter.metrics.offline.support import unsupported_words  # it takes a while to load
+    from ragmeter.metrics.offline.support.model import unsupported_words  # it takes a while to load
 
     run = find_run(run, output_dir)
     if QID not in run.columns:
@@ -156,7 +156,7 @@ def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> 
 
 def _make(rows: Sequence[dict[str, Any]]) -> None:
     """Fill the columns of these rows' claims as the offline metrics do."""
-    from ragmeter.metrics.offline.claims import claims_of, labels_by_passage  # they take a while to load
+    from ragmeter.metrics.offline.support.claims import claims_of, labels_by_passage  # they take a while to load
 
     passages = [as_passages(row.get("contexts")) for row in rows]
     answers = [row.get("answer") or "" for row in rows]

@@ -25,7 +25,7 @@ _SIGNS = {
 
 def row_claims(run: Run, place: int) -> list[ClaimSet]:
     """The sets of claims of a row. What a judge says of each passage is shown beside the passage."""
-    from ragmeter.metrics.offline.support import unsupported_words
+    from ragmeter.metrics.offline.support.model import unsupported_words
 
     (sets,) = claim_sets(run, [place], unsupported_words=unsupported_words, most_made=1)
     return [claim_set for claim_set in sets if _base(claim_set) != "passage_relevance"]
@@ -38,7 +38,7 @@ def claims(sets: Sequence[ClaimSet]) -> Content:
 
 def unsupported_in_answer(answer: str, passages: Sequence[str], sets: Sequence[ClaimSet]) -> list[Span]:
     """The words of the answer that no passage has, outside of claims that are labelled as supported."""
-    from ragmeter.metrics.offline.support import unsupported_words
+    from ragmeter.metrics.offline.support.model import unsupported_words
 
     of_answer = [claim for claim_set in sets if _is_of_answer(claim_set) for claim in claim_set.claims]
     if not of_answer or not passages:
@@ -53,7 +53,7 @@ def unsupported_in_answer(answer: str, passages: Sequence[str], sets: Sequence[C
 
 def supported_in_passage(passage: str, sets: Sequence[ClaimSet]) -> list[Span]:
     """The words of a passage that the claims of the answer have."""
-    from ragmeter.metrics.offline.unsupported import supported_spans
+    from ragmeter.metrics.offline.support.gaps import supported_spans
 
     texts = [claim.text for claim_set in sets if _is_of_answer(claim_set) for claim in claim_set.claims]
     return supported_spans(passage, texts) if texts else []

@@ -10,7 +10,7 @@ from ragmeter.definition import metric
 from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
 from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, citable, cited_sentences
-from ragmeter.metrics.offline.claims import labels_by_passage
+from ragmeter.metrics.offline.support.claims import labels_by_passage
 from ragmeter.metrics.support import NO_CONTEXTS, SUPPORTED, Judged, as_passages
 from ragmeter.table import Failed
 

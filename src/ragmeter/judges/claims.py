@@ -7,7 +7,7 @@ from typing import Any
 
 from ragmeter.asked import LLM, Parts, asked
 from ragmeter.judges.list_forms import Items
-from ragmeter.metrics.offline.claims import claims_of
+from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.sentences import sentences
 from ragmeter.table import ABSTAINED, Failed

@@ -17,7 +17,7 @@ from ragmeter.io.write import dumps
 from ragmeter.judges.claims import declined, first_reference
 from ragmeter.judges.list_forms import Items, Labels, numbered
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets
-from ragmeter.metrics.offline.claims import nugget_labels
+from ragmeter.metrics.offline.support.claims import nugget_labels
 from ragmeter.metrics.sentences import sentences
 
 _IMPORTANCE = re.compile(rf"[\[(*]*({VITAL}|{OKAY})[\])*]*\s*[:–-]?\s+(.*)", re.IGNORECASE)

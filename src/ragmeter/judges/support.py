@@ -12,7 +12,7 @@ from typing import Any
 from ragmeter.asked import LLM, Asked, Parts, asked
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, numbered
-from ragmeter.metrics.offline.claims import labels_by_passage, labels_by_text
+from ragmeter.metrics.offline.support.claims import labels_by_passage, labels_by_text
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts, has_text
 
 _WORDS = {"Supported": SUPPORTED, "Contradicted": CONTRADICTED, "Neither": NOT_MENTIONED}

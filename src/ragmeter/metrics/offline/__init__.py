@@ -1,16 +1,15 @@
 """The offline judge: whether a person would call an answer right, from the texts alone.
 
-`values.py` and `vocabulary.py` normalise texts, `comparing.py` compares rows of them by `matching.py`, with
-`related.py` for near equivalents, `features.py` turns the result into numbers, `trees.py` weighs them. `guards.py` caps
-the probability in doubtful cases: by the context (`scope.py`) of the `mentions.py` of the gold answer, by its
-`roles.py`, because the answer has `another.py` in place of a part, or by the `polarity.py` of both as `statements.py`,
-with the words of `poles.py`. `thresholds.py` has every number that was chosen, `evidence.py` explains
-a verdict in words. `training/` in the repository trains the trees, docs/offline-judge.md says how good they are.
+`reading/` leaves out what says nothing and normalises the rest, `matching/` compares the texts of a pair, `polarity/`
+says whether both mean yes or no. `features.py` turns the result into numbers, `trees.py` weighs them, `guards.py` caps
+the probability in doubtful cases. `thresholds.py` has every number that was chosen, `evidence.py` explains a verdict in
+words, `curves.py` fits it to a user's own labels. `training/` in the repository trains the trees, docs/offline-judge.md
+says how good they are.
 
 Long answers have a judge of their own: `shares.py` compares them with the reference, `quality.py` weighs the shares.
 
-The support model, whether passages support a claim or an answer, is in `support.py` and `answers.py`; it has trees and
-features of its own, and shares the rest.
+The support model, whether passages support a claim or an answer, is in `support/`; it has trees and features of its
+own, and shares `reading/`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ragmeter.metrics.support import NO_CONTEXTS, as_passages
 from ragmeter.table import ABSTAINED, Failed, Scores
 
 if TYPE_CHECKING:
-    from ragmeter.metrics.offline.answers import Claims
+    from ragmeter.metrics.offline.support.answers import Claims
 
 RIGHT = 0.5
 Floats = npt.NDArray[np.float64]
@@ -128,7 +127,7 @@ def offline_quality(quality_shares: Floats, *, aspect: Aspect = "overall", langu
 @column
 def answer_claims(answer: Sequence[str], contexts: Sequence[Any]) -> list[Claims | Failed]:
     """The claims of each answer with their support, or why there are none."""
-    from ragmeter.metrics.offline.answers import claims_of_answers
+    from ragmeter.metrics.offline.support.answers import claims_of_answers
 
     passages = [as_passages(row) for row in contexts]
     claims = claims_of_answers(answer, passages)
@@ -191,14 +190,14 @@ def offline_hallucinated(answer_claims: Sequence[Claims | Failed]) -> list[float
     **Use it** as the share of answers that say more than their passages. **Not** as a rate to publish without labels:
     the threshold was chosen on as many answers with a hallucination as without.
     """
-    from ragmeter.metrics.offline.answers import HALLUCINATED
+    from ragmeter.metrics.offline.support.answers import HALLUCINATED
 
     chances = _hallucination(answer_claims)
     return [chance if isinstance(chance, Failed) else float(chance >= HALLUCINATED) for chance in chances]
 
 
 def _hallucination(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
-    from ragmeter.metrics.offline.answers import answer_calibration
+    from ragmeter.metrics.offline.support.answers import answer_calibration
 
     calibration = answer_calibration()
     return [row if isinstance(row, Failed) else row.hallucinated(*calibration) for row in answer_claims]

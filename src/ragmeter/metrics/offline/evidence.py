@@ -11,12 +11,12 @@ import numpy as np
 
 from ragmeter.metrics.normalize import AUTO
 from ragmeter.metrics.offline import RIGHT
-from ragmeter.metrics.offline.comparing import Compared, compared_pairs
 from ragmeter.metrics.offline.features import FEATURES, NAMES, evidence_lines
 from ragmeter.metrics.offline.guards import guard_of
-from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.matching.comparison import Compared, compared_pairs
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts
 from ragmeter.metrics.offline.trees import trees
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
 
 CAP = "cap"
 _AT_ONCE = 256  # rows

@@ -13,12 +13,12 @@ import numpy as np
 
 from ragmeter.metrics.bags import share
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.comparing import Compared, compared_pairs
 from ragmeter.metrics.offline.guards import guard_numbers
-from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import begins
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Floats, Texts
+from ragmeter.metrics.offline.matching.comparison import Compared, compared_pairs
+from ragmeter.metrics.offline.matching.match import Match
+from ragmeter.metrics.offline.matching.mentions import begins
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Floats, Texts
 
 
 class Feature(NamedTuple):

@@ -18,14 +18,20 @@ import numpy as np
 
 from ragmeter.metrics.bags import share
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.another import another_day, another_name, another_number, another_unit, other_numbers
-from ragmeter.metrics.offline.comparing import Compared
-from ragmeter.metrics.offline.roles import swapped_roles
-from ragmeter.metrics.offline.scope import is_rephrased, is_stated_elsewhere, not_said
-from ragmeter.metrics.offline.signs import another_sign
-from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.matching.comparison import Compared
+from ragmeter.metrics.offline.matching.replacements import (
+    another_day,
+    another_name,
+    another_number,
+    another_unit,
+    other_numbers,
+)
+from ragmeter.metrics.offline.matching.roles import swapped_roles
+from ragmeter.metrics.offline.matching.scope import is_rephrased, is_stated_elsewhere, not_said
+from ragmeter.metrics.offline.matching.signs import another_sign
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats
 from ragmeter.metrics.offline.thresholds import NOT_SURE, WRONG
-from ragmeter.metrics.offline.vocabulary import Bools, Floats
 
 NO_CAP = 1.0
 

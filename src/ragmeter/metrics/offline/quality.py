@@ -9,8 +9,8 @@ from importlib.resources import files
 import numpy as np
 
 from ragmeter.metrics.offline import Aspect
+from ragmeter.metrics.offline.reading.vocabulary import Floats
 from ragmeter.metrics.offline.shares import SHARES
-from ragmeter.metrics.offline.vocabulary import Floats
 
 WEIGHTS = "quality.json"
 

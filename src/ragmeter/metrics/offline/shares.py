@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, Sides, bags, share
-from ragmeter.metrics.offline.comparing import refusals
-from ragmeter.metrics.offline.matching import look_up
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import LONGEST, Bools, Floats, Texts, chunked, languages_of, vocabulary
+from ragmeter.metrics.offline.matching.comparison import refusals
+from ragmeter.metrics.offline.matching.match import look_up
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import LONGEST, Bools, Floats, Texts, chunked, languages_of, vocabulary
 
 #: Each share, and what it says. The words that the question has already say little: most answers repeat them.
 SHARES = {

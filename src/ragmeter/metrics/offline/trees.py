@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ragmeter.metrics.offline.features import NAMES
 from ragmeter.metrics.offline.guards import capped
-from ragmeter.metrics.offline.vocabulary import Floats
+from ragmeter.metrics.offline.reading.vocabulary import Floats
 
 MODEL = "model.json.gz"
 _AT_ONCE = 512  # rows whose leaves fit into the processor's cache

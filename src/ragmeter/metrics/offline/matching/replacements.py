@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ragmeter.metrics.bags import Ids
-from ragmeter.metrics.offline.comparing import Compared
-from ragmeter.metrics.offline.matching import LETTERS, Match
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Texts
+from ragmeter.metrics.offline.matching.comparison import Compared
+from ragmeter.metrics.offline.matching.match import LETTERS, Match
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Texts
 
 _LAST_DAY = 31
 

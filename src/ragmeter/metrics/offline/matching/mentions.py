@@ -9,9 +9,9 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, counted
+from ragmeter.metrics.offline.matching.match import Match
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Small, Texts, counted
 
 _LAST_CASED = 0x0530  # the end of the alphabets with upper and lower case
 NEVER = 1 << 60  # a place after all others, and an unlimited reach

@@ -1,6 +1,6 @@
 """The offline support model: whether passages support a claim, from the texts alone.
 
-`covering.py` looks up the words of claims in the sentences of passages, `support_features.py` turns the result into
+`coverage.py` looks up the words of claims in the sentences of passages, `features.py` turns the result into
 numbers, trees that people's labels have trained weigh them. `training/` in the repository trains the trees,
 docs/offline-support.md says how good they are.
 """
@@ -15,9 +15,10 @@ from itertools import chain
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges, slices
-from ragmeter.metrics.offline.covering import Pairs
-from ragmeter.metrics.offline.reading import pieces, readable, with_stops
-from ragmeter.metrics.offline.support_features import (
+from ragmeter.metrics.offline.reading.omissions import pieces, readable, with_stops
+from ragmeter.metrics.offline.reading.vocabulary import Floats, chunked, languages_of, vocabulary
+from ragmeter.metrics.offline.support.coverage import Pairs
+from ragmeter.metrics.offline.support.features import (
     N_COLUMNS,
     NAMES,
     ComparedClaims,
@@ -26,7 +27,6 @@ from ragmeter.metrics.offline.support_features import (
     support_features,
 )
 from ragmeter.metrics.offline.trees import Trees, read_model
-from ragmeter.metrics.offline.vocabulary import Floats, chunked, languages_of, vocabulary
 
 #: From this probability on a claim counts as supported.
 SUPPORTED = 0.5
@@ -51,7 +51,7 @@ def supported(claims: Sequence[str], passages: Sequence[str]) -> Floats:
 
 def unsupported_words(claim: str, passages: Sequence[str]) -> list[tuple[int, int]]:
     """Where the words of the claim begin and end, in characters, that no passage has in any form."""
-    from ragmeter.metrics.offline.unsupported import unsupported_spans  # which needs this module
+    from ragmeter.metrics.offline.support.gaps import unsupported_spans  # which needs this module
 
     return unsupported_spans(claim, passages)
 

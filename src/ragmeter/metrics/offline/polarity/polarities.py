@@ -19,10 +19,10 @@ import regex
 
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.poles import DECIDES, Poles, poles_of
-from ragmeter.metrics.offline.statements import NAME, Clause, Concepts, Roots, Statement, common, read
-from ragmeter.metrics.offline.tables import plain
-from ragmeter.metrics.offline.vocabulary import Chunked, Small
+from ragmeter.metrics.offline.polarity.poles import DECIDES, Poles, poles_of
+from ragmeter.metrics.offline.polarity.statements import NAME, Clause, Concepts, Roots, Statement, common, read
+from ragmeter.metrics.offline.reading.tables import plain
+from ragmeter.metrics.offline.reading.vocabulary import Chunked, Small
 
 #: Spanish questions that ask for more than yes or no; it has no word that begins the others.
 _ASKS_MORE = regex.compile(

@@ -12,14 +12,14 @@ import numpy as np
 from ragmeter.metrics.bags import Ids, share, slices
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.matching import Match, match
-from ragmeter.metrics.offline.mentions import Mentions, begins
-from ragmeter.metrics.offline.polarity import polarities
-from ragmeter.metrics.offline.reading import uncited, without_struck_out
-from ragmeter.metrics.offline.roles import contradicted_by_another
-from ragmeter.metrics.offline.scope import Spoiled, alternatives, negations
-from ragmeter.metrics.offline.tables import Mark, plain, table
-from ragmeter.metrics.offline.vocabulary import (
+from ragmeter.metrics.offline.matching.match import Match, match
+from ragmeter.metrics.offline.matching.mentions import Mentions, begins
+from ragmeter.metrics.offline.matching.roles import contradicted_by_another
+from ragmeter.metrics.offline.matching.scope import Spoiled, alternatives, negations
+from ragmeter.metrics.offline.polarity.polarities import polarities
+from ragmeter.metrics.offline.reading.omissions import uncited, without_struck_out
+from ragmeter.metrics.offline.reading.tables import Mark, plain, table
+from ragmeter.metrics.offline.reading.vocabulary import (
     DEFAULT,
     Bools,
     Chunked,

@@ -16,8 +16,8 @@ import regex
 
 from ragmeter.metrics.bags import Ids, ranges
 from ragmeter.metrics.normalize import known_languages, stemmer
-from ragmeter.metrics.offline.tables import Mark, Table, plain, table, tables
-from ragmeter.metrics.offline.values import Item, as_numeral, items, together
+from ragmeter.metrics.offline.reading.tables import Mark, Table, plain, table, tables
+from ragmeter.metrics.offline.reading.values import Item, as_numeral, items, together
 from ragmeter.metrics.tokens import Numbers, text_array
 
 Floats = npt.NDArray[np.float64]
@@ -85,7 +85,7 @@ class Texts:
     """The items of some texts: their ids, where each text begins, the text of each item, and the items' properties.
 
     An item does not know where in its text it stood. What depends on characters, such as markup and quotations, is done
-    with the text: before (`reading.py`), or for the few texts that need it (`guards._unless`, `roles.py`).
+    with the text: before (`omissions.py`), or for the few texts that need it (`guards._unless`, `roles.py`).
     """
 
     ids: Ids

@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges
-from ragmeter.metrics.offline.matching import look_up, sorted_keys
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts, Words, counted
+from ragmeter.metrics.offline.matching.match import look_up, sorted_keys
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Words, counted
 
 #: A sentence of more words than this is cut: lists, tables, and scripts without full stops.
 _LONGEST_SENTENCE = 50

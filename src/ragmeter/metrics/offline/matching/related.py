@@ -13,8 +13,8 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts
 
 _CENTURIES = 21
 _MOST_FIGURES = 12

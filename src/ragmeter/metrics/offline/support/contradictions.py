@@ -9,8 +9,8 @@ from itertools import chain
 import numpy as np
 
 from ragmeter.metrics.bags import slices
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, chunked, languages_of, vocabulary
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, chunked, languages_of, vocabulary
 from ragmeter.metrics.sentences import sentences
 
 #: The share of the claim's words that the sentence must have, and the sentence's that the claim must have.

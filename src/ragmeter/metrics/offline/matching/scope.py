@@ -15,10 +15,10 @@ import regex
 from ragmeter.metrics.bags import Ids, ranges, share
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.matching import Match
-from ragmeter.metrics.offline.mentions import NEVER, Mentions, Places, begins
-from ragmeter.metrics.offline.tables import Mark, Table, plain
-from ragmeter.metrics.offline.vocabulary import Bools, Texts
+from ragmeter.metrics.offline.matching.match import Match
+from ragmeter.metrics.offline.matching.mentions import NEVER, Mentions, Places, begins
+from ragmeter.metrics.offline.reading.tables import Mark, Table, plain
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Texts
 
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _QUOTED = regex.compile(r'("[^"]{8,}")')

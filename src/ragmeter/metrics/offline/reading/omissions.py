@@ -12,7 +12,7 @@ from collections.abc import Collection
 import regex
 
 from ragmeter.metrics.citations import CITATION
-from ragmeter.metrics.offline.vocabulary import LONGEST
+from ragmeter.metrics.offline.reading.vocabulary import LONGEST
 from ragmeter.metrics.refusals import is_miss
 
 _MOST = 2_000_000  # characters of a passage that are read

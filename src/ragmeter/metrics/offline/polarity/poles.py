@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import regex
 
 from ragmeter.metrics.normalize import words
-from ragmeter.metrics.offline.tables import Mark, Table, plain, table
-from ragmeter.metrics.offline.vocabulary import stemming
+from ragmeter.metrics.offline.reading.tables import Mark, Table, plain, table
+from ragmeter.metrics.offline.reading.vocabulary import stemming
 
 #: A prefix that turns a word around, and the rest of it; a very long one is no word, and may have hundreds of prefixes.
 _PREFIXED = regex.compile(r"(?=.{1,40}$)(?:un|i[nmrl]|d[ie]s|non)(.{4,})")

@@ -13,9 +13,9 @@ from rapidfuzz.distance import Levenshtein, Prefix
 
 from ragmeter.metrics.bags import Ids, ranges, share, slices
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.related import Found, kindred, roughly
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Small, Texts, Words, counted
+from ragmeter.metrics.offline.matching.related import Found, kindred, roughly
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Small, Texts, Words, counted
 
 _MOST_MISSING = 200  # words of a gold answer that are looked for in other spellings, so that the time is limited
 _AT_ONCE = 1 << 19  # pairs of words: more would take too much memory

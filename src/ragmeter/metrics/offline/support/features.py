@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, share
-from ragmeter.metrics.offline.covering import Evidence, Pairs, Roots, Sought, begins_sentence, sizes, sought
 from ragmeter.metrics.offline.features import Feature
-from ragmeter.metrics.offline.matching import look_up
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.verbatim import verbatim
-from ragmeter.metrics.offline.vocabulary import Bools, Floats, Texts, Words
+from ragmeter.metrics.offline.matching.match import look_up
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Words
+from ragmeter.metrics.offline.support.coverage import Evidence, Pairs, Roots, Sought, begins_sentence, sizes, sought
+from ragmeter.metrics.offline.support.verbatim import verbatim
 
 FEATURES = (
     Feature("covered", +1, "words"),

@@ -9,11 +9,11 @@ import numpy as np
 import regex
 
 from ragmeter.metrics.normalize import UNSPACED, fold
-from ragmeter.metrics.offline.reading import readable
-from ragmeter.metrics.offline.support import compare
-from ragmeter.metrics.offline.support_features import ComparedClaims
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Floats
+from ragmeter.metrics.offline.reading.omissions import readable
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Floats
+from ragmeter.metrics.offline.support.features import ComparedClaims
+from ragmeter.metrics.offline.support.model import compare
 
 #: A run of a script without spaces, or a word with what is attached to it, without punctuation around it.
 _WORD = regex.compile(

@@ -12,8 +12,8 @@ from itertools import takewhile
 import numpy as np
 import regex
 
-from ragmeter.metrics.offline.tables import plain, tables
-from ragmeter.metrics.offline.vocabulary import Bools, Chunked
+from ragmeter.metrics.offline.reading.tables import plain, tables
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Chunked
 
 _MOST = 4000  # characters of an answer that are read
 _MOST_OF_DATE = 80  # characters of a gold answer in which a date is looked for

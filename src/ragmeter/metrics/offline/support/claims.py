@@ -30,9 +30,11 @@ def claims_of(text: str) -> list[str]:
 
 def labels_by_passage(claims: RowsOfTexts, passages: RowsOfTexts) -> list[list[list[str]]]:
     """For each row, each of its claims and each of its passages a label."""
-    from ragmeter.metrics.offline.contradicting import contradicted  # here, so that other metrics don't wait for it
-    from ragmeter.metrics.offline.support import SUPPORTED as LEAST
-    from ragmeter.metrics.offline.support import support_of_rows
+    from ragmeter.metrics.offline.support.contradictions import (
+        contradicted,  # here, so that other metrics don't wait for it
+    )
+    from ragmeter.metrics.offline.support.model import SUPPORTED as LEAST
+    from ragmeter.metrics.offline.support.model import support_of_rows
 
     labels = []
     is_supported = [probabilities >= LEAST for probabilities in support_of_rows(claims, passages)]
@@ -65,8 +67,8 @@ def labels_by_text(claims: RowsOfTexts, texts: RowsOfTexts) -> list[list[str]]:
 
 def nugget_labels(facts: RowsOfTexts, answers: Sequence[str]) -> list[list[str]]:
     """For each row and each of its facts: whether the answer supports it, partly, or not."""
-    from ragmeter.metrics.offline.support import SUPPORTED as LEAST
-    from ragmeter.metrics.offline.support import supported_of_rows
+    from ragmeter.metrics.offline.support.model import SUPPORTED as LEAST
+    from ragmeter.metrics.offline.support.model import supported_of_rows
 
     return [
         [

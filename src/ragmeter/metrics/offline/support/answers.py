@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragmeter.metrics.bags import ranges
-from ragmeter.metrics.offline.claims import claims_of
-from ragmeter.metrics.offline.reading import says_nothing
-from ragmeter.metrics.offline.support import MODEL, Row, compare, log_odds, support_trees
-from ragmeter.metrics.offline.support_features import N_COLUMNS, NAMES, support_features
-from ragmeter.metrics.offline.tables import Mark
+from ragmeter.metrics.offline.reading.omissions import says_nothing
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import DEFAULT, Bools, Floats
+from ragmeter.metrics.offline.support.claims import claims_of
+from ragmeter.metrics.offline.support.features import N_COLUMNS, NAMES, support_features
+from ragmeter.metrics.offline.support.model import MODEL, Row, compare, log_odds, support_trees
 from ragmeter.metrics.offline.trees import read_model
-from ragmeter.metrics.offline.vocabulary import DEFAULT, Bools, Floats
 
 #: From this probability on an answer counts as one with a hallucination.
 HALLUCINATED = 0.5

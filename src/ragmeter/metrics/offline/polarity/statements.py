@@ -11,8 +11,8 @@ import regex
 
 from ragmeter.metrics.normalize import words
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.poles import Poles
-from ragmeter.metrics.offline.tables import plain
+from ragmeter.metrics.offline.polarity.poles import Poles
+from ragmeter.metrics.offline.reading.tables import plain
 
 _STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
 _LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import regex
 
 from ragmeter.metrics.normalize import UNSPACED, words
-from ragmeter.metrics.offline.tables import Mark, Table, plain
+from ragmeter.metrics.offline.reading.tables import Mark, Table, plain
 
 _DATE = regex.compile(r"\D{0,2}(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\D{0,2}")
 _DOTTED = regex.compile(r"\W*((?:\p{L}\.){2,}\p{L}?)\W*(?:'s)?\W*")

@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 import regex
 
-from ragmeter.metrics.offline.values import read_number
-from ragmeter.metrics.offline.vocabulary import Bools, Chunked
+from ragmeter.metrics.offline.reading.values import read_number
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Chunked
 
 _MOST_OF_GOLD, _MOST = 120, 4000  # characters that are read
 #: A capital letter, or the blood group AB, and the sign or the word after it. A hyphen before a word is none: A-level.

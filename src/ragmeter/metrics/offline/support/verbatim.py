@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ragmeter.metrics.bags import Ids
-from ragmeter.metrics.offline.covering import Evidence, Pairs, Sought
-from ragmeter.metrics.offline.tables import Mark
-from ragmeter.metrics.offline.vocabulary import Bools, Texts
+from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Texts
+from ragmeter.metrics.offline.support.coverage import Evidence, Pairs, Sought
 
 #: Fewer words, or content words, stand somewhere by accident.
 _FEWEST, _FEWEST_CONTENT = 3, 2

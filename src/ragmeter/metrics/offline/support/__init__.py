@@ -1,0 +1,1 @@
+"""The support model: whether passages support a claim or an answer."""
