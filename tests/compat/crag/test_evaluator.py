@@ -149,6 +149,7 @@ def test_the_seeds_basic_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             eval_api_key="your-api-key",
             num_conversations=100,
             num_workers=4,
+            fetch_images=False,
         )
         turn_results, scores = evaluator.evaluate_agent()
         evaluator.save_results(turn_results, scores, output_dir="./results")

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from ragmeter.compat.crag import config, dataset_utils, files
+from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, notice_of
 from ragmeter.compat.crag.cascade import SharedTurns
 from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
-from ragmeter.compat.crag.generation import Agent, Generation, Heard
+from ragmeter.compat.crag.generation import Generation, Heard
+from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
@@ -59,7 +61,8 @@ class CRAGEvaluator:
 
     Args:
         dataset: conversations (a path, a list of dicts, a Hugging Face dataset), or None to judge saved turns.
-        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories); None as above.
+        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories), which may also take
+            rag_context_list (empty: nothing is searched) and domains (their names); None as above.
         eval_model_name: the judge's model; without it only an exact match is correct.
         eval_api_key: the judge's key; by default OPENAI_API_KEY.
         num_conversations: the number of conversations to use; by default all.
@@ -70,7 +73,8 @@ class CRAGEvaluator:
         judge: a judge with other settings, in place of eval_model_name, eval_api_key and base_url.
         cascade: lets the offline judge decide where it is sure; everywhere, if there is no other judge.
         tokenizer: has encode() and decode(); answers are cut to MAX_RESPONSE_LENGTH_IN_TOKENS of its tokens.
-        load_image: makes an image of an image_url; without it the agent gets the URL.
+        load_image: makes an image of an image_url, in place of fetching it.
+        fetch_images: fetch the image of an image_url, over https from public addresses; False gives the agent the URL.
         agent_name: the name that the journal records the agent's answers under, so that an interrupted generation can
             continue if the agent is the same. Without it answers are not recorded.
         resume: reuse the answers of a finished generation, and ask only what is missing.
@@ -83,6 +87,8 @@ class CRAGEvaluator:
             has its own.
         progress: called with the number of turns that were just finished.
         show_progress: show a progress bar while the agent answers and while the judge judges.
+        ignored: settings of CRAG-MM's own evaluator that have no effect: image_search, web_search, search_pipeline,
+            dataset_type, full_query_path. A notice says so.
     """
 
     def __init__(
@@ -99,6 +105,7 @@ class CRAGEvaluator:
         cascade: Cascade | None = None,
         tokenizer: Tokenizer | None = None,
         load_image: Callable[[str], Any] | None = None,
+        fetch_images: bool = True,
         agent_name: str | None = None,
         journal: str | Path | None = DEFAULT_JOURNAL,
         budget: float | None = None,
@@ -110,7 +117,10 @@ class CRAGEvaluator:
         resume: bool = False,
         retry_failed: bool = False,
         show_progress: bool = False,
+        **ignored: Unpack[RetrievalSettings],
     ) -> None:
+        if notice := notice_of(ignored):
+            show_notice(notice)
         for name, value, least in (
             ("num_workers", num_workers, 1), ("agent_workers", agent_workers, 1), ("retries", retries, 0),
             ("num_conversations", num_conversations, 1), ("max_calls", max_calls, 0),
@@ -132,7 +142,7 @@ class CRAGEvaluator:
         self.budget, self.max_calls, self.retries = budget, max_calls, retries
         self.give_up_after = give_up_after
         self.cascade = cascade
-        self.tokenizer, self.load_image = tokenizer, load_image
+        self.tokenizer, self.images = tokenizer, Images(load_image, fetch_images)
         self.agent_name = agent_name
         self.journal = None if journal is None else Path(journal)
         self.progress: Advance = progress or (lambda turns: None)
@@ -155,6 +165,7 @@ class CRAGEvaluator:
         for method in ("get_batch_size", "batch_generate_response"):
             if not callable(getattr(self.agent, method, None)):
                 raise UsageError(f"the agent {type(self.agent).__name__} has no {method}()")
+        Signature.of(self.agent)  # raises for a method that can't be called
         with errors_of("get_batch_size()"):
             self._batch_size = config.batch_size(self.agent.get_batch_size())
         self.feature_vocabularies = dataset_utils.prepare_feature_vocabularies(self.dataset)
@@ -206,9 +217,10 @@ class CRAGEvaluator:
             current = self._begin_round(journal, agent)
 
             async def work(caller: Caller) -> list[dict[str, Any]]:
-                generation = Generation(agent, caller, shorten, current, heard)
+                images, names = self.images, self.feature_vocabularies
+                generation = Generation(agent, caller, shorten, current, heard, images=images, vocabularies=names)
                 answered = await generation.run(
-                    dataset_utils.conversations(self.dataset, self.num_conversations, self.load_image),
+                    dataset_utils.conversations(self.dataset, self.num_conversations),
                     self._batch_size,
                     self.agent_workers,
                     self.progress,
@@ -252,6 +264,8 @@ class CRAGEvaluator:
     def _identity(self, agent: Agent) -> Identity:
         agent_print = fingerprint(agent)
         signature = {"agent": self.agent_name, "source": agent_print.source, "state": agent_print.state}
+        if self.images.load is not None:
+            signature["load_image"] = fingerprint(self.images.load).source
         return Identity(dumps(signature), signature, agent_print.certain)
 
     def finish_generation(self) -> None:
