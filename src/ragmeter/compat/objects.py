@@ -7,7 +7,7 @@ and can be read as attributes too: `pair.question_categories`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -216,7 +216,7 @@ class EvaluationResult:
         values = {key: value for key, value in data.items() if key in field_names and value is not None}
         return cls(**{"evaluator_name": "", "metrics": {}, **values})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, with_rows: bool = True) -> dict[str, Any]:
         """Everything as plain values, for `from_dict`. A question's row has its scores under `metrics`."""
         result: dict[str, Any] = {
             "metrics": dict(self.metrics),
@@ -224,11 +224,15 @@ class EvaluationResult:
             "sample_count": self._count(),
             "system_name": self.system_name,
             "timestamp": self.timestamp,
-            "rows": [_nested(row) for row in self.rows],
+            **({"rows": [_nested(row) for row in self.rows]} if with_rows else {}),
             "not_scored": dict(self.not_scored),
         }
         analysis = self.system_analysis
         return result | self._others(analysis.to_dict() if hasattr(analysis, "to_dict") else analysis)
+
+    def as_records(self) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+        """The lines of the two files of JSON: the result without its rows, and the rows, their scores in `metrics`."""
+        return self.to_dict(with_rows=False), (_nested(row) for row in self.rows)
 
     def aggregated(self) -> dict[str, Any]:
         """The row of the aggregated file."""

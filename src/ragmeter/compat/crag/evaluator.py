@@ -363,7 +363,7 @@ class CRAGEvaluator:
 
     def save_results(
         self,
-        turn_results: Mapping[str, Sequence[Mapping[str, Any]]],
+        turn_results: Mapping[str, Any],
         scores: ScoresByPart,
         output_dir: str | Path,
         *,
@@ -372,10 +372,12 @@ class CRAGEvaluator:
     ) -> None:
         """Write the two files of turns, the dictionary of scores, and in the same folder the files of a run.
 
+        `turn_results` has the rows of `all` and `ego`: lists of dicts, or DataFrames.
         `guard` puts a quote before cells that a spreadsheet would run as a formula. A run to which columns of a judge
         were added is replaced only if `replace` is true.
         """
         folder = Path(output_dir)
+        turn_results = {part: files.result_rows(part, rows) for part, rows in turn_results.items()}
         if not replace:
             refuse_added(folder)
         if self.report is None:
