@@ -38,12 +38,13 @@ def test_one_page_from_start_to_close(site: str) -> None:
         assert web.send_query("two", "#query-input", "#submit-button") == "Answer to two: it is so. turn 2"
         assert web.send_query("three") == "Answer to three: it is so. turn 3"
         assert web.query("four") == "Answer to four: it is so. turn 1"  # on a page of its own
-        assert web.page is not None
-        assert web.page.url == f"{site}/memory"
-        assert web.page.locator("#query-input").count() == 1
-        web.page.fill("#query-input", "typed")
-        assert web.page.locator("#query-input").input_value() == "typed"
-        web.page.fill("#query-input", "")
+        page = web.page
+        assert page is not None
+        assert page.url == f"{site}/memory"
+        assert page.locator("#query-input").count() == 1
+        page.fill("#query-input", "typed")
+        assert page.locator("#query-input").input_value() == "typed"
+        page.fill("#query-input", "")
     finally:
         web.close()
     web.close()

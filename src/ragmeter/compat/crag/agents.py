@@ -9,7 +9,10 @@ from functools import partial
 from typing import Any, Protocol, TypedDict
 
 from ragmeter.compat.crag.dataset_utils import Question, convert_domain_indices_to_names
+from ragmeter.effects.rounds import Identity
 from ragmeter.errors import UsageError
+from ragmeter.io.write import dumps
+from ragmeter.targets.identity import fingerprint
 
 
 class Agent(Protocol):
@@ -88,6 +91,15 @@ class Signature:
             domains = [question.domain for question in questions]
             arguments["domains"] = convert_domain_indices_to_names(domains, vocabularies)
         return arguments
+
+
+def identity_of(agent: Agent, name: str | None, load_image: Callable[[str], Any] | None) -> Identity:
+    """What an interrupted generation must have in common with the one that goes on with it."""
+    agent_print = fingerprint(agent)
+    signature = {"agent": name, "source": agent_print.source, "state": agent_print.state}
+    if load_image is not None:
+        signature["load_image"] = fingerprint(load_image).source
+    return Identity(dumps(signature), signature, agent_print.certain)
 
 
 def _takes(signature: inspect.Signature, takes_any: bool, name: str) -> bool:

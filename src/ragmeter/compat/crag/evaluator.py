@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from ragmeter.compat.crag import config, dataset_utils, files
-from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, notice_of
+from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, identity_of, notice_of
 from ragmeter.compat.crag.cascade import SharedTurns
 from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
 from ragmeter.compat.crag.generation import Generation, Heard
@@ -27,7 +27,7 @@ from ragmeter.engine.judge_work import JudgeCalls
 from ragmeter.engine.watching import JudgingWatch
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge, LLMJudge
@@ -38,7 +38,6 @@ from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
 from ragmeter.runs.replacing import refuse_added
 from ragmeter.show.progress import Advance, both, show_notice
-from ragmeter.targets.identity import fingerprint
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
@@ -87,8 +86,7 @@ class CRAGEvaluator:
             has its own.
         progress: called with the number of turns that were just finished.
         show_progress: show a progress bar while the agent answers and while the judge judges.
-        ignored: settings of CRAG-MM's own evaluator that have no effect: image_search, web_search, search_pipeline,
-            dataset_type, full_query_path. A notice says so.
+        ignored: settings of CRAG-MM's own evaluator that have no effect, as a notice says: image_search and the like.
     """
 
     def __init__(
@@ -217,8 +215,9 @@ class CRAGEvaluator:
             current = self._begin_round(journal, agent)
 
             async def work(caller: Caller) -> list[dict[str, Any]]:
-                images, names = self.images, self.feature_vocabularies
-                generation = Generation(agent, caller, shorten, current, heard, images=images, vocabularies=names)
+                generation = Generation(
+                    agent, caller, shorten, current, heard, images=self.images, vocabularies=self.feature_vocabularies
+                )
                 answered = await generation.run(
                     dataset_utils.conversations(self.dataset, self.num_conversations),
                     self._batch_size,
@@ -262,11 +261,7 @@ class CRAGEvaluator:
         return current
 
     def _identity(self, agent: Agent) -> Identity:
-        agent_print = fingerprint(agent)
-        signature = {"agent": self.agent_name, "source": agent_print.source, "state": agent_print.state}
-        if self.images.load is not None:
-            signature["load_image"] = fingerprint(self.images.load).source
-        return Identity(dumps(signature), signature, agent_print.certain)
+        return identity_of(agent, self.agent_name, self.images.load)
 
     def finish_generation(self) -> None:
         """Close the journal's round: the answers are saved elsewhere, and the next generation asks the agent again."""
