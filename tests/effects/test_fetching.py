@@ -108,6 +108,7 @@ def test_a_redirect_is_checked_like_an_address(server: TlsServer) -> None:
     assert "only https" in refused(here(server), f"{server.url}/to?http://localhost/file")
     assert "only https" in refused(here(server), f"{server.url}/to?file:///etc/passwd")
     assert "password" in refused(here(server), f"{server.url}/to?https://user:pw@localhost/file")
+    assert "not an address" in refused(here(server), f"{server.url}/to?https://[")
     assert "more than 5 redirects" in refused(here(server), f"{server.url}/round")
 
 

@@ -80,7 +80,10 @@ class Fetcher:
                     file, leads_to = await self._get(session, url)
                     if leads_to is None:
                         return file
-                    url = urljoin(url, leads_to)
+                    try:
+                        url = urljoin(url, leads_to)
+                    except ValueError:
+                        raise FetchError("it leads to what is not an address") from None
         except TimeoutError:
             raise FetchError(f"no answer within {self.timeout:g} s", passing=True) from None
         raise FetchError(f"more than {_MOST_REDIRECTS} redirects")

@@ -22,7 +22,7 @@ from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
-from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
+from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.engine.judge_work import JudgeCalls
 from ragmeter.engine.watching import JudgingWatch
 from ragmeter.errors import UsageError, errors_of
@@ -60,8 +60,8 @@ class CRAGEvaluator:
 
     Args:
         dataset: conversations (a path, a list of dicts, a Hugging Face dataset), or None to judge saved turns.
-        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories), which may also take
-            rag_context_list (empty: nothing is searched) and domains (their names); None as above.
+        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories); rag_context_list and
+            domains are passed to one that takes them. None as above.
         eval_model_name: the judge's model; without it only an exact match is correct.
         eval_api_key: the judge's key; by default OPENAI_API_KEY.
         num_conversations: the number of conversations to use; by default all.
@@ -196,9 +196,8 @@ class CRAGEvaluator:
         """Let the agent answer every turn. The turns are stored in `all_turn_data`.
 
         `progress_callback` is called with (conversations done, conversations), `heard` with each query and its answer
-        or failure. With `finish=False` the journal offers
-        these answers to the next generation until `finish_generation()` is called, once they are saved: a failure in
-        between must not cost hours of the agent's work.
+        or failure. With `finish=False` the journal offers these answers to the next generation until
+        `finish_generation()` is called, once they are saved: a failure in between must not cost hours of work.
         """
         if not self._batch_size:
             self.initialize_for_generation()
@@ -233,7 +232,7 @@ class CRAGEvaluator:
                 turns = run_calls(work, limits, journal, "" if current is None else current.key())
             finally:  # an agent with state has changed, even if the calls failed
                 if current is not None:
-                    journal.let_go(current.number, self._identity(agent).as_json())
+                    journal.let_go(current.number, identity_of(agent, self.agent_name, self.images.load).as_json())
             if current is not None:
                 notice = current.reused(journal, self.effort["from_journal"], len(turns), "the agent")
                 if notice:
@@ -256,12 +255,11 @@ class CRAGEvaluator:
         if self.agent_name is None:
             return None
         data = str(self.dataset) if isinstance(self.dataset, str | Path) else type(self.dataset).__name__
-        current = begin_round(journal, f"{self.agent_name} {data}", self._identity(agent), self.reuse)
+        current = begin_round(
+            journal, f"{self.agent_name} {data}", identity_of(agent, self.agent_name, self.images.load), self.reuse
+        )
         self._open_round = current.number
         return current
-
-    def _identity(self, agent: Agent) -> Identity:
-        return identity_of(agent, self.agent_name, self.images.load)
 
     def finish_generation(self) -> None:
         """Close the journal's round: the answers are saved elsewhere, and the next generation asks the agent again."""
