@@ -60,8 +60,8 @@ class CRAGEvaluator:
 
     Args:
         dataset: conversations (a path, a list of dicts, a Hugging Face dataset), or None to judge saved turns.
-        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories); rag_context_list and
-            domains are passed to one that takes them. None as above.
+        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories); one that takes
+            rag_context_list and domains gets these too. None as above.
         eval_model_name: the judge's model; without it only an exact match is correct.
         eval_api_key: the judge's key; by default OPENAI_API_KEY.
         num_conversations: the number of conversations to use; by default all.
