@@ -37,7 +37,8 @@ GROUPS = {
     "metrics": ("Metrics of your own", "metric column Metric BaseScorer Failed"),
     "compat": (
         "Names of earlier tools",
-        "EditDistanceEvaluator ContextRecall ResponseEvaluator EvaluationResult QAPair RAGResult EvaluationManager "
+        "EditDistanceEvaluator ContextRecall ResponseEvaluator EvaluationResult EvaluationResultRow "
+        "EvaluatorInterface QAPair RAGResult EvaluationManager "
         "WebInterface CosineScorer CosineSimilarityScorer ExactMatchScorer F1Scorer TokenF1Scorer MeteorScorer "
         "RougeScorer RougeLScorer CRAGEvaluator LLMJudge clean_text prepare_feature_vocabularies "
         "convert_domain_indices_to_names",

@@ -29,7 +29,7 @@ run ragmeter evaluate --metrics token_f1,rouge_l_score,exact_match,ndcg@10,recal
 
 echo
 echo "4. An agent answers conversations, turn after turn; then they are judged, here by exact match alone"
-run ragmeter crag generate --dataset examples/conversations.jsonl --agent examples.museum_agent:MuseumAgent \
+run ragmeter crag generate --dataset examples/conversations.jsonl --agent examples.museum_agent:MuseumAgent --no-images \
     --output demo-output/crag/turn_data.jsonl
 run ragmeter crag evaluate --turns demo-output/crag/turn_data.jsonl --judge-model none \
     --output-dir demo-output/crag/results

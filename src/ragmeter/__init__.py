@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
-    "BaseScorer", "CRAGEvaluator", "Calibration", "Cascade", "ChatReply", "Comparison", "ContextRecall", "CosineScorer",
-    "CosineSimilarityScorer", "EditDistanceEvaluator", "Evaluation", "EvaluationManager", "EvaluationResult",
-    "ExactMatchScorer", "F1Scorer", "Failed", "FakeProvider", "Judge", "LLMJudge", "MeteorScorer", "Metric", "QAPair",
-    "RAGResult", "ResponseEvaluator", "RougeLScorer", "RougeScorer", "Run", "RunFolder", "TokenF1Scorer",
-    "WebInterface", "add_metrics", "ask", "calibrate", "choose_sample", "clean_text", "column", "compare",
-    "convert_domain_indices_to_names", "evaluate", "explain", "export", "gate", "get_metric", "list_metrics", "metric",
-    "open_target", "prefer", "prepare_feature_vocabularies", "repeats", "report",
-    "score_table",
+    "BaseScorer", "CRAGEvaluator", "Calibration", "Cascade", "ChatReply", "Comparison", "ContextRecall",
+    "CosineScorer", "CosineSimilarityScorer", "EditDistanceEvaluator", "Evaluation", "EvaluationManager",
+    "EvaluationResult", "EvaluationResultRow", "EvaluatorInterface", "ExactMatchScorer", "F1Scorer", "Failed",
+    "FakeProvider", "Judge", "LLMJudge", "MeteorScorer", "Metric", "QAPair", "RAGResult", "ResponseEvaluator",
+    "RougeLScorer", "RougeScorer", "Run", "RunFolder", "TokenF1Scorer", "WebInterface", "add_metrics", "ask",
+    "calibrate", "choose_sample", "clean_text", "column", "compare", "convert_domain_indices_to_names", "evaluate",
+    "explain", "export", "gate", "get_metric", "list_metrics", "metric", "open_target", "prefer",
+    "prepare_feature_vocabularies", "repeats", "report", "score_table",
 ]  # fmt: skip
 
 #: Where the public names are. Nothing is imported before it is used, so that `import ragmeter` is fast.
@@ -27,11 +27,12 @@ _MODULES = {
     "ragmeter.analysis.people.sampling": "choose_sample",
     "ragmeter.analysis.preferring": "prefer",
     "ragmeter.analysis.repeating": "repeats",
+    "ragmeter.compat.base": "EvaluatorInterface",
     "ragmeter.compat.context_recall": "ContextRecall",
     "ragmeter.compat.crag.dataset_utils": "clean_text convert_domain_indices_to_names prepare_feature_vocabularies",
     "ragmeter.compat.crag.evaluator": "CRAGEvaluator",
     "ragmeter.compat.edit_distance": "EditDistanceEvaluator",
-    "ragmeter.compat.objects": "EvaluationResult QAPair RAGResult",
+    "ragmeter.compat.objects": "EvaluationResult EvaluationResultRow QAPair RAGResult",
     "ragmeter.compat.response": "ResponseEvaluator",
     "ragmeter.compat.web": (
         "CosineScorer CosineSimilarityScorer EvaluationManager ExactMatchScorer F1Scorer MeteorScorer RougeLScorer "
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.people.sampling import choose_sample
     from ragmeter.analysis.preferring import prefer
     from ragmeter.analysis.repeating import repeats
+    from ragmeter.compat.base import EvaluatorInterface
     from ragmeter.compat.context_recall import ContextRecall
     from ragmeter.compat.crag.dataset_utils import (
         clean_text,
@@ -74,7 +76,7 @@ if TYPE_CHECKING:
     )
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.edit_distance import EditDistanceEvaluator
-    from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
+    from ragmeter.compat.objects import EvaluationResult, EvaluationResultRow, QAPair, RAGResult
     from ragmeter.compat.response import ResponseEvaluator
     from ragmeter.compat.web import (
         CosineScorer,

@@ -71,6 +71,10 @@ class BaseScorer(ABC):
     def get_score_name(self) -> str:
         """The name of the score's column."""
 
+    def get_metadata(self) -> dict[str, Any]:
+        """The name and the description of the score."""
+        return {"name": self.get_score_name(), "description": inspect.cleandoc(type(self).__doc__ or "")}
+
 
 def get(name: str | Metric | type[BaseScorer] | BaseScorer) -> Metric:
     """The metric with this name, at this dotted path, or of this scorer."""

@@ -78,7 +78,11 @@ def test_several_evaluators_formats_and_names(tmp_path: Path, ragmeter: Run) -> 
     assert second["not_scored"] == {"no_relevant": 1}
     assert second["join"]["results_only"] == {"count": 1, "qids": ["9"]}
     row = json.loads((tmp_path / "out" / "p.ContextRecall.evaluation.rows.jsonl").read_text().splitlines()[0])
-    assert row["context_recall"] == 1.0
+    assert list(row) == ["qid", "metrics", "evaluator_name"]  # as the old tool writes JSON
+    assert row["metrics"]["context_recall"] == 1.0
+    (aggregated,) = (tmp_path / "out" / "p.ContextRecall.evaluation.aggregated.jsonl").read_text().splitlines()
+    assert json.loads(aggregated)["metrics"]["avg_context_recall"] == 0.5
+    assert list(json.loads(aggregated))[:2] == ["metrics", "evaluator_name"]
 
 
 @pytest.mark.parametrize("file_format", ["tsv", "csv", "jsonl", "parquet"])

@@ -12,7 +12,17 @@ from typing import Any
 
 import pytest
 
-from ragmeter import ContextRecall, EditDistanceEvaluator, EvaluationResult, QAPair, RAGResult, ResponseEvaluator
+import ragmeter
+from ragmeter import (
+    ContextRecall,
+    EditDistanceEvaluator,
+    EvaluationResult,
+    EvaluationResultRow,
+    EvaluatorInterface,
+    QAPair,
+    RAGResult,
+    ResponseEvaluator,
+)
 from ragmeter.compat.base import read_objects
 from ragmeter.compat.files import run_evaluators
 from ragmeter.errors import InputError, UsageError
@@ -205,3 +215,39 @@ def test_references_that_differ_for_one_question(tmp_path: Path) -> None:
     (tmp_path / "g.tsv").write_text("qid\tanswer\n1\ta\n1\tb\n")
     with pytest.raises(InputError, match="the qid '1' appears here for the second time"):
         run_evaluators([EditDistanceEvaluator()], tmp_path / "both.tsv", tmp_path / "g.tsv", output_dir=tmp_path)
+
+
+def test_a_pair_by_position_has_the_old_order() -> None:
+    pair = QAPair("q", "a", ["c"], [{"categorization_name": "x", "category_name": "y"}], [], ["d"], "7")
+    assert (pair.context, pair.document_ids, pair.qid, pair.user_categories) == (["c"], ["d"], "7", [])
+    assert pair.question_categories == [{"categorization_name": "x", "category_name": "y"}]
+    assert QAPair.from_dict(pair.to_dict()) == pair
+
+
+def test_an_evaluator_of_the_old_form() -> None:
+    class Mine(EvaluatorInterface):
+        def evaluate(self, rag_results: list[RAGResult], references: list[QAPair]) -> EvaluationResult:
+            rows: list[Any] = [EvaluationResultRow(str(result.qid), {"m": 1.0}, "Mine") for result in rag_results]
+            return EvaluationResult(metrics={"avg_m": 1.0}, evaluator_name="Mine", sample_count=len(rows), rows=rows)
+
+    result = Mine().evaluate([RAGResult(qid="1")], [])
+    assert list(result.rows) == [{"qid": "1", "evaluator_name": "Mine", "is_aggregated": False, "m": 1.0}]
+    row = EvaluationResultRow("1", {"m": 1.0}, "Mine")
+    assert EvaluationResultRow.from_dict(row.to_dict()) == row
+    with pytest.raises(TypeError, match="abstract"):
+        EvaluatorInterface()  # type: ignore[abstract]
+
+
+def test_names_that_scripts_import_from_evaluators() -> None:
+    from ragmeter.evaluators import ContextRecall, EditDistanceEvaluator
+    from ragmeter.evaluators import EvaluatorInterface as Interface
+
+    assert ContextRecall is ragmeter.ContextRecall
+    assert EditDistanceEvaluator is ragmeter.EditDistanceEvaluator
+    assert Interface is EvaluatorInterface
+    with pytest.raises(ImportError):
+        from ragmeter.evaluators import Nothing  # noqa: F401
+
+
+def test_a_scorer_describes_itself() -> None:
+    assert ragmeter.F1Scorer().get_metadata() == {"name": "token_f1", "description": "F1 of the words in common."}

@@ -97,7 +97,7 @@ def test_an_agent_that_is_asked_is_watched(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(WatchedAgent, "folder", tmp_path)
     agent, output = f"{__name__}:{WatchedAgent.__name__}", str(tmp_path / "turns.jsonl")
     dataset = str(Path(__file__).parents[2] / "examples" / "conversations.jsonl")
-    crag.run(["generate", "--dataset", dataset, "--agent", agent, "--output", output, "--retries", "0"])
+    crag.run(["generate", "--dataset", dataset, "--agent", agent, "--output", output, "--retries", "0", "--no-images"])
     state = WatchedAgent.states[-1]
     assert (state["run"], state["what"], state["done"]) == ("turns.jsonl", "asking an agent", 5)
     assert state["failures"] == {"target_error": 1}

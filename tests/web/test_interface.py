@@ -38,9 +38,17 @@ def test_one_page_from_start_to_close(site: str) -> None:
         assert web.send_query("two", "#query-input", "#submit-button") == "Answer to two: it is so. turn 2"
         assert web.send_query("three") == "Answer to three: it is so. turn 3"
         assert web.query("four") == "Answer to four: it is so. turn 1"  # on a page of its own
+        page = web.page
+        assert page is not None
+        assert page.url == f"{site}/memory"
+        assert page.locator("#query-input").count() == 1
+        page.fill("#query-input", "typed")
+        assert page.locator("#query-input").input_value() == "typed"
+        page.fill("#query-input", "")
     finally:
         web.close()
     web.close()
+    assert web.page is None
     assert web.send_query("five") == "Answer to five: it is so. turn 1"  # opened again by itself
     web.close()
 

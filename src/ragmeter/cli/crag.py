@@ -64,6 +64,12 @@ def _generate_options(parser: Parser) -> None:
         metavar="PATH",
         help="what cuts answers: a tokenizer.json, or mypkg:tokenizer; default: words and marks",
     )
+    add(
+        "--no-images",
+        dest="fetch_images",
+        action="store_false",
+        help="fetch no image: the agent gets the image_url itself; default: images are fetched over https",
+    )
     options.reuse_options(parser, "generation")
     options.max_calls_option(parser)
     options.asking_options(parser, "turns without an answer", retries=3)
@@ -108,6 +114,7 @@ def _generate(chosen: argparse.Namespace) -> int:
             agent,
             num_conversations=chosen.num_conversations,
             agent_workers=chosen.agent_workers,
+            fetch_images=chosen.fetch_images,
             tokenizer=None if chosen.tokenizer is None else load_tokenizer(chosen.tokenizer),
             agent_name=chosen.agent,
             journal=chosen.output.with_name(f"{chosen.output.name}.journal.sqlite"),

@@ -38,6 +38,7 @@ _EXTRAS = {
     "app": "ragmeter app",
     "cluster": "--engine",
     "figures": "ragmeter report --figures",
+    "images": "images in ragmeter crag generate",
     "languages": "--language auto",
 }
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "HF_TOKEN")

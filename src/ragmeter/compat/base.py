@@ -34,6 +34,14 @@ class Evaluator(Protocol):
         """Score the results against the references."""
 
 
+class EvaluatorInterface(ABC):
+    """The base class of evaluators in an earlier tool. A class with `evaluate` needs none."""
+
+    @abstractmethod
+    def evaluate(self, rag_results: list[RAGResult], references: list[QAPair]) -> EvaluationResult:
+        """Score the results against the references."""
+
+
 class MetricEvaluator(ABC):
     """An evaluator that is a list of metrics."""
 
@@ -94,7 +102,7 @@ def read_objects(
                 continue
             gold = reference[0] if reference and len(reference) == 1 else reference
             texts = as_list(metadata.get("context"), strict=False) if gold_context else None
-            pair = QAPair(question, gold, texts or [], relevant, qid, metadata)
+            pair = QAPair(question, gold, texts or [], document_ids=relevant, qid=qid, metadata=metadata)
             first = references.setdefault(qid, pair)
             if (first.answer, first.document_ids) != (pair.answer, pair.document_ids):
                 raise InputError(

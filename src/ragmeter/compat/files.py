@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from ragmeter.errors import errors_of
 from ragmeter.io.data import Data
 from ragmeter.io.join import RepeatedQidError
 from ragmeter.io.source import Reading, stem
-from ragmeter.io.write import EVALUATION_RESULTS, check_writable, replacing, write_columns
+from ragmeter.io.write import EVALUATION_RESULTS, check_writable, dumps, replacing, write_columns
 from ragmeter.table import Batch
 
 
@@ -61,11 +61,21 @@ def run_evaluators(
         files = [Path(output_dir) / f"{name}.{kind}.{output_format}" for kind in ("aggregated", "rows")]
         outputs.append(Written(result, (files[0], files[1]), data.join_counts(), data.noted().get("notes", [])))
     for output in outputs:
-        aggregated = {title: [value] for title, value in output.result.aggregated().items()}
         with replacing(*output.files) as (first, second):
-            write_columns(first, aggregated, output_format, guard=guard)
+            if output_format == "jsonl":
+                aggregated, rows = output.result.as_records()
+                _write_lines(first, [aggregated])
+                _write_lines(second, rows)
+                continue
+            row = {title: [value] for title, value in output.result.aggregated().items()}
+            write_columns(first, row, output_format, guard=guard)
             write_columns(second, _columns(output.result.rows), output_format, guard=guard)
     return outputs
+
+
+def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(dumps(record) + "\n" for record in records)
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Any]]:

@@ -7,7 +7,7 @@ and can be read as attributes too: `pair.question_categories`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -131,7 +131,8 @@ class RAGResult(_WithMetadata):
 class QAPair(_WithMetadata):
     """A question with its gold answer, or several acceptable ones, and its gold documents.
 
-    Any other keyword goes into `metadata`: `question_categories`, `user_categories` and whatever else the data have.
+    By position its values have the order of the tool that it comes from. Any other keyword goes into `metadata`, and so
+    do the categories.
     """
 
     question: str | None
@@ -146,17 +147,21 @@ class QAPair(_WithMetadata):
         question: str | None = None,
         answer: str | Sequence[str] | None = None,
         context: Sequence[str] = (),
+        question_categories: Any = None,
+        user_categories: Any = None,
         document_ids: Sequence[str] | None = None,
         qid: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         **other_values: Any,
     ) -> None:
+        categories = {"question_categories": question_categories, "user_categories": user_categories}
+        given = {name: value for name, value in categories.items() if value is not None}
         self.question = question
         self.answer = answer
         self.context = context
         self.document_ids = document_ids
         self.qid = qid
-        self.metadata = {**(metadata or {}), **other_values}
+        self.metadata = {**(metadata or {}), **given, **other_values}
 
     @property
     def question_categories(self) -> list[dict[str, Any]]:
@@ -167,6 +172,24 @@ class QAPair(_WithMetadata):
     def user_categories(self) -> list[dict[str, Any]]:
         """The user's categories: given, or from columns like `user_expertise` of a reference file."""
         return _categories(self.metadata, "user_categories", _USER)
+
+
+@dataclass(slots=True)
+class EvaluationResultRow:
+    """The scores of one question, as an earlier tool has them; an EvaluationResult takes them as rows."""
+
+    qid: str
+    metrics: dict[str, Any]
+    evaluator_name: str
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> EvaluationResultRow:
+        """The row with these values."""
+        return cls(data.get("qid", ""), dict(data.get("metrics") or {}), data.get("evaluator_name", ""))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its values, for `from_dict`."""
+        return {"qid": self.qid, "metrics": dict(self.metrics), "evaluator_name": self.evaluator_name}
 
 
 @dataclass(slots=True)
@@ -216,7 +239,7 @@ class EvaluationResult:
         values = {key: value for key, value in data.items() if key in field_names and value is not None}
         return cls(**{"evaluator_name": "", "metrics": {}, **values})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, with_rows: bool = True) -> dict[str, Any]:
         """Everything as plain values, for `from_dict`. A question's row has its scores under `metrics`."""
         result: dict[str, Any] = {
             "metrics": dict(self.metrics),
@@ -224,11 +247,15 @@ class EvaluationResult:
             "sample_count": self._count(),
             "system_name": self.system_name,
             "timestamp": self.timestamp,
-            "rows": [_nested(row) for row in self.rows],
+            **({"rows": [_nested(row) for row in self.rows]} if with_rows else {}),
             "not_scored": dict(self.not_scored),
         }
         analysis = self.system_analysis
         return result | self._others(analysis.to_dict() if hasattr(analysis, "to_dict") else analysis)
+
+    def as_records(self) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+        """The lines of the two files of JSON: the result without its rows, and the rows, their scores in `metrics`."""
+        return self.to_dict(with_rows=False), (_nested(row) for row in self.rows)
 
     def aggregated(self) -> dict[str, Any]:
         """The row of the aggregated file."""

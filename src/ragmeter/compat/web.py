@@ -14,6 +14,7 @@ from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
 from ragmeter.targets.asking import ask
+from ragmeter.targets.open_page import OpenPage
 from ragmeter.targets.page import Page
 from ragmeter.targets.port import Question
 from ragmeter.targets.session import PageSession
@@ -158,6 +159,11 @@ class WebInterface:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def page(self) -> OpenPage | None:
+        """The open page, as Playwright's synchronous scripts use it: `web.page.title()`; None while none is open."""
+        return None if self._session is None else self._session.page
 
     def start(self) -> None:
         """Open the browser and the page, which stays open for `send_query` until `close()`."""

@@ -53,9 +53,25 @@ class Judgement:
         """Whether there is more than one verdict."""
         return sum(verdict is not None for verdict in self.verdicts) > 1
 
+    @property
+    def eval_result(self) -> str:
+        """What the model said, word for word."""
+        return "\n".join(self.replies)
+
+    def __getitem__(self, key: str) -> Any:
+        """A value by its name in `as_dict`: scripts for CRAG-MM's judge read `["accuracy"]` and `["eval_result"]`."""
+        return self.as_dict()[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As of a dict."""
+        return self.as_dict().get(key, default)
+
     def as_dict(self) -> dict[str, Any]:
         """For the `api_response` column: what was said, and nothing that differs from run to run."""
-        record: dict[str, Any] = {"outcome": self.outcome, "verdict": self.verdict, "reason": self.reason}
+        record: dict[str, Any] = {
+            "accuracy": self.accuracy, "eval_result": self.eval_result,
+            "outcome": self.outcome, "verdict": self.verdict, "reason": self.reason,
+        }  # fmt: skip
         if len(self.verdicts) > 1:
             record["verdicts"] = list(self.verdicts)
         if self.cause:

@@ -18,6 +18,7 @@ from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.errors import EndpointError
+from ragmeter.targets.open_page import OpenPage
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web import WebTarget
 
@@ -39,6 +40,12 @@ class PageSession:
     def started(self) -> bool:
         """Whether the browser is open."""
         return self._loop is not None
+
+    @property
+    def page(self) -> OpenPage | None:
+        """The open page, for what scripts do on it by themselves; None before `start()` and after `close()`."""
+        visit = self.target.open_visit(_SESSION) if self.started else None
+        return None if visit is None else OpenPage(visit.page, self._wait)
 
     def start(self) -> None:
         """Open the browser and the page."""

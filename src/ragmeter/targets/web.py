@@ -166,6 +166,11 @@ class WebTarget(Target):
         for visit in self._sessions.values():
             visit.how = page
 
+    def open_visit(self, session_id: str) -> Visit | None:
+        """The open page of a session, if there is one."""
+        visit = self._sessions.get(session_id)
+        return None if visit is None or visit.gone else visit
+
     async def open(self, question: Question) -> None:
         """Open the page of a session, before its first question."""
         await self._explained(self.visit_of(question))

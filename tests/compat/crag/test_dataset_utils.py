@@ -44,9 +44,7 @@ def test_lists_of_dicts_and_dicts_of_lists_are_one() -> None:
 def test_ego_is_what_has_no_url() -> None:
     first, second = conversations(TWO)
     assert (first.is_ego, first.image) == (True, "pixels of a")
-    assert (second.is_ego, second.image) == (False, "http://x/y.png")
-    (loaded,) = conversations(TWO[1:], load_image=lambda url: f"loaded {url}")
-    assert loaded.image == "loaded http://x/y.png"
+    assert (second.is_ego, second.image, second.image_url) == (False, None, "http://x/y.png")
 
 
 def test_answers_are_found_by_their_id_not_their_place() -> None:

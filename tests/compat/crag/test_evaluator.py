@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter import CRAGEvaluator, LLMJudge, RunFolder
+from ragmeter import CRAGEvaluator, FakeProvider, LLMJudge, RunFolder
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.judges.verdict import is_exact_match
@@ -149,6 +149,7 @@ def test_the_seeds_basic_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             eval_api_key="your-api-key",
             num_conversations=100,
             num_workers=4,
+            fetch_images=False,
         )
         turn_results, scores = evaluator.evaluate_agent()
         evaluator.save_results(turn_results, scores, output_dir="./results")
@@ -295,3 +296,41 @@ def test_the_environment_is_read_when_it_is_needed(monkeypatch: pytest.MonkeyPat
         config.batch_size(1)
     with pytest.raises(AttributeError, match="MAX_BATCH"):
         _ = config.MAX_BATCH
+
+
+def test_results_may_come_back_as_data_frames(tmp_path: Path) -> None:
+    import pandas as pd
+
+    evaluator = CRAGEvaluator(journal=None)
+    rows, found = evaluator.evaluate_agent_responses(
+        [turn("b", 0, "x", "x"), turn("a", 0, "y", None), turn("a", 1, "y", "z")]
+    )
+    frames = {part: pd.DataFrame(part_rows) for part, part_rows in rows.items()}
+    evaluator.save_results(rows, found, tmp_path / "lists")
+    evaluator.save_results(frames, found, tmp_path / "frames")
+    CRAGEvaluator(journal=None).save_results(frames, found, tmp_path / "alone")
+    tables = [
+        (tmp_path / name / "turn_evaluation_results_all.csv").read_text() for name in ("lists", "frames", "alone")
+    ]
+    assert tables[0] == tables[1] == tables[2]
+    with pytest.raises(UsageError, match=r"turn_results\['all'\] must be a list of dicts or a DataFrame, got str"):
+        evaluator.save_results({"all": "rows", "ego": []}, found, tmp_path / "none")
+
+
+def test_sessions_are_in_the_old_order_whatever_the_files_is() -> None:
+    data = [turn("b", 1, "x", "x"), turn("a", 0, "x", "x"), turn("b", 0, "x", "x")]
+    rows, _ = CRAGEvaluator(journal=None).evaluate_agent_responses(data)
+    assert [(row["session_id"], row["turn_idx"]) for row in rows["all"]] == [("a", 0), ("b", 0), ("b", 1)]
+
+
+def test_the_old_keys_of_a_judgement() -> None:
+    judge = LLMJudge(provider=FakeProvider("CORRECT"))
+    found = judge.evaluate("Which city?", "Paris", "It is Paris")
+    assert (found["accuracy"], found["eval_result"], found.get("verdict")) == (True, "CORRECT", "CORRECT")
+    rows, _ = CRAGEvaluator(judge=judge, journal=None).evaluate_agent_responses(
+        [turn("a", 0, "Paris", "It is Paris"), turn("b", 0, "x", None), turn("c", 0, "x", "x")]
+    )
+    responses = [row["api_response"] for row in rows["all"]]
+    assert (responses[0]["accuracy"], responses[0]["eval_result"]) == (True, "CORRECT")
+    assert (responses[1]["accuracy"], responses[1]["eval_result"]) == (None, "")
+    assert responses[2] is None

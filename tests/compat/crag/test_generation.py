@@ -24,7 +24,7 @@ DATASET = [
 
 
 def generate(agent: Any, dataset: Any = DATASET, **keywords: Any) -> tuple[list[dict[str, Any]], CRAGEvaluator]:
-    evaluator = CRAGEvaluator(dataset, agent, **{"journal": None, "retries": 0, **keywords})
+    evaluator = CRAGEvaluator(dataset, agent, **{"journal": None, "retries": 0, "fetch_images": False, **keywords})
     evaluator.initialize_for_generation()
     return evaluator.generate_agent_responses(), evaluator
 
@@ -158,7 +158,7 @@ def asked(agent: EchoAgent) -> list[str]:
 
 def interrupted(agent: EchoAgent, journal: Path, dataset: Any = DATASET) -> None:
     """A generation that was never finished: the answers so far are in the journal."""
-    evaluator = CRAGEvaluator(dataset, agent, journal=journal, retries=0, agent_name="mine")
+    evaluator = CRAGEvaluator(dataset, agent, journal=journal, retries=0, agent_name="mine", fetch_images=False)
     evaluator.initialize_for_generation()
     evaluator.generate_agent_responses(finish=False)
 
@@ -236,7 +236,7 @@ def test_an_agent_that_remembers_goes_on_after_an_error(tmp_path: Path) -> None:
     def fails(done: int, total: int) -> None:
         raise RuntimeError("the user's own")
 
-    evaluator = CRAGEvaluator(DATASET, agent, journal=journal, agent_name="mine")
+    evaluator = CRAGEvaluator(DATASET, agent, journal=journal, agent_name="mine", fetch_images=False)
     evaluator.initialize_for_generation()
     with pytest.raises(RuntimeError, match="the user's own"):
         evaluator.generate_agent_responses(fails)
@@ -250,7 +250,7 @@ def test_answers_that_were_judged_are_finished(tmp_path: Path) -> None:
     journal = tmp_path / "journal.sqlite"
     agents = [EchoAgent(2), EchoAgent(2)]
     for agent in agents:
-        CRAGEvaluator(DATASET, agent, journal=journal, agent_name="mine").evaluate_agent()
+        CRAGEvaluator(DATASET, agent, journal=journal, agent_name="mine", fetch_images=False).evaluate_agent()
     assert [len(asked(agent)) for agent in agents] == [6, 6]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -34,24 +34,24 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A session: an image and the questions about it, in their order."""
+    """A session: an image, or the address of one, and the questions about it, in their order."""
 
     session_id: str
     questions: tuple[Question, ...]
     image: Any
-    is_ego: bool
+    image_url: str | None
+
+    @property
+    def is_ego(self) -> bool:
+        """Whether the image is the wearer's own view, and none of the web."""
+        return self.image_url is None
 
 
-def conversations(
-    dataset: Any, limit: int | None = None, load_image: Callable[[str], Any] | None = None
-) -> Iterator[Conversation]:
-    """The dataset's conversations, read one by one: an image is not loaded before its conversation is used.
-
-    An image that is given by its URL is passed on as that URL, or as `load_image(url)`.
-    """
+def conversations(dataset: Any, limit: int | None = None) -> Iterator[Conversation]:
+    """The dataset's conversations, read one by one: an image is not loaded before its conversation is used."""
     session_ids: set[str] = set()
     for name, number, record in islice(records(dataset), limit):
-        conversation = _conversation(record, name, number, load_image)
+        conversation = _conversation(record, name, number)
         if conversation.session_id in session_ids:
             raise InputError(f"the session {conversation.session_id!r} occurs twice", file=name, line=number)
         session_ids.add(conversation.session_id)
@@ -138,9 +138,7 @@ def count_conversations(dataset: Any, limit: int | None) -> int:
     return size if limit is None else min(limit, size)
 
 
-def _conversation(
-    record: Mapping[str, Any], name: str, number: int, load_image: Callable[[str], Any] | None
-) -> Conversation:
+def _conversation(record: Mapping[str, Any], name: str, number: int) -> Conversation:
     session = record.get("session_id")
     if session is None or session == "":
         raise InputError("a conversation has no session_id", file=name, line=number)
@@ -154,10 +152,8 @@ def _conversation(
     questions = tuple(_question(turn, answers, record, name, number) for turn in turns)
     if len({question.interaction_id for question in questions}) < len(questions):
         raise InputError(f"two turns of {session!r} have the same interaction_id", file=name, line=number)
-    image, url = record.get("image"), record.get("image_url") or None
-    if image is None and url is not None:
-        image = url if load_image is None else load_image(str(url))
-    return Conversation(str(session), questions, image, url is None)
+    url = record.get("image_url") or None
+    return Conversation(str(session), questions, record.get("image"), None if url is None else str(url))
 
 
 def _question(

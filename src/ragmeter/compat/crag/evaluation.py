@@ -155,10 +155,13 @@ class Judged:
                 turn.decision = replace(turn.decision, outcome=SCORED, by=by)
 
     def rows(self, *, ego: bool = False) -> list[dict[str, Any]]:
-        """The rows of the results file; with `ego`, of ego-centric conversations alone."""
+        """The rows of the results file, by session and turn; with `ego`, of ego-centric conversations alone."""
+        by_session = sorted(
+            zip(self.conversations, self.counted, strict=True), key=lambda pair: str(pair[0][0].row["session_id"])
+        )
         return [
             _result_row(turn, result)
-            for conversation, results in zip(self.conversations, self.counted, strict=True)
+            for conversation, results in by_session
             for turn, result in zip(conversation, results, strict=True)
             if not ego or conversation[0].row.get("is_ego")
         ]
@@ -277,9 +280,12 @@ def _result_row(turn: JudgedTurn, result: Turn) -> dict[str, Any]:
     if turn.judgement is not None:
         response = turn.judgement.as_dict()
     elif decision.by == OFFLINE:
-        response = {"outcome": SCORED, "judged_by": OFFLINE, "probability": decision.probability}
+        response = {
+            "accuracy": decision.value == CORRECT, "eval_result": "",
+            "outcome": SCORED, "judged_by": OFFLINE, "probability": decision.probability,
+        }  # fmt: skip
     elif not is_known:
-        response = {"outcome": decision.outcome, "cause": decision.cause}
+        response = {"accuracy": None, "eval_result": "", "outcome": decision.outcome, "cause": decision.cause}
     return {
         **{column: turn.row.get(column) for column in TURN_COLUMNS},
         "is_exact_match": result.exact if is_known else None,

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from ragmeter.compat.crag import config, dataset_utils, files
+from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, identity_of, notice_of
 from ragmeter.compat.crag.cascade import SharedTurns
 from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
-from ragmeter.compat.crag.generation import Agent, Generation, Heard
+from ragmeter.compat.crag.generation import Generation, Heard
+from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.effects.caller import Caller
@@ -20,12 +22,12 @@ from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
-from ragmeter.effects.rounds import Identity, Reuse, Round, begin_round
+from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.engine.judge_work import JudgeCalls
 from ragmeter.engine.watching import JudgingWatch
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge, LLMJudge
@@ -36,7 +38,6 @@ from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
 from ragmeter.runs.replacing import refuse_added
 from ragmeter.show.progress import Advance, both, show_notice
-from ragmeter.targets.identity import fingerprint
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
@@ -59,7 +60,8 @@ class CRAGEvaluator:
 
     Args:
         dataset: conversations (a path, a list of dicts, a Hugging Face dataset), or None to judge saved turns.
-        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories); None as above.
+        agent: has get_batch_size() and batch_generate_response(queries, images, message_histories); one that takes
+            rag_context_list and domains gets these too. None as above.
         eval_model_name: the judge's model; without it only an exact match is correct.
         eval_api_key: the judge's key; by default OPENAI_API_KEY.
         num_conversations: the number of conversations to use; by default all.
@@ -70,7 +72,8 @@ class CRAGEvaluator:
         judge: a judge with other settings, in place of eval_model_name, eval_api_key and base_url.
         cascade: lets the offline judge decide where it is sure; everywhere, if there is no other judge.
         tokenizer: has encode() and decode(); answers are cut to MAX_RESPONSE_LENGTH_IN_TOKENS of its tokens.
-        load_image: makes an image of an image_url; without it the agent gets the URL.
+        load_image: makes an image of an image_url, in place of fetching it.
+        fetch_images: fetch the image of an image_url, over https from public addresses; False gives the agent the URL.
         agent_name: the name that the journal records the agent's answers under, so that an interrupted generation can
             continue if the agent is the same. Without it answers are not recorded.
         resume: reuse the answers of a finished generation, and ask only what is missing.
@@ -83,6 +86,7 @@ class CRAGEvaluator:
             has its own.
         progress: called with the number of turns that were just finished.
         show_progress: show a progress bar while the agent answers and while the judge judges.
+        ignored: settings of CRAG-MM's own evaluator that have no effect, as a notice says: image_search and the like.
     """
 
     def __init__(
@@ -99,6 +103,7 @@ class CRAGEvaluator:
         cascade: Cascade | None = None,
         tokenizer: Tokenizer | None = None,
         load_image: Callable[[str], Any] | None = None,
+        fetch_images: bool = True,
         agent_name: str | None = None,
         journal: str | Path | None = DEFAULT_JOURNAL,
         budget: float | None = None,
@@ -110,7 +115,10 @@ class CRAGEvaluator:
         resume: bool = False,
         retry_failed: bool = False,
         show_progress: bool = False,
+        **ignored: Unpack[RetrievalSettings],
     ) -> None:
+        if notice := notice_of(ignored):
+            show_notice(notice)
         for name, value, least in (
             ("num_workers", num_workers, 1), ("agent_workers", agent_workers, 1), ("retries", retries, 0),
             ("num_conversations", num_conversations, 1), ("max_calls", max_calls, 0),
@@ -132,7 +140,7 @@ class CRAGEvaluator:
         self.budget, self.max_calls, self.retries = budget, max_calls, retries
         self.give_up_after = give_up_after
         self.cascade = cascade
-        self.tokenizer, self.load_image = tokenizer, load_image
+        self.tokenizer, self.images = tokenizer, Images(load_image, fetch_images)
         self.agent_name = agent_name
         self.journal = None if journal is None else Path(journal)
         self.progress: Advance = progress or (lambda turns: None)
@@ -155,6 +163,7 @@ class CRAGEvaluator:
         for method in ("get_batch_size", "batch_generate_response"):
             if not callable(getattr(self.agent, method, None)):
                 raise UsageError(f"the agent {type(self.agent).__name__} has no {method}()")
+        Signature.of(self.agent)  # raises for a method that can't be called
         with errors_of("get_batch_size()"):
             self._batch_size = config.batch_size(self.agent.get_batch_size())
         self.feature_vocabularies = dataset_utils.prepare_feature_vocabularies(self.dataset)
@@ -187,9 +196,8 @@ class CRAGEvaluator:
         """Let the agent answer every turn. The turns are stored in `all_turn_data`.
 
         `progress_callback` is called with (conversations done, conversations), `heard` with each query and its answer
-        or failure. With `finish=False` the journal offers
-        these answers to the next generation until `finish_generation()` is called, once they are saved: a failure in
-        between must not cost hours of the agent's work.
+        or failure. With `finish=False` the journal offers these answers to the next generation until
+        `finish_generation()` is called, once they are saved: a failure in between must not cost hours of work.
         """
         if not self._batch_size:
             self.initialize_for_generation()
@@ -206,9 +214,11 @@ class CRAGEvaluator:
             current = self._begin_round(journal, agent)
 
             async def work(caller: Caller) -> list[dict[str, Any]]:
-                generation = Generation(agent, caller, shorten, current, heard)
+                generation = Generation(
+                    agent, caller, shorten, current, heard, images=self.images, vocabularies=self.feature_vocabularies
+                )
                 answered = await generation.run(
-                    dataset_utils.conversations(self.dataset, self.num_conversations, self.load_image),
+                    dataset_utils.conversations(self.dataset, self.num_conversations),
                     self._batch_size,
                     self.agent_workers,
                     self.progress,
@@ -222,7 +232,7 @@ class CRAGEvaluator:
                 turns = run_calls(work, limits, journal, "" if current is None else current.key())
             finally:  # an agent with state has changed, even if the calls failed
                 if current is not None:
-                    journal.let_go(current.number, self._identity(agent).as_json())
+                    journal.let_go(current.number, identity_of(agent, self.agent_name, self.images.load).as_json())
             if current is not None:
                 notice = current.reused(journal, self.effort["from_journal"], len(turns), "the agent")
                 if notice:
@@ -245,14 +255,11 @@ class CRAGEvaluator:
         if self.agent_name is None:
             return None
         data = str(self.dataset) if isinstance(self.dataset, str | Path) else type(self.dataset).__name__
-        current = begin_round(journal, f"{self.agent_name} {data}", self._identity(agent), self.reuse)
+        current = begin_round(
+            journal, f"{self.agent_name} {data}", identity_of(agent, self.agent_name, self.images.load), self.reuse
+        )
         self._open_round = current.number
         return current
-
-    def _identity(self, agent: Agent) -> Identity:
-        agent_print = fingerprint(agent)
-        signature = {"agent": self.agent_name, "source": agent_print.source, "state": agent_print.state}
-        return Identity(dumps(signature), signature, agent_print.certain)
 
     def finish_generation(self) -> None:
         """Close the journal's round: the answers are saved elsewhere, and the next generation asks the agent again."""
@@ -349,7 +356,7 @@ class CRAGEvaluator:
 
     def save_results(
         self,
-        turn_results: Mapping[str, Sequence[Mapping[str, Any]]],
+        turn_results: Mapping[str, Any],
         scores: ScoresByPart,
         output_dir: str | Path,
         *,
@@ -358,10 +365,12 @@ class CRAGEvaluator:
     ) -> None:
         """Write the two files of turns, the dictionary of scores, and in the same folder the files of a run.
 
+        `turn_results` has the rows of `all` and `ego`: lists of dicts, or DataFrames.
         `guard` puts a quote before cells that a spreadsheet would run as a formula. A run to which columns of a judge
         were added is replaced only if `replace` is true.
         """
         folder = Path(output_dir)
+        turn_results = {part: files.result_rows(part, rows) for part, rows in turn_results.items()}
         if not replace:
             refuse_added(folder)
         if self.report is None:

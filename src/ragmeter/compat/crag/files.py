@@ -14,8 +14,8 @@ import numpy as np
 import ragmeter
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS, TURN_COLUMNS, Judged
 from ragmeter.engine.filling import OWN_JOURNAL
-from ragmeter.errors import ColumnError, InputError
-from ragmeter.io.cells import as_list, whole
+from ragmeter.errors import ColumnError, InputError, UsageError
+from ragmeter.io.cells import as_list, is_missing, whole
 from ragmeter.io.source import open_source
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.metrics.conversation import accuracy_bounds, conversation_score
@@ -129,6 +129,17 @@ def save_results(
     with hold(folder, "writes results"), replacing(*paths, private=True) as temporary:
         _write_results(temporary, rows, scores, guard=guard)
     return paths
+
+
+def result_rows(part: str, rows: Any) -> list[Mapping[str, Any]]:
+    """The rows of a part of the results: a list of dicts, or the DataFrame that somebody made of one."""
+    if callable(getattr(rows, "to_dicts", None)):  # polars
+        rows = rows.to_dicts()
+    elif callable(getattr(rows, "to_dict", None)):  # pandas
+        rows = rows.to_dict("records")
+    if not isinstance(rows, Sequence) or not all(isinstance(row, Mapping) for row in rows):
+        raise UsageError(f"turn_results[{part!r}] must be a list of dicts or a DataFrame, got {type(rows).__name__}")
+    return [{name: None if is_missing(value) else value for name, value in row.items()} for row in rows]
 
 
 def save_run(

@@ -10,12 +10,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
-from ragmeter.compat.crag.dataset_utils import Conversation
+from ragmeter.compat.crag.agents import Agent, Signature
+from ragmeter.compat.crag.dataset_utils import Conversation, Question
+from ragmeter.compat.crag.images import ImageError, Images
 from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import Threads, for_each
@@ -26,18 +29,6 @@ from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 
 
-class Agent(Protocol):
-    """An agent that answers questions about images."""
-
-    def get_batch_size(self) -> int:
-        """How many conversations one call may have."""
-
-    def batch_generate_response(
-        self, queries: list[str], images: list[Any], message_histories: list[list[dict[str, str]]]
-    ) -> list[str]:
-        """One answer for each query."""
-
-
 @dataclass
 class Progress:
     """A conversation's answers so far, and its failure if there was one."""
@@ -45,6 +36,13 @@ class Progress:
     conversation: Conversation
     answers: list[str] = field(default_factory=list)
     failure: Failure | None = None
+    image: Any = None
+    has_image: bool = False
+
+    @property
+    def question(self) -> Question:
+        """The next question."""
+        return self.conversation.questions[len(self.answers)]
 
     def history(self) -> list[dict[str, str]]:
         """The messages so far."""
@@ -96,12 +94,16 @@ class Generation:
         shorten: Callable[[str], str],
         current: Round | None = None,
         heard: Heard = lambda query, reply: None,
+        *,
+        images: Images = Images(),  # noqa: B008 - frozen
+        vocabularies: dict[str, list[str]] | None = None,
     ) -> None:
         """`current` is the journal's round that records the answers; without one they are not recorded.
 
-        `heard` is called with each query and its answer, or why it has none.
+        `heard` is called with each query and its answer, or why it has none. `vocabularies` have the names of domains.
         """
-        self.agent = agent
+        self.agent, self.signature = agent, Signature.of(agent)
+        self.images, self.vocabularies = images, vocabularies or {}
         self.caller = caller
         self.shorten = shorten
         self.round = current
@@ -126,6 +128,8 @@ class Generation:
             number, batch = numbered
             batches[number] = [Progress(conversation) for conversation in batch]
             await self._batch(batches[number], advance)
+            for progress in batches[number]:  # its image is not needed any more, and may be large
+                progress.image, progress.conversation = None, replace(progress.conversation, image=None)
             finished(len(batch))
 
         try:
@@ -152,6 +156,10 @@ class Generation:
         """Ask the next turn of several conversations in one call; if that fails, of each in a call of its own."""
         if len(asked) > 1:
             reply = await self.caller.attempt(lambda: self._send(asked, alone=False), last_resort=False)
+            for progress in asked:
+                if progress.failure is not None:
+                    self._lose(progress, progress.failure, advance)
+            asked = [progress for progress in asked if progress.failure is None]
             if isinstance(reply, Reply):
                 await self._keep(asked, reply, advance)
                 return
@@ -161,18 +169,44 @@ class Generation:
             if isinstance(reply, Reply):
                 await self._keep(alone, reply, advance)
             else:
-                progress.failure = reply
-                for question in progress.conversation.questions[len(progress.answers) :]:
-                    self.heard(question.query, reply)
-                if reply.outcome != STOPPED:
-                    advance(len(progress.conversation.questions) - len(progress.answers))
+                self._lose(progress, reply, advance)
+
+    def _lose(self, progress: Progress, failure: Failure, advance: Callable[[int], None]) -> None:
+        """The rest of a conversation has no answers."""
+        progress.failure = failure
+        rest = progress.conversation.questions[len(progress.answers) :]
+        for question in rest:
+            self.heard(question.query, failure)
+        if failure.outcome != STOPPED:
+            advance(len(rest))
+
+    async def _load_image(self, progress: Progress) -> None:
+        """Load the image of a conversation. Without it the conversation has failed, and no other."""
+        if progress.has_image or progress.failure is not None:
+            return
+        try:
+            progress.image = await self.images.of(progress.conversation, self.threads)
+        except ImageError as error:
+            progress.failure = Failure(TARGET_ERROR, str(error))
+        progress.has_image = True
 
     async def _send(self, asked: Sequence[Progress], *, alone: bool) -> Reply:
-        queries = [progress.conversation.questions[len(progress.answers)].query for progress in asked]
-        images = [progress.conversation.image for progress in asked]
-        histories = [progress.history() for progress in asked]
+        """Ask about the conversations that have their images."""
+        await asyncio.gather(*(self._load_image(progress) for progress in asked))
+        failures = [progress.failure for progress in asked if progress.failure is not None]
+        asked = [progress for progress in asked if progress.failure is None]
+        if not asked:
+            raise GiveUp(failures[0].outcome, failures[0].cause)
+        questions = [progress.question for progress in asked]
+        call = partial(
+            self.agent.batch_generate_response,
+            [question.query for question in questions],
+            [progress.image for progress in asked],
+            [progress.history() for progress in asked],
+            **self.signature.arguments(questions, self.vocabularies),
+        )
         try:
-            responses: Any = await self.threads.call(self.agent.batch_generate_response, queries, images, histories)
+            responses: Any = await self.threads.call(call)
         except (Exception, SystemExit) as error:
             raise (TryAgain if alone else GiveUp)(TARGET_ERROR, describe(error)) from None
         if hasattr(responses, "tolist"):  # a numpy array, a pandas series
@@ -199,17 +233,16 @@ class Generation:
                 )
             )
         for progress, response in zip(asked, responses, strict=True):
-            query = progress.conversation.questions[len(progress.answers)].query
+            query = progress.question.query
             progress.answers.append(self.shorten(whole(response)))
             self.heard(query, progress.answers[-1])
         advance(len(asked))
 
     def _key(self, current: Round, progress: Progress) -> str:
         """The journal's key of the next answer: within a round it depends on the conversation and its history."""
-        conversation = progress.conversation
-        question = conversation.questions[len(progress.answers)]
+        question, image = progress.question, self.images.key(progress.conversation)
         return current.key(
-            conversation.session_id, question.interaction_id, question.query, _fingerprint(conversation.image),
+            progress.conversation.session_id, question.interaction_id, question.query, _fingerprint(image),
             progress.history(),
         )  # fmt: skip
 
@@ -218,6 +251,8 @@ def _fingerprint(image: Any) -> str:
     """A text that tells images apart: a URL itself, else the type and the hash of the pixels."""
     if image is None or isinstance(image, str):
         return str(image)
+    if isinstance(image, Mapping):
+        image = image.get("bytes") or repr(image).encode("utf-8", "replace")
     pixels = image if isinstance(image, bytes | bytearray) else getattr(image, "tobytes", bytes)()
     return f"{type(image).__name__} {hashlib.sha256(pixels).hexdigest()}"
 
