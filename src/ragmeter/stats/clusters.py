@@ -97,5 +97,5 @@ class Clustered:
         if len(self) < 2:
             return None
         padded = self.padded(self.pseudo_size(limits), limits)
-        margin = t_quantile(0.5 + level / 2, self.df) * padded.standard_error()
-        return around_mean(self.mean, padded.mean, margin)
+        error = max(self.standard_error(), padded.standard_error())
+        return around_mean(self.mean, padded.mean, t_quantile(0.5 + level / 2, self.df) * error)

@@ -96,11 +96,11 @@ def mean_interval(mean: float, sd: float, n: int, level: float = 0.95) -> Interv
     return Moments(n, mean * n, mean, sd).student(level) if n > 1 else None
 
 
-def wilson_interval(successes: float, n: float, level: float = 0.95, *, df: float = math.inf) -> Interval | None:
-    """Wilson's score interval for a rate; None for no trials. `df` are those of an n that is itself estimated."""
+def wilson_interval(successes: float, n: float, level: float = 0.95, *, wider: float = 1.0) -> Interval | None:
+    """Wilson's score interval for a rate; None for no trials. `wider` multiplies the quantile, for an estimated n."""
     if n < 1:
         return None
-    z = z_quantile(0.5 + level / 2) if math.isinf(df) else t_quantile(0.5 + level / 2, df)
+    z = z_quantile(0.5 + level / 2) * wider
     rate = successes / n
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     margin = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
@@ -113,7 +113,8 @@ def clustered_wilson(units: Clustered, level: float = 0.95, limits: Interval = (
 
     That is the number of independent rows with the same standard error. Clusters that are all alike have none, so it is
     estimated with a pseudo-cluster at each end, of at least half a cluster (Jeffreys): where all are alike, a cluster
-    counts about as one row. It is never more than the number of rows.
+    counts about as one row. It is never more than the number of rows. As it is an estimate, the quantile grows as
+    Student's does from the degrees of freedom of rows to those of clusters (Korn and Graubard).
     """
     if len(units) < 2:
         return None
@@ -122,7 +123,9 @@ def clustered_wilson(units: Clustered, level: float = 0.95, limits: Interval = (
     padded = rates.padded(max(0.5, rates.pseudo_size((0.0, 1.0))), (0.0, 1.0))
     worth = padded.mean * (1 - padded.mean) / padded.standard_error() ** 2
     worth = max(1.0, min(worth, rates.n))
-    return _scaled(wilson_interval(min(1.0, max(0.0, rates.mean)) * worth, worth, level, df=rates.df), limits)
+    wider = t_quantile(0.5 + level / 2, rates.df) / t_quantile(0.5 + level / 2, rates.n - 1)
+    rate = min(1.0, max(0.0, rates.mean))
+    return _scaled(wilson_interval(rate * worth, worth, level, wider=wider), limits)
 
 
 def _scaled(rate: Interval | None, limits: Interval) -> Interval | None:

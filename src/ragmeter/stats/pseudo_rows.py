@@ -91,16 +91,16 @@ class Moments:
         if self.mean is None or self.sd is None:
             return None
         quantile, size = t_quantile(0.5 + level / 2, self.n - 1), self._size
+        plain = quantile * self.sd / math.sqrt(self.n)
         if not size:
-            margin = quantile * self.sd / math.sqrt(self.n)
-            return self.mean - margin, self.mean + margin
+            return self.mean - plain, self.mean + plain
         low, high = self.limits
         n = self.n + 2 * size
         centre = (self.n * self.mean + size * (low + high)) / n
         squares = (self.n - 1) * self.sd**2 + self.n * (self.mean - centre) ** 2
         ends = size**2 * ((low - centre) ** 2 + (high - centre) ** 2)
         margin = quantile * math.sqrt(squares / (1 - 1 / n) + ends / (1 - size / n)) / n
-        return around_mean(self.mean, centre, margin)
+        return around_mean(self.mean, centre, max(plain, margin))
 
 
 def around_mean(mean: float, centre: float, margin: float) -> Ends:
