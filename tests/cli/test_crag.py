@@ -291,7 +291,7 @@ def test_the_flip_rate(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer(behave) as server:
         done = ragmeter("crag", *evaluate(server, "--judge-repeats", "3"))
         assert server.count == 12
-    assert "flip rate: 0.2500, n = 4" in done.stdout
+    assert "flip rate: 0.2500 (95%: 0.0456 to 0.6994), n = 4" in done.stdout
     assert json.loads((tmp_path / "out" / "scores_dictionary.json").read_text())["all"]["accuracy"] == 1.0
 
 
