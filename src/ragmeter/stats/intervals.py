@@ -68,13 +68,12 @@ def unclustered_interval(moments: Moments, confidence: Confidence, *, binary: bo
 
 
 def is_wilson(moments: Moments, confidence: Confidence, *, binary: bool) -> bool:
-    """Whether the interval is Wilson's; an error if it was asked for and the values are no rate."""
-    is_rate = binary or moments.is_rate
-    if confidence.method == "wilson" and not is_rate:
+    """Whether the interval is Wilson's; an error if it was asked for, and the metric says nothing of 0 and 1 alone."""
+    if confidence.method == "wilson" and not binary:
         raise UsageError(
             "Wilson's interval needs scores of 0 and 1", hint=f"{option('interval', 'auto')} chooses by metric"
         )
-    return is_rate and confidence.method != "t"
+    return (binary or moments.is_rate) and confidence.method != "t"
 
 
 def _bootstrap(
@@ -167,17 +166,20 @@ def difference_interval(
     limits: Interval = UNKNOWN,
 ) -> tuple[Interval | None, str]:
     """The interval of mean(b) - mean(a), and the name of its method. `limits` is the range of a difference."""
-    if confidence.method in (AUTO, "wilson") and (binary or _are_rates(a, b, limits)):
-        if codes is None:
-            return within(newcombe_interval(a, b, confidence.level), limits), "newcombe"
-        confidence = replace(confidence, method=AUTO)
+    if confidence.method in (AUTO, "wilson") and codes is None and (binary or _are_rates(a, b, confidence, limits)):
+        return within(newcombe_interval(a, b, confidence.level), limits), "newcombe"
+    if confidence.method == "wilson" and binary:
+        confidence = replace(confidence, method=AUTO)  # differences of -1, 0 and 1 are no rate
     interval, method = interval_of(b - a, confidence, codes=codes, limits=(-1.0, 1.0) if binary else limits)
     return within(interval, limits), method
 
 
-def _are_rates(a: Scores, b: Scores, limits: Interval) -> bool:
-    """Whether all scores are 0 or 1, for a metric from 0 to 1."""
-    return limits == (-1.0, 1.0) and 0 < len(a) == n_at_ends(a, (0.0, 1.0)) == n_at_ends(b, (0.0, 1.0))
+def _are_rates(a: Scores, b: Scores, confidence: Confidence, limits: Interval) -> bool:
+    """Whether all scores are 0 or 1, of a metric from 0 to 1 that promises no such thing."""
+    ends = (0.0, 1.0)
+    if confidence.method != AUTO or limits != (-1.0, 1.0):
+        return False
+    return 0 < len(a) == n_at_ends(a, ends) == n_at_ends(b, ends)
 
 
 def newcombe_interval(a: Scores, b: Scores, level: float = 0.95) -> Interval | None:
