@@ -95,9 +95,9 @@ def test_the_page_of_python_names_what_is_there_and_runs(tmp_path: Path, monkeyp
     assert set(functions) <= set(ragmeter.__all__)
     monkeypatch.chdir(tmp_path)
     for name in ("before", "after"):
-        rows = [{"qid": n, "answer": f"it is {n}", "retrieved": ["d"]} for n in range(9)]
+        rows = [{"qid": n, "answer": f"it is {n}", "retrieved": ["d"]} for n in range(200)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    gold = [{"qid": n, "reference": f"it is {n}", "relevant": ["d"]} for n in range(9)]
+    gold = [{"qid": n, "reference": f"it is {n}", "relevant": ["d"]} for n in range(200)]
     (tmp_path / "reference.jsonl").write_text("\n".join(map(json.dumps, gold)), encoding="utf-8")
     block = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[0]
     exec(block, {"__name__": "__main__"})  # noqa: S102 - our own document

@@ -49,7 +49,10 @@ class SameLength(MyNewScorer):
 def test_a_scorer_may_say_that_its_mean_is_a_rate() -> None:
     found = evaluate([{"answer": "abc", "reference": "abd"}] * 3, metrics=[SameLength, MyNewScorer])
     assert found["same_length"].interval == wilson_interval(3, 3)
-    assert (found["my_new_score"].binary, found["my_new_score"].interval_method) == (False, "student_t")
+    assert (found["my_new_score"].binary, found["my_new_score"].interval_method) == (
+        False,
+        "student_t_with_pseudo_rows",
+    )
 
 
 def test_a_metric_in_a_few_lines() -> None:

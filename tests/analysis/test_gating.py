@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -45,12 +46,11 @@ def test_a_reason_shows_on_which_side_of_its_limit_a_score_is(tmp_path: Path) ->
     make_run(tmp_path / "low", {"score": [0.59998] * 40})
     (check, _) = gate("low", fail_under="score=0.6", output_dir=tmp_path).checks
     assert not check.passed
-    assert check.reason.startswith("score is 0.59998 (95%: 0.59998 to 0.59998), n = 40: at least 0.6 is asked for")
-    make_run(tmp_path / "high", {"score": [0.6] * 40})
-    (check, *_) = gate("low", no_worse_than="high:score:0.00001", output_dir=tmp_path).checks
-    assert "low is -0.00002 against high (95%: -0.00002 to -0.00002), significantly worse" in check.reason
-    make_run(tmp_path / "near", {"score": [0.589997] * 40})
+    assert check.reason.startswith("score is 0.59998 (95%: 0.5601 to 0.6303), n = 40: at least 0.6 is asked for")
+    for name, score in (("high", 2.6), ("near", 2.589997)):  # of no known range, so there are no pseudo-rows
+        make_run(tmp_path / name, {"score": [score] * 40})
     (check, *_) = gate("near", no_worse_than="high:score:0.01", output_dir=tmp_path).checks
+    assert "near is -0.0100 against high (95%: -0.0100 to -0.0100), significantly worse" in check.reason
     assert "the whole interval is a loss of more than 0.01 (at worst 0.010003)" in check.reason
 
 
@@ -318,26 +318,59 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     assert "does not rule out a loss of more than 0.01;" in one.checks[0].reason
 
 
-def test_the_same_answers_pass_where_scores_are_not_rates(tmp_path: Path) -> None:
-    keep(tmp_path, "main", rows(3, 1), "token_f1")
-    keep(tmp_path, "new", rows(3, 1), "token_f1")
-    check = gate("new", no_worse_than="main:token_f1:0", output_dir=tmp_path).checks[0]
-    assert check.passed
-    assert "have the same mean" in check.reason
+def test_rows_that_did_not_move_rule_out_no_loss(tmp_path: Path) -> None:
+    """Three equal rows passed a margin of 0.001: their differences have no spread, and so their interval no width."""
+    scores = np.random.default_rng(1).random(300)
+    for n in (3, 40, 300):
+        for run in ("main", "new"):
+            make_run(tmp_path / f"{run}{n}", {"score": scores[:n], "slow": 1000 * scores[:n]})
+    few, some = (
+        gate(f"new{n}", no_worse_than=f"main{n}:score:{margin}", output_dir=tmp_path).checks[0]
+        for n, margin in ((3, 0.001), (40, 0.02))
+    )
+    assert not few.passed
+    assert "no row moved: up to 3/3 of the questions may, so the interval does not rule out" in few.reason
+    assert not some.passed
+    assert "no row moved: up to 3/40 of the questions may, so the interval does not rule out" in some.reason
+    assert "if they are alike, about 150 questions would show it" in some.reason
+    assert gate("new300", no_worse_than="main300:score:0.02", output_dir=tmp_path).passed
+
+
+def test_without_a_known_range_rows_that_did_not_move_never_pass(tmp_path: Path) -> None:
+    for run in ("main", "new"):
+        make_run(tmp_path / run, {"score": [2.5, 3.5] * 50})
+    (check, *_) = gate("new", no_worse_than="main:score:1", output_dir=tmp_path).checks
+    assert not check.passed
+    assert check.interval == (0.0, 0.0)
+    assert "no row moved: up to 3/100 of the questions may" in check.reason
+
+
+def test_a_gate_seldom_passes_by_accident(tmp_path: Path) -> None:
+    """5% of the rows lose 0.4, in all the margin: it passed 58, 23 and 12 times of 100, where 2.5 are meant."""
+    random = np.random.default_rng(6)
+    for n in (10, 30, 100):
+        passed = 0
+        for trial in range(40):
+            before = random.uniform(0.45, 0.9, n)
+            folder = tmp_path / f"{n}-{trial}"
+            make_run(folder / "main", {"score": before})
+            make_run(folder / "new", {"score": before - 0.4 * (random.random(n) < 0.05)})
+            passed += gate("new", no_worse_than="main:score:0.02", output_dir=folder).checks[0].passed
+        assert passed <= 1
 
 
 def test_questions_left_out_are_no_way_to_be_no_worse(tmp_path: Path) -> None:
     """The baseline has 100 questions; the run answers 90 of them, leaves out 6, and fails in 4."""
     keep(tmp_path, "main", rows(100, 0), "token_f1")
     keep(tmp_path, "new", rows(90, 0, failed=4), "token_f1")
-    verdict = gate("new", no_worse_than="main:token_f1:0.02", output_dir=tmp_path)
+    verdict = gate("new", no_worse_than="main:token_f1:0.1", output_dir=tmp_path)
     assert [check.passed for check in verdict.checks] == [True, True, False]
     assert verdict.checks[1].reason.startswith("token_f1: 4 of 94 rows have no score")
     assert verdict.checks[2].reason == (
         "token_f1: 10 of 100 questions that main has a score for have no score (6 not in the run, 4 not scored): "
         "at most 5% may have none"
     )
-    assert gate("new", no_worse_than="main:token_f1:0.02", max_failed=0.1, output_dir=tmp_path).passed
+    assert gate("new", no_worse_than="main:token_f1:0.1", max_failed=0.1, output_dir=tmp_path).passed
 
 
 def test_another_number_of_repeats_leaves_no_question_out(tmp_path: Path) -> None:
@@ -387,7 +420,7 @@ def test_runs_by_folder_path_and_evaluation(tmp_path: Path) -> None:
         verdict = ragmeter.gate(run, fail_under={"token_f1": 0.75})
         assert verdict.passed
         assert verdict.checks[0].n == 4
-    beside = ragmeter.gate(fresh, no_worse_than={str(tmp_path / "main"): {"token_f1": 0.01}})
+    beside = ragmeter.gate(fresh, no_worse_than={str(tmp_path / "main"): {"token_f1": 0.6}})
     assert beside.passed
     assert beside.run == "this evaluation"
 

@@ -291,7 +291,7 @@ def test_the_flip_rate(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer(behave) as server:
         done = ragmeter("crag", *evaluate(server, "--judge-repeats", "3"))
         assert server.count == 12
-    assert "flip rate: 0.2500, n = 4" in done.stdout
+    assert "flip rate: 0.2500 (95%: 0.0456 to 0.6994), n = 4" in done.stdout
     assert json.loads((tmp_path / "out" / "scores_dictionary.json").read_text())["all"]["accuracy"] == 1.0
 
 
@@ -606,3 +606,21 @@ def test_a_journal_with_other_words_is_not_used_and_that_is_said(ragmeter: Run, 
     assert (again.returncode, again.stderr) == (0, "")
     assert "calls: 8 (8 recorded before, 0 made now" in again.stdout
     assert "replies in" not in again.stdout
+
+
+def test_truthfulness_has_an_interval(ragmeter: Run, tmp_path: Path) -> None:
+    """Without a judge: of three turns one is right, one declined and one wrong; conversations are the clusters."""
+    write(tmp_path / "turns.jsonl", [{**row, "ground_truth": f"it is {row['ground_truth']}"} for row in many(30)])
+    done = ragmeter("crag", "evaluate", "--turns", "turns.jsonl", "--output-dir", "out", "--judge-model", "none")
+    assert done.returncode == 0, done.stderr
+    scores = json.loads((tmp_path / "out" / "scores_dictionary.json").read_text())["all"]
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())["metrics"]["truthfulness_score"]
+    assert summary["mean"] == pytest.approx(scores["truthfulness_score"])
+    assert (summary["n_clusters"], summary["range"]) == (10, [-1.0, 1.0])
+    low, high = summary["interval"]
+    assert low < summary["mean"] - 0.05 < summary["mean"] + 0.05 < high
+    (line,) = (line for line in done.stdout.splitlines() if "truthfulness_score" in line)
+    assert f"{low:.4f} to {high:.4f}" in line
+    assert ragmeter("gate", "out", "--output-dir", ".", "--fail-under", "truthfulness_score=0.9").returncode == 1
+    wide = json.loads(ragmeter("summary", "out", "--output-dir", ".", "--level", "0.99", "--json").stdout)
+    assert wide["metrics"]["truthfulness_score"]["interval"][0] < low

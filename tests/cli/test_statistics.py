@@ -111,11 +111,11 @@ def test_evaluate_takes_other_intervals(ragmeter: Run, tmp_path: Path) -> None:
     assert found["statistics"] == {"method": "auto", "cluster": "session_id", "level": 0.95}
     assert found["metrics"]["token_f1"]["n_clusters"] == 6
     found = json.loads(ragmeter(*plain, "--interval", "bca", "--cluster", "none", "--seed", "5").stdout)
-    assert found["metrics"]["token_f1"]["interval_method"] == "bca"
+    assert found["metrics"]["token_f1"]["interval_method"] == "bca_with_pseudo_rows"
     manifest = json.loads((tmp_path / "runs" / "r" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["statistics"]["seed"] == 5
     added = ragmeter("evaluate", "--run", "r", "--metrics", "exact_match", "--json")
-    assert json.loads(added.stdout)["metrics"]["exact_match"]["interval_method"] == "bca"
+    assert json.loads(added.stdout)["metrics"]["exact_match"]["interval_method"] == "bca_with_pseudo_rows"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_pipe_gets_every_column_on_one_line(ragmeter: Run, tmp_path: Path) -> 
     (title,) = (line.split() for line in lines if "better/worse" in line)
     assert title == ["metric", "A", "B", "B", "−", "A", "95%", "interval", "Holm", "p", "better/worse"]
     (row,) = (line for line in lines if line.startswith(f" {name} ↑ "))
-    assert row.split() == [name, "↑", "0.2667", "0.3000", "+0.0333", "-0.1101", "to", "+0.1768", "1.0000", "1/0"]
+    assert row.split() == [name, "↑", "0.2667", "0.3000", "+0.0333", "-1.0000", "to", "+1.0000", "1.0000", "1/0"]
     assert lines[-1].endswith("; significant: p below 0.01")
 
 
@@ -293,12 +293,13 @@ def test_the_test_that_was_made_is_named(ragmeter: Run, runs: Path) -> None:
 
 
 def test_an_interval_of_no_width_is_no_certainty(ragmeter: Run, tmp_path: Path) -> None:
+    """Scores whose range is not known: there is no end at which a pseudo-row could be."""
     caution = "score: the scores are all the same, but few: an interval of no width does not make the mean certain"
-    make_run(tmp_path / "runs" / "few", {"score": [0.1] * 3, "right": [1.0] * 3})
-    make_run(tmp_path / "runs" / "many", {"score": [0.1] * 30})
+    make_run(tmp_path / "runs" / "few", {"score": [2.0] * 3, "right": [1.0] * 3})
+    make_run(tmp_path / "runs" / "many", {"score": [2.0] * 30})
     assert caution in ragmeter("summary", "few").stdout.splitlines()
     assert "no width" not in ragmeter("summary", "many").stdout
     row = json.dumps({"answer": "a", "reference": "a"}) + "\n"
     (tmp_path / "rows.jsonl").write_text(3 * row, encoding="utf-8")
-    done = ragmeter("evaluate", "--results", "rows.jsonl", "--metrics", "token_f1", "exact_match", "--run", "r")
-    assert caution.replace("score:", "token_f1:") in done.stdout.splitlines()
+    done = ragmeter("evaluate", "--results", "rows.jsonl", "--metrics", "edit_distance", "token_f1", "--run", "r")
+    assert caution.replace("score:", "edit_distance:") in done.stdout.splitlines()

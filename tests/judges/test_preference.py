@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import FakeProvider, evaluate
+from ragmeter.stats.intervals import wilson_interval
 from tests.judge_rows import judge
 
 ROW: dict[str, Any] = {"qid": "1", "question": "Where?", "answer": "In Paris.", "other_answer": "No idea, really."}
@@ -57,3 +58,17 @@ def test_an_empty_answer_is_worse_than_any_other_without_asking(tmp_path: Path) 
     result = evaluate(rows, metrics="preference", judge=judge(provider), output_dir=tmp_path)
     assert result.rows["preference"].to_pylist() == [0.0, 1.0, 0.5]
     assert provider.prompts == []
+
+
+def test_ten_wins_of_ten_are_no_certainty(tmp_path: Path) -> None:
+    """The interval was 1.0000 to 1.0000; a tie among them makes it no surer."""
+    rows = [{"qid": str(n), "question": "q", "answer": "x", "other_answer": ""} for n in range(10)]
+    all_won = evaluate(rows, metrics="preference", judge=judge(FakeProvider("First")), output_dir=tmp_path)[
+        "preference"
+    ]
+    assert all_won.interval == wilson_interval(10, 10)
+    rows[0]["answer"] = " "
+    tied = evaluate(rows, metrics="preference", judge=judge(FakeProvider("First")), output_dir=tmp_path)["preference"]
+    assert (tied.mean, tied.interval_method) == (0.95, "student_t_with_pseudo_rows")
+    assert tied.interval is not None
+    assert tied.interval[0] < 0.8

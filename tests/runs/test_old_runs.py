@@ -1,4 +1,4 @@
-"""Runs that an earlier version has written, as they were: they open, and their figures are the same to the bit."""
+"""Runs that an earlier version has written, as they were: they open, and their figures stay the same to the bit."""
 
 from __future__ import annotations
 

@@ -9,10 +9,20 @@ import pytest
 from scipy import special, stats
 
 from ragmeter.stats.agreement import cohens_kappa
+from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.distributions import incomplete_beta, t_cdf, t_quantile
-from ragmeter.stats.intervals import difference_interval, difference_limits, mean_interval, wilson_interval
+from ragmeter.stats.intervals import (
+    difference_interval,
+    difference_limits,
+    interval_of,
+    mean_interval,
+    newcombe_interval,
+    wilson_interval,
+)
 from ragmeter.stats.summary import summarise
+
+RANDOM = np.random.default_rng(8)
 
 
 @pytest.mark.parametrize("df", [1, 2, 3, 5, 10, 30, 99, 1000, 350_000, 1e7])
@@ -108,3 +118,69 @@ def test_kappa_s_interval_ends_at_one() -> None:
     found = cohens_kappa([[9, 1], [0, 10]])
     assert found.interval is not None
     assert found.interval[1] == 1.0
+
+
+def test_hits_are_wilson_s_whatever_the_metric_s_name() -> None:
+    """recall@5 of 40 hits was sure of its 1.0000 to 1.0000, while hit@5, the same forty numbers, was not."""
+    assert summarise(np.ones(40), {}).interval == wilson_interval(40, 40)
+    assert summarise(np.ones(40), {}).interval_method == "wilson"
+    percent = summarise(np.array([0.0, 100.0, 100.0]), {}, bounds=(0.0, 100.0)).interval
+    assert percent == pytest.approx(tuple(100 * end for end in wilson_interval(2, 3) or ()))
+    unknown = summarise(np.ones(40), {}, bounds=(0.0, math.inf))
+    assert (unknown.interval, unknown.interval_method) == ((1.0, 1.0), "student_t")
+
+
+@pytest.mark.parametrize("method", ["auto", "t", "bootstrap", "bca"])
+@pytest.mark.parametrize("codes", [None, np.repeat(np.arange(20), 2)])
+@pytest.mark.parametrize("value", [0.0, 0.5, 0.999, 1.0])
+def test_equal_scores_have_an_interval_with_a_width(method: str, codes: Codes | None, value: float) -> None:
+    found = summarise(np.full(40, value), {}, confidence=Confidence(method), codes=codes)
+    assert found.interval is not None
+    assert 0 <= found.interval[0] <= value <= found.interval[1] <= 1
+    assert found.interval[1] - found.interval[0] > 0.03
+
+
+def test_pseudo_rows_are_two_more_rows() -> None:
+    """Forty equal scores: as if there were a 0 and a 1 besides, with the 39 degrees of freedom of the 40."""
+    with_ends = np.array([*[0.5] * 40, 0.0, 1.0])
+    expected = stats.t.interval(0.95, 39, with_ends.mean(), stats.sem(with_ends))
+    found = summarise(np.full(40, 0.5), {})
+    assert found.interval == pytest.approx(expected)
+    assert found.interval_method == "student_t_with_pseudo_rows"
+
+
+def test_independent_rows_are_clusters_of_one() -> None:
+    values = np.where(RANDOM.random(60) < 0.8, 0.0, RANDOM.random(60))
+    one, method = interval_of(values, Confidence(), limits=(0.0, 1.0))
+    assert method == "student_t_with_pseudo_rows"
+    assert Clustered.of(values, np.arange(60)).interval(0.95, (0.0, 1.0)) == pytest.approx(one, abs=1e-12)
+
+
+def test_scores_that_vary_have_student_s_interval() -> None:
+    values = RANDOM.random(30)
+    assert summarise(values, {}).interval == mean_interval(values.mean(), values.std(ddof=1), 30)
+    third = np.array([0.0, 0.0, 0.0, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9])
+    assert summarise(third, {}).interval_method == "student_t"
+
+
+def test_rows_that_do_not_move_rule_nothing_out() -> None:
+    """Three equal rows had a difference of 0.0000 to 0.0000."""
+    equal = np.array([0.3, 0.5, 0.8])
+    for codes in (None, np.arange(3)):
+        found, _ = difference_interval(equal, equal, Confidence(), codes=codes, limits=(-1.0, 1.0))
+        assert found == (-1.0, 1.0)
+    many = RANDOM.random(1000)
+    found, _ = difference_interval(many, many, Confidence(), limits=(-1.0, 1.0))
+    assert found is not None
+    assert 2 / 1000 < found[1] == -found[0] < 3 / 1000  # the rule of three
+    hits = np.ones(40)
+    assert difference_interval(hits, hits, Confidence(), limits=(-1.0, 1.0)) == (
+        newcombe_interval(hits, hits),
+        "newcombe",
+    )
+
+
+def test_a_difference_of_rates_in_clusters_may_be_asked_for_by_wilson() -> None:
+    a, codes = (RANDOM.random(40) < 0.5).astype(float), np.repeat(np.arange(10), 4)
+    by_name = difference_interval(a, 1 - a, Confidence("wilson"), binary=True, codes=codes)
+    assert by_name == difference_interval(a, 1 - a, Confidence(), binary=True, codes=codes)

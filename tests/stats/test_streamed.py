@@ -60,3 +60,18 @@ def test_the_values_in_their_order(values: list[float]) -> None:
 def test_the_range_of_a_metric_that_is_wrong() -> None:
     values = np.array([0.0, 0.5, 3.0])
     assert summarise_pieces(cut(values, 2), 3, {}) == summarise(values, {})
+
+
+@pytest.mark.parametrize("n", [1, 3, 129, 4099])
+def test_scores_in_a_heap_have_the_same_interval(n: int) -> None:
+    draws = np.random.default_rng(n)
+    for values in (
+        np.where(draws.random(n) < 0.9, 0.0, draws.random(n)),
+        np.where(draws.random(n) < 0.5, 1.0, draws.random(n)),
+        draws.integers(0, 2, n).astype(np.float64),
+        np.full(n, 0.25),
+        0.5 + draws.normal(0, 0.004, n),
+    ):
+        for confidence in (Confidence(), Confidence("t", None, 0.9)):
+            whole = summarise(values, {}, confidence=confidence)
+            assert summarise_pieces(cut(values, 100), n, {}, confidence=confidence) == whole

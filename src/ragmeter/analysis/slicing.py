@@ -16,7 +16,8 @@ from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
-from ragmeter.stats.intervals import SMALL, mean_interval, within
+from ragmeter.stats.distributions import t_quantile
+from ragmeter.stats.intervals import SMALL, within
 from ragmeter.stats.summary import MetricSummary, summarise
 from ragmeter.table import SCORED, Measure, Scores
 
@@ -92,10 +93,22 @@ def summarise_run(
 
 
 def _at_level(summary: MetricSummary, level: float) -> MetricSummary:
-    """A summary whose scores are not in the table, with Student's interval at another level."""
-    if level == summary.level or summary.mean is None or summary.sd is None:
+    """A summary whose scores are not in the table, with its interval at another level.
+
+    The interval's distances from the mean are scaled as Student's quantiles are; an end that the range cut off is taken
+    to have been as far away as the other one.
+    """
+    if level == summary.level or summary.mean is None or summary.interval is None:
         return summary
-    interval = within(mean_interval(summary.mean, summary.sd, summary.n_scored, level), summary.range)
+    df = (summary.n_clusters or summary.n_scored) - 1
+    ends = zip(summary.interval, summary.range, strict=True)
+    below, above = (0.0 if end == limit else abs(end - summary.mean) for end, limit in ends)
+    if df < 1 or not max(below, above):  # nothing to scale: anything in the range is possible
+        low, high = summary.range
+        return replace(summary, interval=None if low is None or high is None else (low, high), level=level)
+    wider = t_quantile(0.5 + level / 2, df) / t_quantile(0.5 + summary.level / 2, df)
+    down, up = (wider * (distance or max(below, above)) for distance in (below, above))
+    interval = within((summary.mean - down, summary.mean + up), summary.range)
     return replace(summary, interval=interval, level=level)
 
 

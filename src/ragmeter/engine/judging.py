@@ -28,6 +28,7 @@ from ragmeter.judges.prompt import prompt_hash
 from ragmeter.judges.verdict import EXACT, LLM, MISS
 from ragmeter.metrics.support import has_text
 from ragmeter.show.progress import Advance
+from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
 
 Heard = Callable[[Mapping[str, Any], Judgement], None]
@@ -70,6 +71,7 @@ class Tally:
             **({"unreadable": self._unreadable} if self._unreadable else {}),
             "n_judged_repeatedly": self._repeated,
             "flip_rate": self._flipped / self._repeated if self._repeated else None,
+            "flip_rate_interval": wilson_interval(self._flipped, self._repeated),
             **({"n_without_second_wording": self._halves} if self._halves else {}),
             "warnings": list(same_verdicts(self._values, self._reasons)),
         }

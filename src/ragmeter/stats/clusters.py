@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.stats.distributions import t_quantile
+from ragmeter.stats.pseudo_rows import UNKNOWN, Ends, around_mean, size_of
 from ragmeter.table import Scores
 
 Codes = npt.NDArray[np.int64]
@@ -59,15 +60,42 @@ class Clustered:
         """The mean of the rows, not of the clusters' means."""
         return float(self.sums.sum() / self.n)
 
-    def standard_error(self) -> float:
-        """Of the mean, robust to any dependence within clusters, with the correction C / (C - 1)."""
-        number = len(self)
-        strays = self.sums - self.counts * self.mean
-        return math.sqrt(number / (number - 1) * float(strays @ strays)) / self.n
+    @property
+    def usual_size(self) -> float:
+        """The number of rows that count as one: with equal clusters their size, else more (Kish)."""
+        return float(self.counts @ self.counts) / self.n
 
-    def interval(self, level: float) -> tuple[float, float] | None:
-        """Student's interval with C - 1 degrees of freedom; None for fewer than two clusters."""
+    @property
+    def df(self) -> float:
+        """Satterthwaite's degrees of freedom of the standard error: C - 1 for equal clusters, else fewer."""
+        shares = self.counts / self.n
+        others = shares**2 / (1 - shares)
+        return 1 / float(shares @ shares + others.sum() ** 2 - others @ others)
+
+    def standard_error(self) -> float:
+        """Of the mean, robust to any dependence within clusters: Bell and McCaffrey's CR2.
+
+        A cluster draws the mean towards itself, so its stray is enlarged by its share of the rows.
+        """
+        strays = (self.sums - self.counts * self.mean) / np.sqrt(1 - self.counts / self.n)
+        return math.sqrt(float(strays @ strays)) / self.n
+
+    def padded(self, size: float, limits: Ends) -> Clustered:
+        """With a pseudo-cluster at each end of the range, of this size in clusters."""
+        if not size:
+            return self
+        rows = size * self.usual_size
+        sums = np.concatenate([self.sums, [rows * limits[0], rows * limits[1]]])
+        return Clustered(sums, np.concatenate([self.counts, [rows, rows]]))
+
+    def pseudo_size(self, limits: Ends) -> float:
+        """The size of a pseudo-cluster, by the heap of the clusters' means."""
+        return size_of(self.sums / self.counts, limits)
+
+    def interval(self, level: float, limits: Ends = UNKNOWN) -> Ends | None:
+        """Student's interval, with pseudo-clusters if the range is known; None for fewer than two clusters."""
         if len(self) < 2:
             return None
-        margin = t_quantile(0.5 + level / 2, len(self) - 1) * self.standard_error()
-        return self.mean - margin, self.mean + margin
+        padded = self.padded(self.pseudo_size(limits), limits)
+        error = max(self.standard_error(), padded.standard_error())
+        return around_mean(self.mean, padded.mean, t_quantile(0.5 + level / 2, self.df) * error)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-import numpy as np
+from dataclasses import replace
 
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.stats.bootstrap import bca_interval, percentile_interval
 from ragmeter.stats.clusters import Clustered, Codes
-from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.distributions import t_quantile, z_quantile
+from ragmeter.stats.pseudo_rows import UNKNOWN, Moments, n_at_ends
 from ragmeter.table import Scores
 
 Interval = tuple[float, float]
@@ -23,6 +23,8 @@ Interval = tuple[float, float]
 SMALL = 30
 #: The rounding error allowed at the ends of a range: a cosine of 1.0000000000000002 is 1.
 _ROUNDING = 1e-9
+#: What is added to a method's name where pseudo-rows at the ends of the range count.
+PADDED = "_with_pseudo_rows"
 
 
 def is_few(n: int, clusters: int | None) -> bool:
@@ -31,56 +33,104 @@ def is_few(n: int, clusters: int | None) -> bool:
 
 
 def interval_of(
-    values: Scores, confidence: Confidence, *, binary: bool = False, codes: Codes | None = None
+    values: Scores,
+    confidence: Confidence,
+    *,
+    binary: bool = False,
+    codes: Codes | None = None,
+    limits: Interval = UNKNOWN,
 ) -> tuple[Interval | None, str]:
-    """The interval of a mean, and the name of its method. `codes` are the values' clusters."""
-    units = Clustered.of(values, codes)
+    """The interval of a mean, and the name of its method. `codes` are the values' clusters, `limits` is their range.
+
+    Values that are all at the ends of the range are a rate, whatever the metric says of itself.
+    """
+    limits = (0.0, 1.0) if binary else limits
     if confidence.method in ("bootstrap", "bca"):
-        make = percentile_interval if confidence.method == "bootstrap" else bca_interval
-        interval = make(units, confidence.level, confidence.draws, confidence.seed)
-        return interval, confidence.method if codes is None else f"{confidence.method}_clustered"
-    if codes is not None and confidence.method != "wilson":
-        if binary and len(units) >= 2 and units.standard_error() == 0:
-            # All clusters have the same mean, so the standard error is 0: count each cluster as one row.
-            return wilson_interval(units.mean * len(units), len(units), confidence.level), "wilson_clustered"
-        return units.interval(confidence.level), "student_t_clustered"
-    n = len(values)
-    mean, sd = float(values.mean()) if n else None, float(values.std(ddof=1)) if n > 1 else None
-    return unclustered_interval(float(values.sum()), mean, sd, n, confidence, binary=binary)
+        return _bootstrap(Clustered.of(values, codes), confidence, limits, clustered=codes is not None)
+    moments = Moments.of(values, limits)
+    if codes is None:
+        return unclustered_interval(moments, confidence, binary=binary)
+    units = Clustered.of(values, codes)
+    if is_wilson(moments, confidence, binary=binary):
+        return clustered_wilson(units, confidence.level, limits), "wilson_clustered"
+    name = "student_t_clustered" + (PADDED if len(units) > 1 and units.pseudo_size(limits) else "")
+    return units.interval(confidence.level, limits), name
 
 
-def unclustered_interval(
-    total: float, mean: float | None, sd: float | None, n: int, confidence: Confidence, *, binary: bool
-) -> tuple[Interval | None, str]:
-    """The interval of the mean of n independent values, by their sum, their mean and their standard deviation."""
+def unclustered_interval(moments: Moments, confidence: Confidence, *, binary: bool) -> tuple[Interval | None, str]:
+    """The interval of the mean of independent values."""
+    if is_wilson(moments, confidence, binary=binary):
+        low, high = moments.limits
+        rate = wilson_interval((moments.total - moments.n * low) / (high - low), moments.n, confidence.level)
+        return _scaled(rate, moments.limits), "wilson"
+    padded = moments.n > 1 and moments.has_pseudo_rows
+    return moments.student(confidence.level), "student_t" + (PADDED if padded else "")
+
+
+def is_wilson(moments: Moments, confidence: Confidence, *, binary: bool) -> bool:
+    """Whether the interval is Wilson's; an error if it was asked for, and the metric says nothing of 0 and 1 alone."""
     if confidence.method == "wilson" and not binary:
         raise UsageError(
             "Wilson's interval needs scores of 0 and 1", hint=f"{option('interval', 'auto')} chooses by metric"
         )
-    if confidence.method != "t" and binary:
-        return wilson_interval(total, n, confidence.level), "wilson"
-    if mean is None or sd is None:
-        return None, "student_t"
-    return mean_interval(mean, sd, n, confidence.level), "student_t"
+    return (binary or moments.is_rate) and confidence.method != "t"
+
+
+def _bootstrap(
+    units: Clustered, confidence: Confidence, limits: Interval, *, clustered: bool
+) -> tuple[Interval | None, str]:
+    name = f"{confidence.method}_clustered" if clustered else confidence.method
+    if len(units) < 2:
+        return None, name
+    size = units.pseudo_size(limits)
+    make = percentile_interval if confidence.method == "bootstrap" else bca_interval
+    interval = make(units.padded(size, limits), confidence.level, confidence.draws, confidence.seed)
+    if interval is None or not size:
+        return interval, name
+    return (min(interval[0], units.mean), max(interval[1], units.mean)), name + PADDED
 
 
 def mean_interval(mean: float, sd: float, n: int, level: float = 0.95) -> Interval | None:
     """Student's interval for a mean; None for fewer than two values."""
-    if n < 2:
-        return None
-    margin = t_quantile(0.5 + level / 2, n - 1) * sd / math.sqrt(n)
-    return mean - margin, mean + margin
+    return Moments(n, mean * n, mean, sd).student(level) if n > 1 else None
 
 
-def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval | None:
-    """Wilson's score interval for a rate; None for no trials."""
+def wilson_interval(successes: float, n: float, level: float = 0.95, *, wider: float = 1.0) -> Interval | None:
+    """Wilson's score interval for a rate; None for no trials. `wider` multiplies the quantile, for an estimated n."""
     if n < 1:
         return None
-    z = z_quantile(0.5 + level / 2)
+    z = z_quantile(0.5 + level / 2) * wider
     rate = successes / n
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     margin = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    return max(0.0, centre - margin), min(1.0, centre + margin)
+    return max(0.0, min(centre - margin, rate)), min(1.0, max(centre + margin, rate))  # the rate, in spite of rounding
+
+
+def clustered_wilson(units: Clustered, level: float = 0.95, limits: Interval = (0.0, 1.0)) -> Interval | None:
+    """Wilson's interval for a rate of rows in clusters, at the effective number of rows; None for fewer than two
+    clusters.
+
+    That is the number of independent rows with the same standard error. Clusters that are all alike have none, so it is
+    estimated with a pseudo-cluster at each end, of at least half a cluster (Jeffreys): where all are alike, a cluster
+    counts about as one row. It is never more than the number of rows. As it is an estimate, the quantile grows as
+    Student's does from the degrees of freedom of rows to those of clusters (Korn and Graubard).
+    """
+    if len(units) < 2:
+        return None
+    low, high = limits
+    rates = Clustered((units.sums - low * units.counts) / (high - low), units.counts)
+    padded = rates.padded(max(0.5, rates.pseudo_size((0.0, 1.0))), (0.0, 1.0))
+    worth = padded.mean * (1 - padded.mean) / padded.standard_error() ** 2
+    worth = max(1.0, min(worth, rates.n))
+    wider = t_quantile(0.5 + level / 2, rates.df) / t_quantile(0.5 + level / 2, rates.n - 1)
+    rate = min(1.0, max(0.0, rates.mean))
+    return _scaled(wilson_interval(rate * worth, worth, level, wider=wider), limits)
+
+
+def _scaled(rate: Interval | None, limits: Interval) -> Interval | None:
+    """The interval of a rate as that of the mean of values at these ends."""
+    low, high = limits
+    return None if rate is None else (low + (high - low) * rate[0], low + (high - low) * rate[1])
 
 
 def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Interval | None:
@@ -113,23 +163,23 @@ def difference_interval(
     *,
     binary: bool = False,
     codes: Codes | None = None,
-    limits: Interval = (-math.inf, math.inf),
+    limits: Interval = UNKNOWN,
 ) -> tuple[Interval | None, str]:
-    """The interval of mean(b) - mean(a) clipped to `limits`, and the name of its method."""
-    interval, method = _unlimited(a, b, confidence, binary=binary, codes=codes)
+    """The interval of mean(b) - mean(a), and the name of its method. `limits` is the range of a difference."""
+    if confidence.method in (AUTO, "wilson") and codes is None and (binary or _are_rates(a, b, confidence, limits)):
+        return within(newcombe_interval(a, b, confidence.level), limits), "newcombe"
+    if confidence.method == "wilson" and binary:
+        confidence = replace(confidence, method=AUTO)  # differences of -1, 0 and 1 are no rate
+    interval, method = interval_of(b - a, confidence, codes=codes, limits=(-1.0, 1.0) if binary else limits)
     return within(interval, limits), method
 
 
-def _unlimited(
-    a: Scores, b: Scores, confidence: Confidence, *, binary: bool, codes: Codes | None
-) -> tuple[Interval | None, str]:
-    if binary and codes is None and confidence.method in ("auto", "wilson"):
-        return newcombe_interval(a, b, confidence.level), "newcombe"
-    if binary and codes is not None and confidence.method == "auto" and len(a) and np.ptp(b - a) == 0:
-        # All differences are the same, so the standard error is 0: count each cluster as one row.
-        _, first = np.unique(codes, return_index=True)
-        return newcombe_interval(a[first], b[first], confidence.level) if len(first) > 1 else None, "newcombe_clustered"
-    return interval_of(b - a, confidence, codes=codes)
+def _are_rates(a: Scores, b: Scores, confidence: Confidence, limits: Interval) -> bool:
+    """Whether all scores are 0 or 1, of a metric from 0 to 1 that promises no such thing."""
+    ends = (0.0, 1.0)
+    if confidence.method != AUTO or limits != (-1.0, 1.0):
+        return False
+    return 0 < len(a) == n_at_ends(a, ends) == n_at_ends(b, ends)
 
 
 def newcombe_interval(a: Scores, b: Scores, level: float = 0.95) -> Interval | None:

@@ -77,6 +77,5 @@ def pass_rates(scores: Scores, codes: Codes, k: int, level: float = 0.95) -> tup
 
 def _mean(rates: Scores, level: float) -> Estimate:
     """The mean over questions. Where all rates are 0 or 1 it is a share, with Wilson's interval."""
-    is_share = bool(np.isin(rates, (0.0, 1.0)).all())
-    interval, method = interval_of(rates, Confidence(level=level), binary=is_share)
+    interval, method = interval_of(rates, Confidence(level=level), limits=(0.0, 1.0))
     return Estimate(float(rates.mean()), within(interval, (0.0, 1.0)), len(rates), method=method)

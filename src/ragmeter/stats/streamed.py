@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import limits_of, unclustered_interval, within
+from ragmeter.stats.pseudo_rows import Moments, is_known, n_at_ends, n_near
 from ragmeter.stats.summary import MetricSummary, finite
 from ragmeter.table import Scores
 
@@ -46,13 +47,20 @@ def summarise_pieces(
     mean = total / n if n else None
     sd = None if n < 2 or mean is None else _sd(pieces, n, mean)
     limits = limits_of(bounds, np.array(ends))
-    interval, method = unclustered_interval(total, mean, sd, n, confidence, binary=binary)
+    median = _median(pieces, n) if n else None
+    possible = (0.0, 1.0) if binary else limits
+    at_ends = near = 0
+    if median is not None and is_known(possible):
+        at_ends = sum(n_at_ends(piece, possible) for piece in pieces())
+        near = sum(n_near(piece, median, possible) for piece in pieces())
+    moments = Moments(n, total, mean, sd, at_ends, near, possible)
+    interval, method = unclustered_interval(moments, confidence, binary=binary)
     return MetricSummary(
         mean=mean,
         sd=sd,
         min=ends[0] if n else None,
         max=ends[1] if n else None,
-        median=_median(pieces, n) if n else None,
+        median=median,
         interval=within(interval, limits),
         interval_method=method,
         direction=direction,

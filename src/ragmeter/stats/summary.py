@@ -66,7 +66,7 @@ def summarise(
     scored_codes = None if codes is None else codes[is_scored]
     n = len(values)
     limits = limits_of(bounds, values)
-    interval, method = interval_of(values, confidence, binary=binary, codes=scored_codes)
+    interval, method = interval_of(values, confidence, binary=binary, codes=scored_codes, limits=limits)
     return MetricSummary(
         mean=float(values.mean()) if n else None,
         sd=float(values.std(ddof=1)) if n > 1 else None,

@@ -99,7 +99,7 @@ def test_what_differs_is_named(
 
 
 def test_the_gate_does_not_pass(two_models: Path) -> None:
-    verdict = gate("new", no_worse_than={"old": {"llm_correct": 0.01, "token_f1": 0.01}}, output_dir=two_models)
+    verdict = gate("new", no_worse_than={"old": {"llm_correct": 0.01, "token_f1": 0.5}}, output_dir=two_models)
     by_metric = {check.metric: check for check in verdict.checks if check.kind == "no_worse_than"}
     assert not by_metric["llm_correct"].passed
     assert "judged differently (model: strict, kind)" in by_metric["llm_correct"].reason

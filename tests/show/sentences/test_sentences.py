@@ -23,6 +23,10 @@ from ragmeter.stats.agreement import Estimate
             "the interval does not rule out a loss of more than 0.02; if they are alike, about 1,200 questions would "
             "show it; few rows, so it is rough",
         ),
+        (
+            {"unmoved": 2},
+            "no row moved: up to 2/2 of the questions may, so the interval does not rule out a loss of more than 0.02",
+        ),
     ],
 )
 def test_what_an_interval_says_of_a_margin(decided: dict[str, object], words: str) -> None:

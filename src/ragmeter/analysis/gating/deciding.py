@@ -34,7 +34,7 @@ from ragmeter.runs.run import Run, bounds_of
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
 from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.stats.intervals import Interval, is_few
+from ragmeter.stats.intervals import Interval, difference_limits, is_few
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
@@ -228,16 +228,21 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     passed = False
     if result.interval is not None and result.verdict != JUDGES_DIFFER:
         worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
-        passed = _reaches(worst, -rule.value, under=True)
-    reason = _reason(rule, result, passed)
+        # Without a known range no pseudo-rows keep the interval wide, and one of no width rules nothing out.
+        passed = _reaches(worst, -rule.value, under=True) and result.interval[0] < result.interval[1]
+    span = difference_limits(run.measures[rule.metric].bounds, baseline.measures[rule.metric].bounds)[1]
+    reason = _reason(rule, result, passed, span)
     if pair.questions_differ:
         reason += reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
     return check, _unpaired_questions(rule, run, baseline), pair.sentence
 
 
-def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
-    """The comparison's sentence, whether the interval is within the margin, and how many questions would decide it."""
+def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> str:
+    """The comparison's sentence, whether the interval is within the margin, and how many questions would decide it.
+
+    `span` is the largest difference that there can be: of n questions of which none moved, 3 may move that far.
+    """
     if result.verdict == JUDGES_DIFFER:
         return result.sentence
     if result.interval is None:
@@ -245,11 +250,21 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
     best = result.interval[1] if result.direction == "higher" else -result.interval[0]
     worse = not passed and best < -rule.value
     needed = result.n * (result.smallest / rule.value) ** 2 if result.smallest and rule.value else 0.0
+    if rule.value and math.isfinite(span):
+        needed = max(needed, 3 * span / rule.value * result.n / (result.n_clusters or result.n))
     unclear = not passed and not worse and needed > result.n
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
     worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
     return margin_reason(
-        result.sentence, rule.value, worst, passed=passed, lost=worse, needed=needed if unclear else None, few=few
+        result.sentence,
+        rule.value,
+        worst,
+        passed=passed,
+        lost=worse,
+        needed=needed if unclear else None,
+        few=few,
+        unmoved=(result.n_clusters or result.n) if not (passed or result.better or result.worse) else None,
+        unit="questions" if result.n_clusters is None else "clusters",
     )
 
 

@@ -42,6 +42,8 @@ MEASURES = [
     Measure(name, binary=True, direction="lower" if name in ("is_miss", "is_hallucination") else "higher")
     for name in _ATTRIBUTES
 ]
+#: The share of right answers less that of wrong ones: a score of turns that is in no column, as it follows from others.
+TRUTHFULNESS = Measure("truthfulness_score", bounds=(-1.0, 1.0))
 #: The measure of conversations.
 CONVERSATION = Measure("multi_turn_conversation_score", bounds=(-1.0, 1.0))
 
@@ -194,6 +196,12 @@ def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
         )
         for measure in MEASURES
     }
+    metrics[TRUTHFULNESS.name] = summarise(
+        _flag(judged, "is_correct") - _flag(judged, "is_hallucination"),
+        failed,
+        bounds=TRUTHFULNESS.bounds,
+        codes=codes,
+    )
     by_conversation = [conversation_score(results) for results in judged.counted]
     unknown = sum(score is None for score in by_conversation)
     metrics[CONVERSATION.name] = summarise(

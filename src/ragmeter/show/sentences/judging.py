@@ -11,6 +11,7 @@ from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.judges.verdict import EXACT
 from ragmeter.show.numbers import interval, money, number, whole
 from ragmeter.show.sentences.causes import abstained_sentence
+from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import JUDGE_COLUMNS, SCORED
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def judge_lines(
         causes = cause_lines(column["causes"], column.get("unreadable"))
         yield from ((f"  {prefix}{line.strip()}", kind) for line, kind in causes)
         if column["flip_rate"] is not None:
-            yield f"{prefix}flip rate: {number(column['flip_rate'])}, n = {column['n_judged_repeatedly']:,}", PLAIN
+            yield prefix + flip_rate_line(column), PLAIN
         yield from ((prefix + line, kind) for line, kind in one_wording_lines(column))
         for warning in column["warnings"]:
             yield prefix + warning, WARNING
@@ -114,6 +115,13 @@ def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     warnings = summary.get("judge_warnings") or []
     causes = {"causes": summary.get("causes") or {}, "unreadable": summary.get("unreadable")}
     return {"verdict": {**counts, **cascade, **causes, "warnings": warnings}}
+
+
+def flip_rate_line(column: Mapping[str, Any]) -> str:
+    """On how many of the rows that were judged twice or more the verdicts differ, with Wilson's interval."""
+    rate, n = column["flip_rate"], column["n_judged_repeatedly"]
+    between = interval(wilson_interval(min(max(rate, 0.0), 1.0) * n, n))
+    return f"flip rate: {number(rate)} (95%: {between}), n = {n:,}"
 
 
 def judge_model(manifest: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ _OF_JUDGES = {
     "is_exact_match": "Share of turns whose answer is the expected one, word for word.",
     "is_miss": "Share of turns that the system declined to answer, or that came after a conversation had ended.",
     "is_hallucination": "Share of turns that were answered, and wrongly.",
+    "truthfulness_score": "Mean over turns: a right answer counts 1, none 0, a wrong one -1.",
     "multi_turn_conversation_score": "Mean over conversations: a right answer counts 1, none 0, a wrong one -1.",
 }
 

@@ -13,6 +13,7 @@ from ragmeter.show.sentences.judging import (
     check_line,
     decided_by,
     effort_lines,
+    flip_rate_line,
     one_wording_lines,
 )
 from ragmeter.show.terminal import console, printable
@@ -34,7 +35,7 @@ def judged(
     table = Figures.of("score", "all", "95% interval", "ego")
     for name, value in scores["all"].items():
         is_count = name in ("total", "correct_exact", "correct", "miss", "hallucination")
-        metric_summary = summary["metrics"].get(OTHER_NAMES.get(name, ""))
+        metric_summary = summary["metrics"].get(OTHER_NAMES.get(name, name))
         between = interval(metric_summary["interval"]) if metric_summary else ""
         table.add(name, _shown(value, is_count), between, _shown(scores["ego"][name], is_count))
     out.print(table)
@@ -60,7 +61,7 @@ def judged(
     for warning in summary["judge_warnings"]:
         out.sentence(warning, "red")
     if summary["flip_rate"] is not None:
-        out.print(f"flip rate: {number(summary['flip_rate'])}, n = {summary['n_judged_repeatedly']:,}", soft_wrap=True)
+        out.print(flip_rate_line(summary), soft_wrap=True)
     out.print(
         printable(f"turns: {total:,} of {summary['n_conversations']:,} conversations, in {folder}/"), soft_wrap=True
     )
