@@ -48,7 +48,7 @@ def test_a_reason_shows_on_which_side_of_its_limit_a_score_is(tmp_path: Path) ->
     assert check.reason.startswith("score is 0.59998 (95%: 0.59998 to 0.59998), n = 40: at least 0.6 is asked for")
     make_run(tmp_path / "high", {"score": [0.6] * 40})
     (check, *_) = gate("low", no_worse_than="high:score:0.00001", output_dir=tmp_path).checks
-    assert "low is -0.00002 against high (95%: -0.00002 to -0.00002), significantly worse" in check.reason
+    assert "low is -0.00002 against high (95%: -0.00002 to -0.00002), significant, but small" in check.reason
     make_run(tmp_path / "near", {"score": [0.589997] * 40})
     (check, *_) = gate("near", no_worse_than="high:score:0.01", output_dir=tmp_path).checks
     assert "the whole interval is a loss of more than 0.01 (at worst 0.010003)" in check.reason

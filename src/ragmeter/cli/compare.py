@@ -82,6 +82,7 @@ def compared(chosen: argparse.Namespace) -> Comparison:
         **options.read_statistics(chosen),
         slices=chosen.slice or None,
         alpha=chosen.alpha,
+        margin=chosen.margin,
         draws=chosen.draws,
         movers=chosen.movers,
         keep=chosen.keep,
@@ -158,6 +159,12 @@ def _parser() -> Parser:
         help=f"default: {TESTS[0]}; mcnemar is for scores of 0 and 1, others get {TESTS[0]}",
     )
     options.number_option(tests, "--alpha", "SHARE", 0.05, "of false alarms, over all metrics")
+    tests.add_argument(
+        "--margin",
+        metavar="METRIC=X",
+        nargs="+",
+        help="a smaller difference does not matter: it is significant, but small; default: 1%% of the metric's range",
+    )
     tests.add_argument("--draws", metavar="N", type=int, default=9_999, help="default: 9999")
     options.statistics_options(parser, cluster="what the runs themselves are clustered by")
     options.runs_option(parser)

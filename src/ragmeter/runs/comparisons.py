@@ -22,7 +22,7 @@ from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 
 _LONGEST_NAME = 200
-_SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers")
+_SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers", "margin")
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
 def _read(path: Location, runs: Sequence[Run]) -> KeptComparison | None:
     """The comparison in a file; None if it is one of runs with other names."""
     document = read_comparison(path)
-    identities, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
+    identities, settings = document["runs"], {name: document["settings"].get(name) for name in _SETTINGS}
     if [stored["name"] for stored in identities] != [run.name for run in runs]:
         return None
     current = all(_identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True))

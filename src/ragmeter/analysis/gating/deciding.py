@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, compare
+from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, compare, shared_measures
 from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
@@ -216,7 +216,10 @@ class _Baselines:
         """The baseline of a rule, and the run compared with it."""
         baseline = self.run(rule)
         if baseline not in self._comparisons:
-            self._comparisons[baseline] = compare([baseline, run], slices=[], movers=0)
+            named = [other.metric for other in self._gate.rules if other.baseline and self.run(other) == baseline]
+            metrics = [measure.name for measure in shared_measures(baseline, run)]
+            metrics += [name for name in dict.fromkeys(named) if name not in metrics]  # such as latency_ms
+            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], movers=0)
         return baseline, self._comparisons[baseline]
 
 
