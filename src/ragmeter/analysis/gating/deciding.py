@@ -35,6 +35,7 @@ from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.stats.intervals import Interval, is_few
+from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
@@ -247,8 +248,9 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool) -> str:
         return result.sentence if result.difference is None else no_interval(result.sentence)
     best = result.interval[1] if result.direction == "higher" else -result.interval[0]
     worse = not passed and best < -rule.value
-    needed = result.n * (result.smallest / rule.value) ** 2 if result.smallest and rule.value else 0.0
-    unclear = not passed and not worse and needed > result.n
+    variances = Variances((result.standard_error or 0.0) ** 2 * result.n_questions)
+    needed = questions_needed(variances, rule.value) if rule.value else 0
+    unclear = not passed and not worse and needed > result.n_questions
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
     worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
     return margin_reason(
