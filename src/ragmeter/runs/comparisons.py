@@ -20,6 +20,7 @@ from ragmeter.runs.layout import COMPARISONS
 from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.table import NUMBER_COLUMNS
 
 _LONGEST_NAME = 200
 _SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers", "margin")
@@ -126,5 +127,6 @@ def _identity(run: Run, metrics: Sequence[str] | Mapping[str, Any]) -> dict[str,
 def _stored_metrics(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> list[str] | None:
     """The metrics of a comparison over all metrics, if the runs have other metrics now; None if they have the same."""
     stored = [list(pair["metrics"]) for pair in pairs]
-    current = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
+    shared = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
+    current = [name for name in shared if name not in NUMBER_COLUMNS]  # these are compared only where they are named
     return stored[0] if stored and stored[0] != current and all(names == stored[0] for names in stored) else None

@@ -8,7 +8,7 @@ from ragmeter.analysis.comparing.comparison import (
     Pair,
     SliceDifference,
 )
-from ragmeter.analysis.comparing.pairwise import compare, shared_measures
+from ragmeter.analysis.comparing.pairwise import compare, shared_measures, with_another_test
 
 __all__ = [
     "JUDGES_DIFFER",
@@ -19,4 +19,5 @@ __all__ = [
     "SliceDifference",
     "compare",
     "shared_measures",
+    "with_another_test",
 ]

@@ -123,7 +123,7 @@ class Comparison(Tabular):
     """The comparison of every pair of runs. `tests` is the number of tests that p-values are corrected over.
 
     `cluster` is the column whose rows were taken together; `other_clusters` has the runs whose own intervals are
-    clustered by another column, and that column.
+    clustered by another column, and that column; `margins` those that were given.
 
     It is a sequence of pairs; with only two runs, `comparison["token_f1"]` is the difference by that metric.
     """
@@ -140,6 +140,7 @@ class Comparison(Tabular):
     tests: int
     pairs: list[Pair]
     other_clusters: dict[str, str] = field(default_factory=dict)
+    margins: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -96,7 +96,7 @@ def compare(
     ]
     tests = sum(result.p is not None for pair in pairs for result in pair.metrics.values())
     pairs = _corrected(pairs, Wording(level, alpha, tests, frozenset(margins)))
-    comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs, other_clusters)
+    comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs, other_clusters, margins)
     if keep:
         stored: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
         stored |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
@@ -240,16 +240,28 @@ def _movers(a: Run, b: Run, pairing: Pairing, scores: PairedScores, number: int)
     ]
 
 
-def _corrected(pairs: Sequence[Pair], wording: Wording) -> list[Pair]:
-    """The pairs with p-values corrected over all metrics of all pairs, and with the verdicts that follow from them."""
+def with_another_test(comparison: Comparison, p: float) -> tuple[Comparison, float]:
+    """The comparison with its p-values corrected over one test more, and that test's corrected p-value."""
+    tests = comparison.tests + 1
+    wording = Wording(comparison.level, comparison.alpha, tests, frozenset(comparison.margins))
+    pairs = _corrected(comparison.pairs, wording, [p])
+    p_values = [result.p for pair in pairs for result in pair.metrics.values() if result.p is not None]
+    return replace(comparison, pairs=pairs, tests=tests), float(holm([*p_values, p])[-1])
+
+
+def _corrected(pairs: Sequence[Pair], wording: Wording, others: Sequence[float] = ()) -> list[Pair]:
+    """The pairs with p-values corrected over all metrics of all pairs, and with the verdicts that follow from them.
+
+    `others` are p-values of other tests that the correction is over as well.
+    """
     tested = [
         (place, name, result.p)
         for place, pair in enumerate(pairs)
         for name, result in pair.metrics.items()
         if result.p is not None
     ]
-    p_values = [p for _, _, p in tested]
-    adjusted = zip(tested, holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=True)
+    p_values = [*(p for _, _, p in tested), *others]
+    adjusted = zip(tested, holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=False)
     metrics = [dict(pair.metrics) for pair in pairs]
     for (place, name, _), by_holm, by_bh in adjusted:
         metrics[place][name] = replace(metrics[place][name], p_holm=by_holm, p_bh=by_bh)

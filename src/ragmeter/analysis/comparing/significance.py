@@ -21,16 +21,23 @@ from ragmeter.show.sentences.comparison import Wording, overview, would_show
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 
 
+def is_significant(p: float, p_holm: float, alpha: float, *, excludes_zero: bool) -> bool | None:
+    """Whether a difference is significant by the corrected p-value; None where the interval says otherwise.
+
+    Of a test that is significant until it is corrected, the interval of this one difference says nothing against it.
+    """
+    significant = p_holm < alpha
+    disagree = significant != excludes_zero and (significant or p >= alpha)
+    return None if disagree else significant
+
+
 def verdict(result: MetricDifference, alpha: float) -> str:
     """The verdict by the corrected p-value and the interval, which have to agree."""
-    if result.p is None or result.p_holm is None:
+    if result.p is None or result.p_holm is None or result.difference is None:
         return NO_VERDICT
-    significant = result.p_holm < alpha and bool(result.difference)
-    if significant != result.excludes_zero and (significant or result.p >= alpha):
-        return NO_VERDICT
+    significant = is_significant(result.p, result.p_holm, alpha, excludes_zero=result.excludes_zero)
     if not significant:
-        return NOT_SIGNIFICANT
-    assert result.difference is not None  # noqa: S101 - it is significant
+        return NO_VERDICT if significant is None else NOT_SIGNIFICANT
     if result.margin is not None and abs(result.difference) < result.margin:
         return SMALL
     if result.direction not in ("higher", "lower"):

@@ -53,26 +53,6 @@ class SliceOfDifference(Protocol):
     def n_clusters(self) -> int | None: ...
 
 
-def preference_sentence(
-    before: object, after: object, summary: Mapping[str, Any], counts: Mapping[str, int], inconsistent: int = 0
-) -> str:
-    """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied.
-
-    `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
-    """
-    mean, interval = summary["mean"], summary["interval"]
-    if mean is None:
-        return f"the judge gave no verdict on the answers of {after} and {before}"
-    low_high = f" [{number(interval[0])} to {number(interval[1])}]" if interval else ""
-    spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    contradicted = "tied because the judge contradicted itself when the order was swapped"
-    swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
-    return (
-        f"the judge prefers {after} to {before} in {number(mean)} of the questions{low_high}, a tie counting one half: "
-        f"{spread}; n = {summary['n_scored']:,} of {summary['n_total']:,}{swapped}"
-    )
-
-
 @dataclass(frozen=True)
 class Wording:
     """Sentences about differences: by the intervals' level, alpha, and the number of tests for the correction.
@@ -105,6 +85,42 @@ class Wording:
             return f"{text}, {result.verdict}{self._corrected(result.p_holm, n)}"
         verdict = result.verdict if result.verdict.startswith("not ") else f"significantly {result.verdict}"
         return f"{text}, {verdict}{self._corrected(result.p_holm, n)}"
+
+    def preference(
+        self,
+        before: object,
+        after: object,
+        summary: Mapping[str, Any],
+        counts: Mapping[str, int],
+        inconsistent: int = 0,
+        *,
+        p_holm: float | None,
+        significant: bool | None,
+    ) -> str:
+        """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied.
+
+        `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
+        `significant` says whether the win rate is not one half by chance, None where the interval says otherwise.
+        """
+        mean, interval = summary["mean"], summary["interval"]
+        if mean is None:
+            return f"the judge gave no verdict on the answers of {after} and {before}"
+        spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        contradicted = "tied because the judge contradicted itself when the order was swapped"
+        swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
+        low_high = f" ({percent(self.level)}: {number(interval[0])} to {number(interval[1])})" if interval else ""
+        clusters = summary["n_clusters"]
+        n = f"n = {summary['n_scored']:,} of {summary['n_total']:,}"
+        n += "" if clusters is None else f" in {clusters:,} clusters"
+        if p_holm is None:
+            tested = f"too few questions for a test ({n})"
+        elif significant is None:
+            tested = f"the interval and the test disagree{self._at}: a few rows decide ({self._p(p_holm)}, {n})"
+        else:
+            chance = "significantly more often than not" if mean > 0.5 else "significantly less often than not"
+            tested = f"{chance if significant else 'not significant'}{self._corrected(p_holm, n)}"
+        prefers = f"the judge prefers {after} to {before} in {number(mean)} of the questions{low_high}"
+        return f"{prefers}, {tested}; a tie counts one half: {spread}{swapped}"
 
     def turned(self, where: str, metric: str, part: SliceOfDifference) -> str:
         """A slice on which the difference has the opposite sign."""
@@ -231,6 +247,8 @@ def kept_sentence(created: str, settings: Mapping[str, Any]) -> str:
         parts.append(f"intervals: {percent(settings['level'])}")
     if metrics := settings["metrics"]:
         parts.append(f"metrics: {metrics if isinstance(metrics, str) else ', '.join(metrics)}")
+    if margins := settings.get("margin"):
+        parts.append(f"margins: {', '.join(f'{name}={given(margin)}' for name, margin in margins.items())}")
     if settings["slices"] is not None:
         parts.append(f"slices: {', '.join(settings['slices']) or 'none'}")
     return f"The comparison that was kept on {created}; {', '.join(parts)}."
