@@ -423,11 +423,12 @@ def test_where_interval_and_test_disagree_there_is_no_verdict(tmp_path: Path) ->
     assert (each.p or 1) < 0.001
     assert each.verdict == "no verdict"
     assert each.sentence.endswith("the interval and the test disagree: a few rows decide (p < 0.0001, n = 200)")
-    make_run(tmp_path / "c", {"score": np.linspace(0.6, 0.7, 4)})
-    make_run(tmp_path / "d", {"score": np.linspace(0.7, 0.8, 4) + np.array([0, 0.01, 0, 0.01])})
-    four = compare(["c", "d"], output_dir=tmp_path)["score"]
-    assert four.interval is not None
-    assert (four.p, four.interval[0] > 0, four.verdict) == (0.125, True, "no verdict"), "four rows have no smaller p"
+    make_run(tmp_path / "c", {"right": np.repeat([1, 0, 0], [50, 5, 45])})
+    make_run(tmp_path / "d", {"right": np.repeat([1, 1, 0], [50, 5, 45])})
+    five = compare(["c", "d"], output_dir=tmp_path)["right"]
+    assert five.interval is not None
+    assert five.interval[0] > 0
+    assert (five.p, five.verdict) == (0.0625, "no verdict"), "five rows have no smaller p"
 
 
 def test_a_difference_that_does_not_matter_is_small(tmp_path: Path) -> None:
