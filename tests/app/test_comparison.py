@@ -56,6 +56,17 @@ def test_any_test_and_alpha_kept_with_the_runs_and_as_a_command(folder: Path, cl
     assert json.loads(kept)["settings"] == json.loads((folder / "b" / "comparisons" / "a.json").read_text())["settings"]
 
 
+def test_kept_margins_are_in_the_command(tmp_path: Path) -> None:
+    for name, rows in (("a", ROWS), ("b", [{**row, "answer": row["reference"][0]} for row in ROWS])):
+        ragmeter.evaluate(rows, metrics="token_f1", run=name, output_dir=tmp_path)
+    ragmeter.compare(["a", "b"], margin={"token_f1": 0.9}, movers=3, keep=True, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        page = client.page("/side-by-side?run=a&run=b")
+    assert "significant, but small" in words(page)
+    command = unescape(re.search(r'data-copy="([^"]+)"', page)[1])  # type: ignore[index]
+    assert "--margin token_f1=0.9" in command
+
+
 def test_every_test_of_compare_can_be_chosen() -> None:
     assert tuple(wording.TESTS) == TESTS
 

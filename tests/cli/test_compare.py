@@ -47,7 +47,9 @@ def test_the_command_shows_it(runs: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert main(command) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "the judge prefers after to before in 0.1667 of the questions" in out
-    assert "won 0, lost 2, tied 1; n = 3 of 4" in out
+    assert "a tie counts one half: won 0, lost 2, tied 1" in out
+    assert "not significant after correction over 2 tests (Holm p = " in out
+    assert "n = 3 of 4);" in out
     assert main([*command, "--json"]) == 0
     preference = json.loads(capsys.readouterr().out)["preference"]
     assert (preference["won"], preference["lost"], preference["tied"]) == (0, 2, 1)
@@ -79,9 +81,54 @@ def test_a_judge_that_goes_by_the_place_is_named(
     command = ["compare", "before", "after", "--output-dir", str(runs), "--preference", "--judge-model", "m"]
     assert main(command) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "won 0, lost 0, tied 3; n = 3 of 4; tied because the judge contradicted itself when the order was" in out
+    assert "won 0, lost 0, tied 3; tied because the judge contradicted itself when the order was" in out
     assert main([*command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["preference"]["inconsistent"] == 2
+
+
+def test_conversations_stay_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three conversations of 20 turns: as rows, 0.54 to 0.79, and significant."""
+    talks = [("a", "short", "a longer answer", 20), ("b", "short", "a longer answer", 20), ("c", "longer", "brief", 20)]
+    for name, place in (("before", 1), ("after", 2)):
+        rows = [
+            {"qid": f"{talk[0]}{turn}", "question": "q", "reference": "x", "answer": talk[place], "session_id": talk[0]}
+            for talk in talks
+            for turn in range(talk[3])
+        ]
+        evaluate(rows, metrics="token_f1", run=name, output_dir=tmp_path)
+    provider = FakeProvider(lambda first, second: "First" if len(first) > len(second) else "Second")
+    result = prefer("before", "after", judge=judge(provider), output_dir=tmp_path)
+    assert result["preference"].n_clusters == 3
+    assert result["preference"].interval is not None
+    assert result["preference"].interval[0] < 0.3
+    assert result.p == 1.0, "of the eight ways to flip three equal conversations, all reach a sum of one"
+    alone = prefer("before", "after", judge=judge(provider), cluster=None, output_dir=tmp_path)
+    assert (alone["preference"].n_clusters, alone.test.n_clusters) == (None, None)
+    assert (alone.p or 1) < 0.02
+    monkeypatch.setattr("ragmeter.cli.compare.read_judge", lambda chosen: judge(provider))
+    command = ["compare", "before", "after", "--output-dir", str(tmp_path), "--preference", "--judge-model", "m"]
+    assert main(command) == 0
+    assert "n = 60 of 60 in 3 clusters)" in " ".join(capsys.readouterr().out.split())
+    assert main([*command, "--cluster", "none", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["tests"] == 2, "the comparison's metric, and the preference"
+    p_values = [found["pairs"][0]["metrics"]["token_f1"]["p"], found["preference"]["p"]]
+    assert found["preference"]["p_holm"] == min(1.0, 2 * min(p_values))
+
+
+def test_a_column_that_only_one_run_has_clusters_too(tmp_path: Path) -> None:
+    for name, columns in (("before", {"user": "u"}), ("after", {})):
+        rows = [
+            {"qid": str(row), "question": "q", "reference": "x", "answer": name * (row + 1)}
+            | {column: f"{value}{row // 4}" for column, value in columns.items()}
+            for row in range(12)
+        ]
+        evaluate(rows, metrics="token_f1", run=name, cluster="user" if columns else None, output_dir=tmp_path)
+    result = prefer("before", "after", judge=judge(FakeProvider("Tie")), output_dir=tmp_path)
+    assert result["preference"].n_clusters == result.test.n_clusters == 3
+    assert result.p == 1.0
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,23 @@ def test_a_report_shows_the_one_that_was_made(two: Path) -> None:
     assert page["kept"] in markdown.read_text(encoding="utf-8").replace("\\", "")
 
 
+def test_its_margins_are_those_of_the_report(two: Path) -> None:
+    made = package.compare(["a", "b"], margin="token_f1=0.9", keep=True, output_dir=two)
+    assert made["token_f1"].verdict == "significant, but small"
+    page = shown(two, "a", "b")
+    assert page["pairs"][0]["metrics"]["token_f1"]["verdict"] == "significant, but small"
+    assert page["kept"].endswith("; test: randomisation, alpha: 0.05, margins: token_f1=0.9.")
+
+
+def test_one_of_an_earlier_version_has_no_margins(two: Path) -> None:
+    package.compare(["a", "b"], alpha=0.2, keep=True, output_dir=two)
+    path = two / "b" / "comparisons" / "a.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    del document["settings"]["margin"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    assert shown(two, "a", "b")["alpha"] == 0.2
+
+
 def test_its_file_has_the_settings_and_the_figures(two: Path) -> None:
     made = package.compare(["a", "b"], alpha=0.2, keep=True, output_dir=two)
     document = json.loads((two / "b" / "comparisons" / "a.json").read_text(encoding="utf-8"))

@@ -90,3 +90,18 @@ def test_p_of_a_mean_of_zero() -> None:
     p = bootstrap_p(Clustered(values, np.ones(100)), 9_999, 0)
     assert p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.01)
     assert bootstrap_p(Clustered(np.zeros(20), np.ones(20)), 999, 0) == 1.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10])
+def test_few_units_are_no_false_alarm(n: int) -> None:
+    """By the distance alone, it was one in 49, 31, 15 and 9% of the cases in which there was no difference."""
+    random = np.random.default_rng(n)
+    alarms = [bootstrap_p(Clustered(random.normal(0, 1, n), np.ones(n)), 499, seed) < 0.05 for seed in range(400)]
+    assert np.mean(alarms) <= 0.075
+
+
+def test_p_of_clusters_counts_each_once() -> None:
+    """Ten copies of each value as one cluster say no more than the value alone."""
+    values = np.random.default_rng(0).normal(0.3, 1.0, 40)
+    alone, tenfold = (Clustered(values * times, np.full(40, float(times))) for times in (1, 10))
+    assert bootstrap_p(tenfold, 1_999, 3) == bootstrap_p(alone, 1_999, 3)

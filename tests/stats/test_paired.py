@@ -74,8 +74,25 @@ def test_student_and_bootstrap() -> None:
     oracle = stats.ttest_1samp(differences, 0).pvalue
     assert paired_p(alone(differences), STUDENT, 0, 0) == pytest.approx(oracle, rel=1e-9)
     assert paired_p(alone(differences), BOOTSTRAP, 9_999, 0) == pytest.approx(oracle, abs=0.01)
-    assert paired_p(alone([0.0] * 5), STUDENT, 0, 0) == 1.0
-    assert paired_p(alone([1.0] * 5), STUDENT, 0, 0) == 0.0
+
+
+@pytest.mark.parametrize("test", [STUDENT, BOOTSTRAP])
+def test_a_spread_of_nothing_has_no_t(test: str) -> None:
+    """Thirty equal differences had p = 0; 0.3 - 0.2 and 0.4 - 0.3 differ by rounding alone."""
+    assert paired_p(alone([0.0] * 5), test, 999, 0) == 1.0
+    assert paired_p(alone([1.0] * 5), test, 999, 0) is None
+    assert paired_p(alone([0.3 - 0.2, 0.4 - 0.3, 0.1] * 10), test, 999, 0) is None
+    clusters = Clustered(np.array([0.1, 0.3, 0.2]), np.array([1.0, 3.0, 2.0]))
+    assert paired_p(clusters, test, 999, 0) is None
+
+
+def test_drawing_may_stop_where_p_is_large() -> None:
+    differences = np.random.default_rng(3).normal(0.0, 1.0, 200)
+    whole, stopped = randomisation_p(differences), randomisation_p(differences, enough=100)
+    assert whole > 0.2
+    assert stopped == pytest.approx(whole, abs=0.1)
+    certain = np.random.default_rng(3).normal(0.5, 1.0, 200)
+    assert randomisation_p(certain, enough=100) == randomisation_p(certain)
 
 
 def test_clusters_flip_together() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmeter.analysis.comparing.pairing import cluster_column, pair, paired_clusters
 from ragmeter.errors import UsageError
@@ -31,7 +32,7 @@ class Plan:
     """How many questions a difference needs, and the smallest difference that a number of questions can detect.
 
     `basis` says where the variances come from; `needed` has the number of questions for each difference, `smallest` the
-    difference for each number of questions.
+    difference for each number of questions. `alpha` is that of all `tests` together: the first gets alpha / tests.
     """
 
     metric: str | None
@@ -43,6 +44,7 @@ class Plan:
     n_pilot: int | None
     needed: dict[float, int]
     smallest: dict[int, float]
+    tests: int = 1
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -57,6 +59,7 @@ def plan(
     repeats: int = 1,
     alpha: float = 0.05,
     power: float = 0.8,
+    tests: int = 1,
     metric: str | None = None,
     basis: str = "given",
     n_pilot: int | None = None,
@@ -65,13 +68,15 @@ def plan(
 ) -> Plan:
     """Plan for known variances. Without `differences` and `numbers`, plan for the `usual` differences.
 
-    `bounds` is the range of the metric: no difference is larger than that.
+    `bounds` is the range of the metric: no difference is larger than that. `tests` is the number of metrics and pairs
+    of runs that will be compared: Holm's correction is over all of them.
     """
     for name, share in (("alpha", alpha), ("power", power)):
         if not 0 < share < 1:
             raise UsageError(f"{name} must be between 0 and 1, got {given(share)}")
-    if repeats < 1:
-        raise UsageError(f"repeats must be at least 1, got {repeats}")
+    for name, times in (("repeats", repeats), ("tests", tests)):
+        if times < 1:
+            raise UsageError(f"{name} must be at least 1, got {times}")
     if any(not difference > 0 for difference in differences) or any(number < 1 for number in numbers):
         raise UsageError("a difference must be above 0, and a number of questions at least 1")
     _check_range(differences, metric, bounds)
@@ -81,13 +86,13 @@ def plan(
         raise UsageError("the variances are 0: the scores do not vary, or the pilot is too small")
     if not differences and not numbers:
         differences, numbers = usual, (n_pilot,) if n_pilot else ()
-    settings: dict[str, Any] = {"repeats": repeats, "alpha": alpha, "power": power}
+    settings: dict[str, Any] = {"repeats": repeats, "alpha": alpha / tests, "power": power}
     try:
         needed = {difference: questions_needed(variances, difference, **settings) for difference in differences}
     except OverflowError:
         raise UsageError("the difference is too small: the number of questions needed is too large") from None
     smallest = {number: smallest_difference(variances, number, **settings) for number in numbers}
-    return Plan(metric, basis, variances, repeats, alpha, power, n_pilot, needed, smallest)
+    return Plan(metric, basis, variances, repeats, alpha, power, n_pilot, needed, smallest, tests)
 
 
 def plan_from_pilot(
@@ -166,12 +171,9 @@ def _of_two(a: Scores, b: Scores, questions: Codes, codes: Codes | None) -> tupl
     if not scored.any():
         return Variances(0.0), 0
     a, b, questions = a[scored], b[scored], questions[scored]
-    codes = None if codes is None else codes[scored]
     within_a, within_b = _within(a, questions), _within(b, questions)
-    means = Clustered.of(b - a, questions)
-    total = _variance(means.sums / means.counts)
-    between = max(total - (within_a + within_b) * float(np.mean(1 / means.counts)), 0.0)
-    return Variances(between, within_a, within_b, _design_effect(b - a, codes)), len(means)
+    between, effect, n = _over_questions(b - a, questions, codes, scored, within_a + within_b)
+    return Variances(between, within_a, within_b, effect), n
 
 
 def _of_one(scores: Scores, questions: Codes, codes: Codes | None, correlation: float) -> tuple[Variances, int]:
@@ -180,10 +182,22 @@ def _of_one(scores: Scores, questions: Codes, codes: Codes | None, correlation: 
         return Variances(0.0), 0
     scores, questions = scores[scored], questions[scored]
     within = _within(scores, questions)
-    means = Clustered.of(scores, questions)
-    between = max(_variance(means.sums / means.counts) - within * float(np.mean(1 / means.counts)), 0.0)
-    effect = _design_effect(scores, None if codes is None else codes[scored])
-    return Variances(2 * between * (1 - correlation), within, within, effect), len(means)
+    between, effect, n = _over_questions(scores, questions, codes, scored, within)
+    return Variances(2 * between * (1 - correlation), within, within, effect), n
+
+
+def _over_questions(
+    values: Scores, questions: Codes, codes: Codes | None, scored: npt.NDArray[np.bool_], within: float
+) -> tuple[float, float, int]:
+    """The variance over questions without that of their repeats, the design effect, and the number of questions.
+
+    Clusters are those of questions, each with the mean of its repeats: repeats are in `within` already.
+    """
+    repeats = Clustered.of(values, questions)
+    means = repeats.sums / repeats.counts
+    between = max(_variance(means) - within * float(np.mean(1 / repeats.counts)), 0.0)
+    firsts = np.unique(questions, return_index=True)[1]
+    return between, _design_effect(means, None if codes is None else codes[scored][firsts]), len(means)
 
 
 def _variance(values: Scores) -> float:
@@ -201,7 +215,7 @@ def _within(values: Scores, questions: Codes) -> float:
 
 
 def _design_effect(values: Scores, codes: Codes | None) -> float:
-    """How many clustered rows carry as much information as one independent row."""
+    """How many clustered questions carry as much information as one independent question."""
     if codes is None or len(values) < 2:
         return 1.0
     units = Clustered.of(values, codes)

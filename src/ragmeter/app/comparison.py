@@ -28,7 +28,7 @@ _LONGEST = 200
 _ROWS_FIELDS = ("metric", "change", "low")
 #: What `ragmeter compare` does unless something else is chosen.
 _USUAL: dict[str, Any] = {
-    "metrics": None, "test": TESTS[0], "alpha": 0.05, "slices": None, "draws": 9_999, "movers": 3,
+    "metrics": None, "test": TESTS[0], "alpha": 0.05, "margin": None, "slices": None, "draws": 9_999, "movers": 3,
     "interval": AUTO, "cluster": AUTO, "level": 0.95, "seed": 0,
 }  # fmt: skip
 
@@ -121,6 +121,8 @@ def _command(runs: Sequence[Run], settings: Mapping[str, Any]) -> str:
             arguments += [part for column in value for part in ("--slice", column)]
         elif name == "metrics":
             arguments += ["--metrics", *value]
+        elif name == "margin":
+            arguments += ["--margin", *(f"{metric}={given(margin)}" for metric, margin in value.items())]
         else:
             shown = "none" if value is None else value if isinstance(value, str) else given(value)
             arguments += [f"--{name}", shown]
@@ -139,7 +141,7 @@ def _pair(pair: Pair) -> Markup:
             numbers.signed_interval(result.interval),
             numbers.p_value(result.p_holm),
             numbers.MISSING if result.verdict == JUDGES_DIFFER else f"{result.better:,} / {result.worse:,}",
-            wording.VERDICTS.get(result.verdict, result.verdict),
+            result.verdict,
         ]
         for name, result in pair.metrics.items()
     ]

@@ -89,7 +89,6 @@ PART = "Slice"
 MOVERS = "Rows that moved most"
 CORRECTED = "p is corrected (Holm) over {tests:,} tests."
 SIGNIFICANT = "Significant: p below {alpha}."
-VERDICTS = {"better": "better", "worse": "worse", "different": "different", "not significant": "not significant"}
 CHANGE = "Rows"
 CHANGES = {
     "all": "all",

@@ -21,7 +21,7 @@ from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
-    from ragmeter.engine.results import Evaluation
+    from ragmeter.analysis.preferring import Preference
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
@@ -57,7 +57,10 @@ def run(argv: Sequence[str]) -> int:
 
     comparison = compared(chosen)
     preferred = None if judge is None else _preferred(chosen, judge)
-    preference = {} if preferred is None else {"preference": _preference(chosen, preferred)}
+    preference: dict[str, Any] = {}
+    if preferred is not None:
+        comparison, about = _preference(chosen, preferred, comparison)
+        preference = {"preference": about}
     if chosen.json:
         print(dumps({**comparison.as_dict(), **preference}, indent=2))
     else:
@@ -82,6 +85,7 @@ def compared(chosen: argparse.Namespace) -> Comparison:
         **options.read_statistics(chosen),
         slices=chosen.slice or None,
         alpha=chosen.alpha,
+        margin=chosen.margin,
         draws=chosen.draws,
         movers=chosen.movers,
         keep=chosen.keep,
@@ -112,31 +116,53 @@ def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
     from ragmeter.engine.judged_rows import estimate_judging
 
     before, after = chosen.runs
-    rows = paired_answers(before, after, chosen.output_dir)
+    rows, _ = paired_answers(before, after, chosen.output_dir, options.read_statistics(chosen)["cluster"])
     metrics = choose_metrics("preference")
     estimate = estimate_judging(rows, metrics=metrics, judge=judge, output_dir=chosen.output_dir)
     return options.print_estimate(estimate, json=chosen.json)
 
 
-def _preferred(chosen: argparse.Namespace, judge: Judge) -> Evaluation:
+def _preferred(chosen: argparse.Namespace, judge: Judge) -> Preference:
     from ragmeter.analysis.preferring import prefer
 
     before, after = chosen.runs
-    return prefer(before, after, judge=judge, output_dir=chosen.output_dir, progress=True)
+    return prefer(
+        before,
+        after,
+        judge=judge,
+        **options.read_statistics(chosen),
+        alpha=chosen.alpha,
+        draws=chosen.draws,
+        output_dir=chosen.output_dir,
+        progress=True,
+    )
 
 
-def _preference(chosen: argparse.Namespace, preferred: Evaluation) -> dict[str, Any]:
-    """The win rate of the second run, in numbers and in a sentence, and what the judge did for it."""
+def _preference(
+    chosen: argparse.Namespace, preferred: Preference, comparison: Comparison
+) -> tuple[Comparison, dict[str, Any]]:
+    """The win rate of the second run, in numbers and in a sentence, and what the judge did for it.
+
+    Also the comparison, whose p-values are corrected over this test as well.
+    """
+    from ragmeter.analysis.comparing import with_another_test
+    from ragmeter.analysis.comparing.significance import is_significant
     from ragmeter.judges.preference import INCONSISTENT
-    from ragmeter.show.sentences.comparison import preference_sentence
+    from ragmeter.show.sentences.comparison import Wording
 
     rows, summary = preferred.rows, preferred["preference"].as_dict()
     counts = {value: rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
     inconsistent = rows["preferred"].to_pylist().count(dumps(INCONSISTENT))
     judging = {name: preferred.summary[name] for name in ("judges", "judge_usage")}
     before, after = chosen.runs
-    sentence = preference_sentence(before, after, summary, counts, inconsistent)
-    return {**summary, **counts, "inconsistent": inconsistent, **judging, "sentence": sentence}
+    p, p_holm, significant = preferred.p, None, None
+    if p is not None:
+        comparison, p_holm = with_another_test(comparison, p)
+        significant = is_significant(p, p_holm, comparison.alpha, excludes_zero=preferred.test.excludes_zero)
+    wording = Wording(comparison.level, comparison.alpha, comparison.tests)
+    sentence = wording.preference(before, after, summary, counts, inconsistent, p_holm=p_holm, significant=significant)
+    tested = {"p": p, "p_holm": p_holm, "significant": significant}
+    return comparison, {**summary, **counts, "inconsistent": inconsistent, **tested, **judging, "sentence": sentence}
 
 
 def _parser() -> Parser:
@@ -158,6 +184,12 @@ def _parser() -> Parser:
         help=f"default: {TESTS[0]}; mcnemar is for scores of 0 and 1, others get {TESTS[0]}",
     )
     options.number_option(tests, "--alpha", "SHARE", 0.05, "of false alarms, over all metrics")
+    tests.add_argument(
+        "--margin",
+        metavar="METRIC=X",
+        nargs="+",
+        help="a smaller difference does not matter: it is significant, but small; default: 1%% of the metric's range",
+    )
     tests.add_argument("--draws", metavar="N", type=int, default=9_999, help="default: 9999")
     options.statistics_options(parser, cluster="what the runs themselves are clustered by")
     options.runs_option(parser)

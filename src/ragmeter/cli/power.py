@@ -38,6 +38,7 @@ def run(argv: Sequence[str]) -> int:
         "repeats": chosen.repeats,
         "alpha": chosen.alpha,
         "power": chosen.power,
+        "tests": chosen.tests,
     }
     if chosen.runs and chosen.variance is not None:
         raise UsageError("the variance comes from the runs, or from --variance", hint="leave one of them out")
@@ -89,6 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--n", metavar="N", type=int, nargs="+", default=[], help="which difference would they show?")
     number_option(parser, "--power", "SHARE", 0.8, "the chance to see it")
     number_option(parser, "--alpha", "SHARE", 0.05, "of false alarms")
+    number_option(
+        parser, "--tests", "N", 1, "how many metrics and pairs of runs will be compared, for Holm's correction"
+    )
     number_option(parser, "--repeats", "K", 1, "how often each question is answered or judged")
     pilot = parser.add_argument_group("from a pilot")
     pilot.add_argument(

@@ -20,9 +20,10 @@ from ragmeter.runs.layout import COMPARISONS
 from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.table import NUMBER_COLUMNS
 
 _LONGEST_NAME = 200
-_SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers")
+_SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers", "margin")
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
 def _read(path: Location, runs: Sequence[Run]) -> KeptComparison | None:
     """The comparison in a file; None if it is one of runs with other names."""
     document = read_comparison(path)
-    identities, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
+    identities, settings = document["runs"], {name: document["settings"].get(name) for name in _SETTINGS}
     if [stored["name"] for stored in identities] != [run.name for run in runs]:
         return None
     current = all(_identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True))
@@ -126,5 +127,6 @@ def _identity(run: Run, metrics: Sequence[str] | Mapping[str, Any]) -> dict[str,
 def _stored_metrics(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> list[str] | None:
     """The metrics of a comparison over all metrics, if the runs have other metrics now; None if they have the same."""
     stored = [list(pair["metrics"]) for pair in pairs]
-    current = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
+    shared = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
+    current = [name for name in shared if name not in NUMBER_COLUMNS]  # these are compared only where they are named
     return stored[0] if stored and stored[0] != current and all(names == stored[0] for names in stored) else None

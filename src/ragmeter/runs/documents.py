@@ -177,7 +177,8 @@ _COMPARISON = record(
                 "seed": count,
                 "draws": _draws,
                 "movers": count,
-            }
+            },
+            {"margin": maybe(mapped(number))},  # earlier versions had none
         ),
         "comparison": record({"pairs": listed(record({"metrics": mapping}))}),
     }

@@ -106,10 +106,29 @@ def bca_interval(units: Clustered, level: float, draws: int, seed: int) -> tuple
 
 
 def bootstrap_p(units: Clustered, draws: int, seed: int) -> float:
-    """Two-sided p-value of a zero mean: how often a resample is as far from the mean as the mean is from zero."""
-    drawn, mean = bootstrap_means(units, draws, seed), units.mean
-    slack = 1e-12 * max(1.0, math.fabs(mean))
-    return float((1 + np.count_nonzero(np.abs(drawn - mean) >= abs(mean) - slack)) / (1 + len(drawn)))
+    """Two-sided p-value of a zero mean, studentised: how often a resample's t is as far from zero as that of the data.
+
+    Each resample's distance from the data's mean is measured in its own standard error: by the distance alone, five
+    rows would be found significant too often. A resample without any spread counts as being as far. Of very many
+    units, whose standard error hardly varies, the distance alone is compared.
+    """
+    number, mean = len(units), units.mean
+    strays = units.sums - units.counts * mean
+    squared_error = float(strays @ strays)  # up to a factor that the resamples' errors have as well
+    if number * draws > _ONE_BY_ONE:
+        drawn = bootstrap_means(units, draws, seed)
+        slack = 1e-12 * max(1.0, math.fabs(mean))
+        return float((1 + np.count_nonzero(np.abs(drawn - mean) >= abs(mean) - slack)) / (1 + len(drawn)))
+    generator = np.random.default_rng(seed)
+    reached = (mean * units.n) ** 2 * (1 - 1e-12)
+    as_far = 0
+    for size in _portions(draws, max(1, _AT_ONCE // number)):
+        places = generator.integers(0, number, (size, number))
+        moved, counts = strays.take(places), units.counts.take(places)
+        total = moved.sum(axis=1)
+        spread = ((moved - counts * (total / counts.sum(axis=1))[:, None]) ** 2).sum(axis=1)
+        as_far += int(np.count_nonzero(total**2 * squared_error >= reached * spread))
+    return (1 + as_far) / (1 + draws)
 
 
 def _between(drawn: Scores, low: float, high: float) -> tuple[float, float]:

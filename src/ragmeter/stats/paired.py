@@ -12,7 +12,7 @@ import numpy as np
 
 from ragmeter.stats.bootstrap import bootstrap_p
 from ragmeter.stats.clusters import Clustered
-from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, STUDENT
+from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, RANDOMISATION
 from ragmeter.stats.distributions import coin_two_sided, t_two_sided, z_two_sided
 from ragmeter.table import Scores
 
@@ -20,15 +20,20 @@ from ragmeter.table import Scores
 #: sign each.
 _ALL_SIGNS, _ONE_BY_ONE = 16, 10_000
 _AT_ONCE = 4_000_000
+#: Where drawing may stop early, so many draws are made between two looks.
+_BEFORE_A_STOP = 500
+#: A spread below this share of the largest difference is rounding.
+_ROUNDING = 1e-12
 
 
-def randomisation_p(differences: Scores, draws: int = 9_999, seed: int = 0) -> float:
+def randomisation_p(differences: Scores, draws: int = 9_999, seed: int = 0, *, enough: int | None = None) -> float:
     """Fisher's randomisation test: if the systems are equally good, each difference could as well have the other sign.
 
     Exact if all differences have the same size (McNemar's exact test) or if there are few, else by random signs. Of
     very many differences, the sum of the smaller ones is drawn from the normal distribution. If no draw is as extreme
     as the data, p is the smaller of 1 / (1 + draws) and Hoeffding's bound: without the bound, p could never be small
-    enough for a correction over very many tests.
+    enough for a correction over very many tests. Drawing stops early when `enough` draws were as extreme: such a p is
+    large, and known well enough (Besag and Clifford, 1991).
     """
     sizes = np.abs(differences[differences != 0])
     if not len(sizes):
@@ -44,18 +49,18 @@ def randomisation_p(differences: Scores, draws: int = 9_999, seed: int = 0) -> f
     generator = np.random.default_rng(seed)
     sizes = np.sort(sizes)[::-1]
     large, rest_sd = sizes[:_ONE_BY_ONE], math.sqrt(float((sizes[_ONE_BY_ONE:] ** 2).sum()))
-    total, as_far = float(large.sum()), 0
-    draws_left = draws
-    while draws_left > 0:
-        n_draws = min(draws_left, max(1, _AT_ONCE // len(large)))
+    total, as_far, drawn = float(large.sum()), 0, 0
+    at_once = _AT_ONCE if enough is None else min(_AT_ONCE, _BEFORE_A_STOP * len(large))
+    while drawn < draws and (enough is None or as_far < enough):
+        n_draws = min(draws - drawn, max(1, at_once // len(large)))
         positive = generator.integers(0, 2, (n_draws, len(large)), dtype=np.int8).astype(np.float64)
         sums = 2 * (positive @ large) - total
         if rest_sd > 0:
             sums += generator.normal(0.0, rest_sd, n_draws)
         as_far += int(np.count_nonzero(np.abs(sums) >= reached))
-        draws_left -= n_draws
+        drawn += n_draws
     bound = 2 * math.exp(-(reached**2) / (2 * float(sizes @ sizes))) if as_far == 0 else 1.0
-    return min((1 + as_far) / (1 + draws), bound)
+    return min((1 + as_far) / (1 + drawn), bound)
 
 
 @dataclass(frozen=True)
@@ -82,13 +87,23 @@ class McNemar:
         return coin_two_sided(self.only_a, self.only_a + self.only_b)
 
 
-def paired_p(units: Clustered, test: str, draws: int, seed: int) -> float:
-    """The p-value of a mean difference of zero. `mcnemar` is for differences of -1, 0 and 1 of single rows."""
-    if test == BOOTSTRAP:
-        return bootstrap_p(units, draws, seed)
-    if test == STUDENT:
-        error = units.standard_error()
-        return t_two_sided(units.mean / error, len(units) - 1) if error else float(units.mean == 0)
+def has_spread(units: Clustered) -> bool:
+    """Whether the differences differ by more than rounding."""
+    strays = np.abs(units.sums - units.counts * units.mean)
+    return bool(strays.max() > _ROUNDING * max(np.abs(units.sums).max(), _ROUNDING))
+
+
+def paired_p(units: Clustered, test: str, draws: int, seed: int, *, enough: int | None = None) -> float | None:
+    """The p-value of a mean difference of zero; None if there is no test: a spread of nothing has no t.
+
+    `mcnemar` is for differences of -1, 0 and 1 of single rows.
+    """
     if test == MCNEMAR:
         return McNemar(int((units.sums < 0).sum()), int((units.sums > 0).sum())).exact_p
-    return randomisation_p(units.sums, draws, seed)
+    if test == RANDOMISATION:
+        return randomisation_p(units.sums, draws, seed, enough=enough)
+    if not has_spread(units):
+        return None if units.sums.any() else 1.0
+    if test == BOOTSTRAP:
+        return bootstrap_p(units, draws, seed)
+    return t_two_sided(units.mean / units.standard_error(), units.df)

@@ -16,6 +16,7 @@ from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.show.sentences.comparison import Wording
+from ragmeter.stats.intervals import newcombe_interval
 from ragmeter.stats.paired import McNemar, randomisation_p
 from tests.make_runs import make_run
 
@@ -93,7 +94,7 @@ def test_rows_in_one_run_only_and_rows_that_one_run_has_not_scored(tmp_path: Pat
     each = pair.metrics["score"]
     assert (pair.only_a, pair.only_b) == ({"count": 1, "qids": ["4"]}, {"count": 1, "qids": ["5"]})
     assert (pair.n_paired, each.n, each.scored_only_a, each.scored_only_b) == (3, 1, 1, 1)
-    assert (each.interval, each.p, each.verdict) == (None, None, "not significant")
+    assert (each.interval, each.p, each.verdict) == (None, None, "no verdict")
     assert each.sentence == "score: b is +0.1000 against a, too few questions for a test (n = 1)"
 
 
@@ -160,7 +161,7 @@ def test_slices_that_turn_around(tmp_path: Path) -> None:
         "(Holm p < 0.0001, n = 40)"
     )
     d = (b - A)[160:]
-    assert odd.p == pytest.approx(stats.ttest_1samp(d, 0).pvalue, rel=1e-9)
+    assert odd.p == randomisation_p(d), "the test of all rows"
     assert odd.p_adjusted == pytest.approx(odd.p * 2 if odd.p < pair.slices[0].p else odd.p, rel=1e-9)
 
 
@@ -230,7 +231,10 @@ def test_the_sentence(tmp_path: Path) -> None:
         f"score: new is {score.difference:+.4f} against old (95%: {low:+.4f} to {high:+.4f}), "
         f"not significant after correction over 2 tests (Holm p = {score.p_holm:.4f}, n = 1,000)"
     )
-    needed = "To see a difference of 0.01, about 2,400 questions are needed"
+    assert score.needed is not None
+    at_half_alpha = (2.241403 + 0.841621) ** 2 / (1.959964 + 0.841621) ** 2
+    assert score.needed == pytest.approx(2_400 * at_half_alpha, rel=0.03), "of two tests, the first gets alpha / 2"
+    needed = f"To see a difference of 0.01, about {float(f'{score.needed:.2g}'):,.0f} questions are needed"
     assert pair.sentence == f"{right_or_wrong.sentence}. {score.sentence}. {needed}."
 
 
@@ -252,7 +256,9 @@ def test_an_interval_without_zero_may_still_be_not_significant(tmp_path: Path) -
     alone = compare(["a", "b"], metrics="score", output_dir=tmp_path).pairs[0].metrics["score"]
     assert alone.sentence.endswith("significantly better (p = 0.0313, n = 7)")
     strict = compare(["a", "b"], metrics="score", alpha=0.01, output_dir=tmp_path).pairs[0].metrics["score"]
-    assert strict.sentence.endswith("not significant at alpha 0.01 (p = 0.0313, n = 7)")
+    assert strict.excludes_zero, "the interval of 99%"
+    disagree = "the interval and the test disagree at alpha 0.01: a few rows decide (p = 0.0313, n = 7)"
+    assert strict.sentence.endswith(disagree)
 
 
 @pytest.mark.parametrize("no_worse_than", [["a:score:0.05"], ["a:score:0.05", "a:other:0.05"], ["a:score:0.9"]])
@@ -270,11 +276,20 @@ def test_the_gate_judges_as_the_comparison_does(tmp_path: Path, no_worse_than: l
     assert verdict.sentences == [pair.sentence]
 
 
-def test_neither_way_is_better() -> None:
-    each = MetricDifference(
-        "none", 9, None, 1.0, 2.0, 1.0, (0.5, 1.5), "t", 0.001, 0.001, 0.001, "t", None, 0, 0, 0, 0, 0, None, None,
-        None, "not significant", [],
+def measured(
+    *, difference: float, interval: tuple[float, float], excludes_zero: bool, p: float, margin: float | None = None
+) -> MetricDifference:
+    """The difference of a metric without a direction, on nine rows."""
+    return MetricDifference(
+        direction="none", n=9, n_questions=9, n_clusters=None, mean_a=1.0, mean_b=1.0 + difference,
+        difference=difference, standard_error=0.2, interval=interval, interval_method="t", excludes_zero=excludes_zero,
+        p=p, p_holm=p, p_bh=p, test="t", effect_size=None, better=0, worse=0, same=0, scored_only_a=0, scored_only_b=0,
+        margin=margin, verdict="no verdict", movers=[],
     )  # fmt: skip
+
+
+def test_neither_way_is_better() -> None:
+    each = measured(difference=1.0, interval=(0.5, 1.5), excludes_zero=True, p=0.001)
     assert verdict(each, 0.05) == "different"
     assert Wording(0.95, 0.05, 1).difference("docs", "a", "b", replace(each, verdict="different")) == (
         "docs: b is +1.0000 against a (95%: +0.5000 to +1.5000), significantly different (p = 0.0010, n = 9)"
@@ -393,3 +408,158 @@ def test_one_text_where_several_may_stand(tmp_path: Path) -> None:
     assert {row.stratum for row in drawn.rows} == {"x", "y"}
     with pytest.raises(UsageError, match="two runs or more"):
         compare("a", output_dir=tmp_path)
+
+
+def test_where_interval_and_test_disagree_there_is_no_verdict(tmp_path: Path) -> None:
+    """Fifteen of 200 rows lose: it said of an interval from -0.013 to +0.0002 `significantly worse` (p = 0.0001)."""
+    random = np.random.default_rng(3913)
+    lost = np.round(np.where(random.random(200) < 0.05, -random.exponential(0.1, 200), 0), 4)
+    make_run(tmp_path / "a", {"score": np.full(200, 0.7)})
+    make_run(tmp_path / "b", {"score": 0.7 + lost})
+    (pair,) = compare(["a", "b"], margin="score=0", output_dir=tmp_path).pairs
+    each = pair.metrics["score"]
+    assert each.interval is not None
+    assert each.interval[0] < 0 < each.interval[1]
+    assert (each.p or 1) < 0.001
+    assert each.verdict == "no verdict"
+    assert each.sentence.endswith("the interval and the test disagree: a few rows decide (p < 0.0001, n = 200)")
+    make_run(tmp_path / "c", {"right": np.repeat([1, 0, 0], [50, 5, 45])})
+    make_run(tmp_path / "d", {"right": np.repeat([1, 1, 0], [50, 5, 45])})
+    five = compare(["c", "d"], output_dir=tmp_path)["right"]
+    assert five.interval is not None
+    assert five.interval[0] > 0
+    assert five.p == pytest.approx(0.0625), "five rows have no smaller p"
+    assert five.verdict == "no verdict"
+
+
+def test_a_difference_that_does_not_matter_is_small(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    values = random.random(2_000) * 0.8
+    make_run(tmp_path / "a", {"score": values, "slow": values})
+    make_run(tmp_path / "b", {"score": values + random.normal(0.006, 0.01, 2_000), "slow": values + 0.02})
+    found = compare(["a", "b"], output_dir=tmp_path)
+    small = found["score"]
+    assert (small.verdict, small.margin) == ("significant, but small", 0.01)
+    assert ", significant, but small after correction over 2 tests (Holm p <" in small.sentence
+    assert small.sentence.endswith("n = 2,000; small: less than 0.01, 1% of the metric's range)")
+    assert found["slow"].verdict == "worse"
+    for margin in ("score=0.005", ["score=0.005", "slow=0.5"], {"score": 0.005}):
+        assert compare(["a", "b"], margin=margin, output_dir=tmp_path)["score"].verdict == "better"
+    large = compare(["a", "b"], margin="slow=0.5,score=0", output_dir=tmp_path)
+    assert [each.verdict for each in large.pairs[0].metrics.values()] == ["better", "significant, but small"]
+    assert large["slow"].sentence.endswith("n = 2,000; small: less than 0.5)")
+    assert large["score"].needed is None, "no number of questions shows a difference of nothing"
+
+
+@pytest.mark.parametrize(
+    ("margin", "said"),
+    [
+        ("score", "can't read margin score"),
+        ("score=much", "can't read margin score=much"),
+        ("score=-0.1", "at least 0"),
+        ("score=nan", "finite"),
+        ({"score": True}, "finite"),
+        ("score=5", "a difference is at most 1; 5 points are 0.05"),
+        ("scor=0.1", "unknown metric 'scor': did you mean score"),
+    ],
+)
+def test_margins_that_are_none(tmp_path: Path, margin: str, said: str) -> None:
+    make_run(tmp_path / "a", {"score": A})
+    with pytest.raises(UsageError, match=said):
+        compare(["a", "a"], margin=margin, output_dir=tmp_path)
+
+
+def test_the_verdict_needs_both() -> None:
+    sure = {"difference": 1.0, "interval": (0.5, 1.5)}
+    for excludes, p, margin, expected in [
+        (True, 0.001, None, "different"),
+        (True, 0.001, 2.0, "significant, but small"),
+        (False, 0.001, None, "no verdict"),
+        (True, 0.2, None, "no verdict"),
+        (False, 0.2, None, "not significant"),
+    ]:
+        each = measured(**sure, excludes_zero=excludes, p=p, margin=margin)  # type: ignore[arg-type]
+        assert verdict(each, 0.05) == expected
+    corrected = measured(**sure, excludes_zero=True, p=0.04)  # type: ignore[arg-type]
+    assert verdict(replace(corrected, p_holm=0.08), 0.05) == "not significant", "alone both would agree"
+
+
+def test_equal_differences_have_no_t(tmp_path: Path) -> None:
+    """They had p = 0 and an effect size of -2e15."""
+    make_run(tmp_path / "a", {"score": np.linspace(0.3, 0.6, 30)})
+    make_run(tmp_path / "b", {"score": np.linspace(0.3, 0.6, 30) - 0.1})
+    by_t = compare(["a", "b"], test="t", output_dir=tmp_path)["score"]
+    assert (by_t.p, by_t.effect_size, by_t.verdict) == (None, None, "no verdict")
+    assert by_t.sentence.endswith("no test: all differences are the same, and a spread of nothing has no t (n = 30)")
+    assert compare(["a", "b"], output_dir=tmp_path)["score"].p == pytest.approx(2 / 2**30)
+
+
+def test_slices_are_tested_as_the_whole_is(tmp_path: Path) -> None:
+    """Student's test on two conversations had p = 0 where the exact one has 0.5."""
+    random = np.random.default_rng(5)
+    sessions = [f"s{row // 10}" for row in range(240)]
+    kinds = ["odd"] * 20 + ["usual"] * 120 + ["many"] * 100
+    right = (random.random(240) < 0.5).astype(float)
+    gain = np.where(np.array(kinds) == "odd", -0.2, 0.2) + random.normal(0, 0.02, 240)
+    make_run(
+        tmp_path / "a", {"score": A.repeat(2)[:240] * 0.5, "right": right}, {"session_id": sessions, "kind": kinds}
+    )
+    better = np.where(random.random(240) < 0.3, 1.0, right)
+    make_run(tmp_path / "b", {"score": A.repeat(2)[:240] * 0.5 + gain, "right": better})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    parts = {(part.value, part.metric): part for part in pair.slices}
+    assert {value for value, _ in parts} == {"usual", "many"}, "two conversations are not tested"
+    assert parts["many", "score"].n_clusters == 10
+    (apart,) = compare(["a", "b"], cluster=None, output_dir=tmp_path).pairs
+    rates = {part.value: part.interval for part in apart.slices if part.metric == "right"}
+    assert rates["many"] == newcombe_interval(right[140:], better[140:])
+    (turned,) = (part for part in apart.slices if part.turns)
+    assert (turned.value, turned.n, turned.n_clusters) == ("odd", 20, None)
+
+
+def test_a_slice_says_its_clusters(tmp_path: Path) -> None:
+    columns = {"session_id": [f"s{row // 2}" for row in range(200)], "kind": ["usual"] * 160 + ["odd"] * 40}
+    gain = np.where(np.array(columns["kind"]) == "odd", -0.2, 0.2)
+    make_run(tmp_path / "a", {"score": A * 0.5 + 0.2}, columns)
+    make_run(tmp_path / "b", {"score": A * 0.5 + 0.2 + gain + np.random.default_rng(7).normal(0, 0.05, 200)})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    (turned,) = (part for part in pair.slices if part.turns)
+    assert turned.n_clusters == 20
+    assert "n = 40 in 20 clusters)" in turned.sentence
+
+
+def test_numbers_that_are_no_metrics_are_compared_if_named(tmp_path: Path) -> None:
+    """Two metrics and a latency were three tests, and the latency's rows filled the movers."""
+    slow = {"latency_ms": list(np.linspace(100, 900, 200))}
+    fast = {"latency_ms": list(np.linspace(10, 90, 200))}
+    make_run(tmp_path / "a", {"score": A, "other": B}, slow)
+    make_run(tmp_path / "b", {"score": B, "other": A}, fast)
+    found = compare(["a", "b"], output_dir=tmp_path)
+    assert (found.tests, list(found.pairs[0].metrics)) == (2, ["score", "other"])
+    named = compare(["a", "b"], metrics="score,latency_ms", output_dir=tmp_path)
+    assert (named.tests, named["latency_ms"].verdict, named["latency_ms"].margin) == (2, "better", None)
+    checked = gate("b", no_worse_than={"a": {"latency_ms": 5}}, output_dir=tmp_path)
+    assert checked.passed
+    assert "significantly better after correction over 3 tests" in checked.checks[0].reason
+
+
+def test_what_could_be_seen_knows_alpha_the_correction_and_repeats(tmp_path: Path) -> None:
+    """Asked three times, the same questions were said to be three times as many; the power was 51% instead of 80."""
+    random = np.random.default_rng(4)
+    first, second = random.random((2, 100)) * 0.5
+    needed = []
+    for times in (1, 3, 5):
+        for name, scores in (("a", first), ("b", second)):
+            qids = {"qid": [str(row) for row in range(100)] * times}
+            make_run(tmp_path / f"{name}{times}", {"score": np.tile(scores, times)}, qids)
+        each = compare([f"a{times}", f"b{times}"], output_dir=tmp_path)["score"]
+        assert each.n_questions == 100
+        needed.append(each.needed)
+    assert needed[1:] == pytest.approx([needed[0]] * 2, abs=1)
+    runs = ["a1", "b1"]
+    usual, strict = (compare(runs, alpha=alpha, output_dir=tmp_path)["score"] for alpha in (0.05, 0.001))
+    assert (strict.smallest or 0) / (usual.smallest or 1) == pytest.approx((3.290527 + 0.841621) / 2.801585)
+    for name, scores in (("m", first), ("n", second)):
+        make_run(tmp_path / name, {f"m{number}": scores for number in range(6)})
+    of_six = compare(["m", "n"], output_dir=tmp_path)["m0"]
+    assert (of_six.smallest or 0) / (usual.smallest or 1) == pytest.approx((2.638257 + 0.841621) / 2.801585)

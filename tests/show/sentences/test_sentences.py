@@ -43,13 +43,16 @@ def test_a_mean_that_is_no_rate_is_said() -> None:
 
 def test_an_overview_says_what_is_significant_and_lists_the_rest() -> None:
     significant = {f"m{number}": f"sentence {number}" for number in range(10)}
-    assert overview(significant, {"x": "not said"}, "x", "") == (
+    assert overview(significant, {}, {}, {"x": "not said"}, "x", "") == (
         ". ".join(f"sentence {number}" for number in range(8)) + ". Significant as well: m8, m9. Not significant: x."
     )
-    assert overview({}, {name: f"{name} is near" for name in "abcd"}, "c", "More") == (
+    assert overview({}, {}, {}, {name: f"{name} is near" for name in "abcd"}, "c", "More") == (
         "No significant difference on any of 4 metrics; the nearest to one: c is near. More."
     )
-    assert overview({"a": "one"}, {"b": "two"}, "b", "") == "one. two."
+    assert overview({"a": "one"}, {}, {}, {"b": "two"}, "b", "") == "one. two."
+    assert overview({"a": "one"}, {"b": "two"}, {"c": "three"}, {"d": "four"}, "d", "") == (
+        "one. Significant, but small: b. No verdict: c. Not significant: d."
+    )
 
 
 def test_what_these_rows_could_show() -> None:

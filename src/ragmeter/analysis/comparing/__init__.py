@@ -8,6 +8,16 @@ from ragmeter.analysis.comparing.comparison import (
     Pair,
     SliceDifference,
 )
-from ragmeter.analysis.comparing.pairwise import compare
+from ragmeter.analysis.comparing.pairwise import compare, shared_measures, with_another_test
 
-__all__ = ["JUDGES_DIFFER", "Comparison", "MetricDifference", "Mover", "Pair", "SliceDifference", "compare"]
+__all__ = [
+    "JUDGES_DIFFER",
+    "Comparison",
+    "MetricDifference",
+    "Mover",
+    "Pair",
+    "SliceDifference",
+    "compare",
+    "shared_measures",
+    "with_another_test",
+]

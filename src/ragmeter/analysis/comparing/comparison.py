@@ -13,8 +13,10 @@ from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.intervals import Interval
 
-#: The verdicts. `different` is for metrics without a direction, where neither higher nor lower is better.
-BETTER, WORSE, DIFFERENT, NOT_SIGNIFICANT = "better", "worse", "different", "not significant"
+#: The verdicts. `different` is for metrics without a direction, where neither higher nor lower is better; a small
+#: difference is significant and below the margin; there is no verdict where the interval and the test disagree.
+BETTER, WORSE, DIFFERENT, SMALL = "better", "worse", "different", "significant, but small"
+NOT_SIGNIFICANT, NO_VERDICT = "not significant", "no verdict"
 #: The verdict on a metric that the two runs have from different judges.
 JUDGES_DIFFER = "judges differ"
 
@@ -37,9 +39,11 @@ class Mover:
 class MetricDifference:
     """One metric of two runs, on the rows that are scored in both, from the second run's point of view.
 
-    `difference` is b - a; `better` and `worse` count rows by the metric's direction. With 80% power, `needed` rows
-    would detect a difference of `point`, and these rows can detect a difference of `smallest`. `verdict` follows from
-    `p_holm`, which is corrected over all metrics and pairs of runs; `sentence` is the result in words. The interval is
+    `difference` is b - a; `better` and `worse` count rows by the metric's direction. `verdict` follows from `p_holm`,
+    which is corrected over all metrics and pairs of runs, and from the interval at the level 1 - alpha
+    (`excludes_zero`): where the two disagree there is none. A significant difference below `margin` is small.
+    `sentence` is the result in words. With 80% power, at alpha and after the same correction, `needed` questions would
+    detect a difference of `margin`, and these can detect a difference of `smallest`. The interval is
     clipped to the possible range of a difference: -1 to 1 for scores from 0 to 1.
 
     `judges_differ` has each setting in which the two runs' judges differ, with its two values. If that is more than the
@@ -48,12 +52,15 @@ class MetricDifference:
 
     direction: str
     n: int
+    n_questions: int
     n_clusters: int | None
     mean_a: float | None
     mean_b: float | None
     difference: float | None
+    standard_error: float | None
     interval: Interval | None
     interval_method: str
+    excludes_zero: bool
     p: float | None
     p_holm: float | None
     p_bh: float | None
@@ -64,23 +71,27 @@ class MetricDifference:
     same: int
     scored_only_a: int
     scored_only_b: int
-    point: float | None
-    needed: int | None
-    smallest: float | None
+    margin: float | None
     verdict: str
     movers: list[Mover]
+    needed: int | None = None
+    smallest: float | None = None
     sentence: str = ""
     judges_differ: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class SliceDifference:
-    """One metric on the rows of one slice. `turns`: significant, and opposite in sign to the difference on all rows."""
+    """One metric on the rows of one slice.
+
+    `turns`: significant by interval and test, not small, and opposite in sign to the difference on all rows.
+    """
 
     column: str
     value: str
     metric: str
     n: int
+    n_clusters: int | None
     difference: float
     interval: Interval | None
     p: float
@@ -112,7 +123,7 @@ class Comparison(Tabular):
     """The comparison of every pair of runs. `tests` is the number of tests that p-values are corrected over.
 
     `cluster` is the column whose rows were taken together; `other_clusters` has the runs whose own intervals are
-    clustered by another column, and that column.
+    clustered by another column, and that column; `margins` those that were given.
 
     It is a sequence of pairs; with only two runs, `comparison["token_f1"]` is the difference by that metric.
     """
@@ -129,6 +140,7 @@ class Comparison(Tabular):
     tests: int
     pairs: list[Pair]
     other_clusters: dict[str, str] = field(default_factory=dict)
+    margins: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

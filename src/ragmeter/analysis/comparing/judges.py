@@ -26,7 +26,7 @@ def forbids_verdict(differing: Differing) -> bool:
 
 def withheld(result: MetricDifference, sentence: str) -> MetricDifference:
     """The difference as it was measured, without what a test and a plan would say about the systems."""
-    return replace(result, p=None, needed=None, smallest=None, point=None, verdict=JUDGES_DIFFER, sentence=sentence)
+    return replace(result, p=None, verdict=JUDGES_DIFFER, sentence=sentence)
 
 
 def judge_warnings(a: Run, b: Run, labels: tuple[str, str], differing: Mapping[str, Differing]) -> list[str]:

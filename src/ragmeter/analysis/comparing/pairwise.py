@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ragmeter.analysis.comparing.comparison import NOT_SIGNIFICANT, Comparison, MetricDifference, Mover, Pair
+from ragmeter.analysis.comparing.comparison import NO_VERDICT, Comparison, MetricDifference, Mover, Pair
+from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
+from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margin
 from ragmeter.analysis.comparing.pairing import Pairing, cluster_column, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
@@ -25,28 +28,16 @@ from ragmeter.runs.judges import differing_judges
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.comparison import Wording
-from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.clusters import Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
-from ragmeter.stats.intervals import Interval, difference_interval, difference_limits
+from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.multiple import benjamini_hochberg, holm
-from ragmeter.stats.paired import paired_p
-from ragmeter.stats.power import Variances, questions_needed, smallest_difference
-from ragmeter.table import QID, Measure, Scores
+from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
-#: `needed` is the number of questions for a difference of one point, on a scale from 0 to 1.
-_POINT = 0.01
 #: The texts that a mover is shown with.
 _TEXTS = (QID, "question", "reference", "answer")
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """The settings of a comparison."""
-
-    confidence: Confidence
-    test: str
-    alpha: float
-    movers: int
+#: A spread below this share of the largest difference is rounding: the differences are all the same.
+_ROUNDING = 1e-12
 
 
 def compare(
@@ -59,6 +50,7 @@ def compare(
     slices: str | Iterable[str] | None = None,
     level: float = 0.95,
     alpha: float = 0.05,
+    margin: Margins | None = None,
     seed: int = 0,
     draws: int = 9_999,
     movers: int = 5,
@@ -68,7 +60,9 @@ def compare(
     """Compare every pair of runs on the rows that have the same qid.
 
     A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`; a difference is the later run
-    minus the earlier. `cluster` is the column that groups dependent rows, None for independent rows, or "auto":
+    minus the earlier. Numbers that are no metrics, such as latency_ms, are compared where `metrics` names them.
+    `margin={"token_f1": 0.02}` says which difference is too small to matter; default: 1% of a metric's range.
+    `cluster` is the column that groups dependent rows, None for independent rows, or "auto":
     what the runs' own intervals are clustered by. `slices` are columns, or pairs of them
     as "one,two"; None takes all columns with few values. `keep` writes the comparison into the last run's folder: a
     report of these runs then shows it.
@@ -92,19 +86,21 @@ def compare(
             f"McNemar's test needs independent rows, but these are clustered by {column!r}",
             hint=f"use {option('test', 'randomisation')}, or {option('cluster', None)} if they are independent",
         )
-    settings = _Settings(replace(confidence, cluster=column), test, alpha, movers)
+    settings = Settings(replace(confidence, cluster=column), test, alpha, movers)
+    margins = margins_of(margin, opened)
     names = chosen_names(metrics) or None
     columns = None if slices is None else several(slices)
     pairs = [
-        _compare_two(a, b, labels_of_pair, names, columns, settings)
+        _compare_two(a, b, labels_of_pair, names, columns, margins, settings)
         for (a, b), labels_of_pair in zip(combinations(opened, 2), combinations(labels, 2), strict=True)
     ]
     tests = sum(result.p is not None for pair in pairs for result in pair.metrics.values())
-    pairs = _corrected(pairs, Wording(level, alpha, tests))
-    comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs, other_clusters)
+    pairs = _corrected(pairs, Wording(level, alpha, tests, frozenset(margins)))
+    comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs, other_clusters, margins)
     if keep:
         stored: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
         stored |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
+        stored["margin"] = margins or None
         keep_comparison(opened, stored, comparison.as_dict())
     return comparison
 
@@ -115,15 +111,13 @@ def _compare_two(
     labels: tuple[str, str],
     names: Sequence[str] | None,
     slices: Iterable[str] | None,
-    settings: _Settings,
+    margins: Mapping[str, float],
+    settings: Settings,
 ) -> Pair:
     pairing = pair(a, b)
     if not len(pairing):
         raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
-    if names is not None:
-        chosen = [a.measure(name) and b.measure(name) for name in names]
-    else:
-        chosen = [measure for name, measure in a.measures.items() if name in b.measures]
+    chosen = shared_measures(a, b) if names is None else [a.measure(name) and b.measure(name) for name in names]
     if not chosen:
         raise UsageError(
             f"{a.name} and {b.name} have no metric in common",
@@ -131,18 +125,25 @@ def _compare_two(
         )
     codes = paired_clusters(a, b, pairing, settings.confidence)
     differing = differing_judges(a, b, [measure.name for measure in chosen])
-    metrics, differences, limits = {}, {}, {}
+    metrics, tested = {}, []
     for measure in chosen:
-        scores_a, scores_b = a.scores(measure.name)[pairing.a], b.scores(measure.name)[pairing.b]
-        possible = difference_limits(a.measures[measure.name].bounds, b.measures[measure.name].bounds)
-        metrics[measure.name] = _difference(a, b, measure, scores_a, scores_b, pairing, codes, possible, settings)
-        settings_of_judges = differing.get(measure.name, {})
-        metrics[measure.name] = replace(metrics[measure.name], judges_differ=settings_of_judges)
+        name = measure.name
+        bounds = a.measures[name].bounds, b.measures[name].bounds
+        scores = PairedScores(
+            measure=measure,
+            a=a.scores(name)[pairing.a],
+            b=b.scores(name)[pairing.b],
+            codes=codes,
+            limits=difference_limits(*bounds),
+            margin=margins.get(name, usual_margin(measure)),
+        )
+        settings_of_judges = differing.get(name, {})
+        metrics[name] = replace(_difference(a, b, scores, pairing, settings), judges_differ=settings_of_judges)
         if forbids_verdict(settings_of_judges):
-            (sentence,) = judge_warnings(a, b, labels, {measure.name: settings_of_judges})
-            metrics[measure.name] = withheld(metrics[measure.name], sentence)
+            (sentence,) = judge_warnings(a, b, labels, {name: settings_of_judges})
+            metrics[name] = withheld(metrics[name], sentence)
         else:
-            differences[measure.name], limits[measure.name] = scores_b - scores_a, possible
+            tested.append(scores)
     others = {
         name: f"only in {run.name}"
         for run, other in ((a, b), (b, a))
@@ -150,8 +151,7 @@ def _compare_two(
         if names is None and name not in other.measures
     }
     columns = slices if slices is not None else [name for name in a.slices() if _same_values(a, b, pairing, name)]
-    confidence, alpha = settings.confidence, settings.alpha
-    parts = slice_differences(a, pairing.a, differences, limits, codes, columns, confidence, alpha)
+    parts = slice_differences(a, pairing.a, tested, columns, settings)
     unpaired = (pairing.only_a, pairing.only_b, pairing.questions_differ)
     warnings = judge_warnings(a, b, labels, differing)
     return Pair(labels[0], labels[1], len(pairing), *unpaired, metrics, others, parts, warnings=warnings)
@@ -164,66 +164,60 @@ def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
     return bool(a.column(name).take(pairing.a).equals(b.column(name).take(pairing.b)))
 
 
-def _difference(
-    a: Run,
-    b: Run,
-    measure: Measure,
-    scores_a: Scores,
-    scores_b: Scores,
-    pairing: Pairing,
-    codes: Codes | None,
-    limits: Interval,
-    settings: _Settings,
-) -> MetricDifference:
-    in_both = ~np.isnan(scores_b - scores_a)
-    scored_a, scored_b = scores_a[in_both], scores_b[in_both]
-    differences = scored_b - scored_a
-    codes = None if codes is None else codes[in_both]
-    n = len(differences)
-    units = Clustered.of(differences, codes)
-    testable = len(units) >= 2
-    confidence = settings.confidence
-    test = RANDOMISATION if settings.test == MCNEMAR and not measure.binary else settings.test
-    interval, method = difference_interval(
-        scored_a, scored_b, confidence, binary=measure.binary, codes=codes, limits=limits
-    )
-    gains = differences * (-1 if measure.direction == "lower" else 1)
-    sd = float(differences.std(ddof=1)) if n > 1 else 0.0
-    variances = Variances(units.standard_error() ** 2 * n) if testable else None
-    point = _POINT if limits == (-1.0, 1.0) else None
+def shared_measures(a: Run, b: Run) -> list[Measure]:
+    """What two runs are compared by unless metrics are named: the metrics of both, without numbers such as latency."""
+    return [measure for name, measure in a.measures.items() if name in b.measures and name not in NUMBER_COLUMNS]
+
+
+def _difference(a: Run, b: Run, scores: PairedScores, pairing: Pairing, settings: Settings) -> MetricDifference:
+    in_both = scores.scored
+    paired = scores.part(in_both)
+    part = difference_of(paired, settings)
+    differences = paired.b - paired.a
+    gains = differences * (-1 if scores.measure.direction == "lower" else 1)
+    sd = float(differences.std(ddof=1)) if part.n > 1 else 0.0
     return MetricDifference(
-        direction=measure.direction,
-        n=n,
-        n_clusters=None if codes is None else len(units),
-        mean_a=float(scored_a.mean()) if n else None,
-        mean_b=float(scored_b.mean()) if n else None,
-        difference=float(differences.mean()) if n else None,
-        interval=interval,
-        interval_method=method,
-        p=paired_p(units, test, confidence.draws, confidence.seed) if testable else None,
+        direction=scores.measure.direction,
+        n=part.n,
+        n_questions=_n_questions(a, pairing, paired.codes, in_both),
+        n_clusters=part.n_clusters,
+        mean_a=float(paired.a.mean()) if part.n else None,
+        mean_b=float(paired.b.mean()) if part.n else None,
+        difference=part.mean,
+        standard_error=part.standard_error,
+        interval=part.interval,
+        interval_method=part.interval_method,
+        excludes_zero=part.excludes_zero,
+        p=part.p,
         p_holm=None,
         p_bh=None,
-        test=test,
-        effect_size=float(differences.mean()) / sd if sd > 0 else None,
+        test=part.test,
+        effect_size=float(differences.mean()) / sd
+        if sd > _ROUNDING * float(np.abs(differences).max(initial=0))
+        else None,
         better=int(np.count_nonzero(gains > 0)),
         worse=int(np.count_nonzero(gains < 0)),
         same=int(np.count_nonzero(gains == 0)),
-        scored_only_a=int(np.count_nonzero(~np.isnan(scores_a) & np.isnan(scores_b))),
-        scored_only_b=int(np.count_nonzero(np.isnan(scores_a) & ~np.isnan(scores_b))),
-        point=point,
-        needed=questions_needed(variances, point) if variances and variances.between and point else None,
-        smallest=smallest_difference(variances, n) if variances else None,
-        verdict=NOT_SIGNIFICANT,
-        movers=_movers(a, b, pairing, scores_a, scores_b, settings.movers),
+        scored_only_a=int(np.count_nonzero(~np.isnan(scores.a) & np.isnan(scores.b))),
+        scored_only_b=int(np.count_nonzero(np.isnan(scores.a) & ~np.isnan(scores.b))),
+        margin=scores.margin,
+        verdict=NO_VERDICT,
+        movers=_movers(a, b, pairing, scores, settings.movers),
     )
 
 
-def _movers(a: Run, b: Run, pairing: Pairing, scores_a: Scores, scores_b: Scores, number: int) -> list[Mover]:
+def _n_questions(run: Run, pairing: Pairing, codes: Codes | None, in_both: npt.NDArray[np.bool_]) -> int:
+    """The number of questions; of those that were asked several times each once, unless all rows are independent."""
+    rows = pairing.a[in_both]
+    return len(rows) if codes is None else len(np.unique(cluster_codes(run.column(QID))[rows]))
+
+
+def _movers(a: Run, b: Run, pairing: Pairing, scores: PairedScores, number: int) -> list[Mover]:
     """At most `number` rows with the largest differences, sorted by size, then by row; none with a difference of 0.
 
     Only the row groups of their texts are read.
     """
-    sizes = np.nan_to_num(np.abs(scores_b - scores_a))
+    sizes = np.nan_to_num(np.abs(scores.b - scores.a))
     if number < 1 or not len(sizes):
         return []
     least = np.partition(sizes, -min(number, len(sizes)))[-min(number, len(sizes))]
@@ -234,9 +228,9 @@ def _movers(a: Run, b: Run, pairing: Pairing, scores_a: Scores, scores_b: Scores
     return [
         Mover(
             qid=old[QID],
-            a=float(scores_a[row]),
-            b=float(scores_b[row]),
-            difference=float(scores_b[row] - scores_a[row]),
+            a=float(scores.a[row]),
+            b=float(scores.b[row]),
+            difference=float(scores.b[row] - scores.a[row]),
             question=old.get("question", new.get("question")),
             reference=old.get("reference", new.get("reference")),
             answer_a=old.get("answer"),
@@ -246,16 +240,28 @@ def _movers(a: Run, b: Run, pairing: Pairing, scores_a: Scores, scores_b: Scores
     ]
 
 
-def _corrected(pairs: Sequence[Pair], wording: Wording) -> list[Pair]:
-    """The pairs with p-values corrected over all metrics of all pairs, and with the verdicts that follow from them."""
+def with_another_test(comparison: Comparison, p: float) -> tuple[Comparison, float]:
+    """The comparison with its p-values corrected over one test more, and that test's corrected p-value."""
+    tests = comparison.tests + 1
+    wording = Wording(comparison.level, comparison.alpha, tests, frozenset(comparison.margins))
+    pairs = _corrected(comparison.pairs, wording, [p])
+    p_values = [result.p for pair in pairs for result in pair.metrics.values() if result.p is not None]
+    return replace(comparison, pairs=pairs, tests=tests), float(holm([*p_values, p])[-1])
+
+
+def _corrected(pairs: Sequence[Pair], wording: Wording, others: Sequence[float] = ()) -> list[Pair]:
+    """The pairs with p-values corrected over all metrics of all pairs, and with the verdicts that follow from them.
+
+    `others` are p-values of other tests that the correction is over as well.
+    """
     tested = [
         (place, name, result.p)
         for place, pair in enumerate(pairs)
         for name, result in pair.metrics.items()
         if result.p is not None
     ]
-    p_values = [p for _, _, p in tested]
-    adjusted = zip(tested, holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=True)
+    p_values = [*(p for _, _, p in tested), *others]
+    adjusted = zip(tested, holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=False)
     metrics = [dict(pair.metrics) for pair in pairs]
     for (place, name, _), by_holm, by_bh in adjusted:
         metrics[place][name] = replace(metrics[place][name], p_holm=by_holm, p_bh=by_bh)

@@ -1,4 +1,4 @@
-"""Verdicts on differences (better, worse or not significant) and their sentences."""
+"""Verdicts on differences, what the questions could show, and the sentences about both."""
 
 from __future__ import annotations
 
@@ -10,58 +10,88 @@ from ragmeter.analysis.comparing.comparison import (
     BETTER,
     DIFFERENT,
     JUDGES_DIFFER,
+    NO_VERDICT,
     NOT_SIGNIFICANT,
+    SMALL,
     WORSE,
     MetricDifference,
     Pair,
 )
 from ragmeter.show.sentences.comparison import Wording, overview, would_show
+from ragmeter.stats.power import Variances, questions_needed, smallest_difference
+
+
+def is_significant(p: float, p_holm: float, alpha: float, *, excludes_zero: bool) -> bool | None:
+    """Whether a difference is significant by the corrected p-value; None where the interval says otherwise.
+
+    Of a test that is significant until it is corrected, the interval of this one difference says nothing against it.
+    """
+    significant = p_holm < alpha
+    disagree = significant != excludes_zero and (significant or p >= alpha)
+    return None if disagree else significant
 
 
 def verdict(result: MetricDifference, alpha: float) -> str:
-    """Better, worse, different or not significant, by the corrected p-value."""
-    if result.p_holm is None or result.p_holm >= alpha or not result.difference:
-        return NOT_SIGNIFICANT
+    """The verdict by the corrected p-value and the interval, which have to agree."""
+    if result.p is None or result.p_holm is None or result.difference is None:
+        return NO_VERDICT
+    significant = is_significant(result.p, result.p_holm, alpha, excludes_zero=result.excludes_zero)
+    if not significant:
+        return NO_VERDICT if significant is None else NOT_SIGNIFICANT
+    if result.margin is not None and abs(result.difference) < result.margin:
+        return SMALL
     if result.direction not in ("higher", "lower"):
         return DIFFERENT
     return BETTER if (result.difference > 0) == (result.direction == "higher") else WORSE
 
 
 def with_verdicts(pair: Pair, wording: Wording) -> Pair:
-    """Add verdicts and sentences to a pair with corrected p-values."""
+    """Add verdicts, plans and sentences to a pair with corrected p-values."""
     metrics = {}
     for name, result in pair.metrics.items():
         if result.verdict == JUDGES_DIFFER:
             metrics[name] = result
             continue
-        judged = replace(result, verdict=verdict(result, wording.alpha))
+        judged = _planned(replace(result, verdict=verdict(result, wording.alpha)), wording)
         metrics[name] = replace(judged, sentence=wording.difference(name, pair.a, pair.b, judged))
     of_slices = replace(wording, tests=len(pair.slices))
-    slices = []
-    for part in pair.slices:
-        measured = (part.difference, part.interval, part.p_adjusted, part.n)
-        sentence = of_slices.turned(f"{part.column} is {part.value}", part.metric, *measured) if part.turns else ""
-        slices.append(replace(part, sentence=sentence))
+    slices = [
+        replace(part, sentence=of_slices.turned(f"{part.column} is {part.value}", part.metric, part))
+        if part.turns
+        else part
+        for part in pair.slices
+    ]
     sentences = [*pair.warnings, _overview(metrics)]
     return replace(pair, metrics=metrics, slices=slices, sentence=" ".join(filter(None, sentences)))
 
 
+def _planned(result: MetricDifference, wording: Wording) -> MetricDifference:
+    """Add what these questions can show, and how many would show the margin, at the alpha that this test gets.
+
+    Holm's correction gives the smallest p-value of m the alpha / m, and no other test less.
+    """
+    if not result.standard_error:  # too few rows, or all alike: neither says what a test could show
+        return result
+    alpha, n = wording.alpha / max(1, wording.tests), result.n_questions
+    variances = Variances(result.standard_error**2 * n)
+    needed = questions_needed(variances, result.margin, alpha=alpha) if result.margin else None
+    return replace(result, needed=needed, smallest=smallest_difference(variances, n, alpha=alpha))
+
+
 def _overview(metrics: Mapping[str, MetricDifference]) -> str:
     """A sentence on the significant differences, the others, and the smallest difference these rows can detect."""
-    significant = {
-        name: result.sentence
-        for kind in (BETTER, WORSE, DIFFERENT)
-        for name, result in metrics.items()
-        if result.verdict == kind
+    kinds = (BETTER, WORSE, DIFFERENT, SMALL, NO_VERDICT, NOT_SIGNIFICANT)
+    by_verdict = {
+        kind: {name: result.sentence for name, result in metrics.items() if result.verdict == kind} for kind in kinds
     }
-    with_verdict = {name: result for name, result in metrics.items() if result.verdict != JUDGES_DIFFER}
-    others = {name: result for name, result in with_verdict.items() if name not in significant}
+    others = {name: metrics[name] for kind in (NO_VERDICT, NOT_SIGNIFICANT) for name in by_verdict[kind]}
     nearest = min(others, key=lambda name: math.inf if (p := others[name].p_holm) is None else p, default=None)
     planned = [
-        (result.needed, result.smallest, result.point)
+        (result.needed, result.smallest, result.margin)
         for result in others.values()
-        if result.needed and result.smallest and result.point
+        if result.needed and result.smallest and result.margin
     ]
-    needed, smallest, point = max(planned, key=lambda plan: plan[0], default=(0, 0.0, 0.0))
-    more = would_show(point, needed, smallest) if planned else ""
-    return overview(significant, {name: result.sentence for name, result in others.items()}, nearest, more)
+    needed, smallest, margin = max(planned, key=lambda plan: plan[0], default=(0, 0.0, 0.0))
+    more = would_show(margin, needed, smallest) if planned else ""
+    significant = {name: sentence for kind in kinds[:3] for name, sentence in by_verdict[kind].items()}
+    return overview(significant, by_verdict[SMALL], by_verdict[NO_VERDICT], by_verdict[NOT_SIGNIFICANT], nearest, more)

@@ -2,64 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmeter.analysis.comparing.comparison import SliceDifference
+from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.pairing import Rows
 from ragmeter.runs.run import Run, slice_label
-from ragmeter.stats.clusters import Clustered, Codes
-from ragmeter.stats.confidence import STUDENT, Confidence
-from ragmeter.stats.intervals import SMALL, Interval, interval_of, within
+from ragmeter.stats.intervals import is_few
 from ragmeter.stats.multiple import holm
-from ragmeter.stats.paired import paired_p
-from ragmeter.table import Scores
 
-#: A slice of fewer rows is not tested: the test would have almost no power.
+#: A slice of fewer rows, or clusters of rows, is not tested: the test would have almost no power.
 _FEWEST = 10
+#: A slice's p-value is not drawn further when so many draws were as extreme: it is at least a hundredth by then.
+_ENOUGH = 100
 
 
 def slice_differences(
-    run: Run,
-    rows: Rows,
-    differences: Mapping[str, Scores],
-    limits: Mapping[str, Interval],
-    codes: Codes | None,
-    columns: Iterable[str],
-    confidence: Confidence,
-    alpha: float,
+    run: Run, rows: Rows, metrics: Sequence[PairedScores], columns: Iterable[str], settings: Settings
 ) -> list[SliceDifference]:
-    """Each metric's difference in each slice, by Student's test, corrected (Holm) over all slices and metrics.
-
-    `limits` has the possible range of each metric's difference.
-    """
+    """Each metric's difference in each slice, tested as on all rows, corrected (Holm) over all slices and metrics."""
     results = []
-    by_t = Confidence("t", level=confidence.level)
     for names in columns:
         groups, values = run.groups(run.columns_of(names))
         groups = groups[rows]
-        for metric, all_rows in differences.items():
-            scored = ~np.isnan(all_rows)
+        for scores in metrics:
+            scored = scores.scored
+            on_all = float((scores.b - scores.a)[scored].mean()) if scored.any() else 0.0
             for group, value in enumerate(values):
                 selected = scored & (groups == group)
-                part = all_rows[selected]
-                n = len(part)
-                if n < _FEWEST:
+                if _units(scores, selected) < _FEWEST:
                     continue
-                part_codes = None if codes is None else codes[selected]
-                units = Clustered.of(part, part_codes)
-                if len(units) < 2:
+                part = difference_of(scores.part(selected), settings, enough=_ENOUGH)
+                if part.mean is None or part.p is None:
                     continue
-                interval = within(interval_of(part, by_t, codes=part_codes)[0], limits[metric])
-                p = paired_p(units, STUDENT, 0, 0)
-                mean = float(part.mean())
-                opposite = mean * float(all_rows[scored].mean()) < 0
-                label = slice_label(value)
-                results.append(SliceDifference(names, label, metric, n, mean, interval, p, p, n < SMALL, opposite))
+                matters = part.excludes_zero and abs(part.mean) >= (scores.margin or 0.0)
+                results.append(
+                    SliceDifference(
+                        column=names,
+                        value=slice_label(value),
+                        metric=scores.measure.name,
+                        n=part.n,
+                        n_clusters=part.n_clusters,
+                        difference=part.mean,
+                        interval=part.interval,
+                        p=part.p,
+                        p_adjusted=part.p,
+                        small=is_few(part.n, part.n_clusters),
+                        turns=matters and part.mean * on_all < 0,
+                    )
+                )
     adjusted = holm([result.p for result in results]).tolist()
     return [
-        replace(result, p_adjusted=p, turns=result.turns and p < alpha)
+        replace(result, p_adjusted=p, turns=result.turns and p < settings.alpha)
         for result, p in zip(results, adjusted, strict=True)
     ]
+
+
+def _units(scores: PairedScores, selected: npt.NDArray[np.bool_]) -> int:
+    """The number of rows, or of clusters of rows."""
+    return int(selected.sum()) if scores.codes is None else len(np.unique(scores.codes[selected]))

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, compare
+from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, compare, shared_measures
 from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
@@ -35,6 +35,7 @@ from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.stats.intervals import Interval, difference_limits, is_few
+from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
@@ -216,7 +217,10 @@ class _Baselines:
         """The baseline of a rule, and the run compared with it."""
         baseline = self.run(rule)
         if baseline not in self._comparisons:
-            self._comparisons[baseline] = compare([baseline, run], slices=[], movers=0)
+            named = [other.metric for other in self._gate.rules if other.baseline and self.run(other) == baseline]
+            metrics = [measure.name for measure in shared_measures(baseline, run)]
+            metrics += [name for name in dict.fromkeys(named) if name not in metrics]  # such as latency_ms
+            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], movers=0)
         return baseline, self._comparisons[baseline]
 
 
@@ -249,10 +253,11 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> 
         return result.sentence if result.difference is None else no_interval(result.sentence)
     best = result.interval[1] if result.direction == "higher" else -result.interval[0]
     worse = not passed and best < -rule.value
-    needed = result.n * (result.smallest / rule.value) ** 2 if result.smallest and rule.value else 0.0
+    variances = Variances((result.standard_error or 0.0) ** 2 * result.n_questions)
+    needed: float = questions_needed(variances, rule.value) if rule.value else 0.0
     if rule.value and math.isfinite(span):
-        needed = max(needed, 3 * span / rule.value * result.n / (result.n_clusters or result.n))
-    unclear = not passed and not worse and needed > result.n
+        needed = max(needed, 3 * span / rule.value * result.n_questions / (result.n_clusters or result.n))
+    unclear = not passed and not worse and needed > result.n_questions
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
     worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
     return margin_reason(

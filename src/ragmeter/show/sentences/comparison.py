@@ -14,6 +14,9 @@ _ALL, _MOST = 3, 8
 #: The most metrics that are listed by name alone; others are counted.
 _NAMED = 8
 _USUAL_ALPHA, _USUAL_LEVEL = 0.05, 0.95
+#: With fewer rows, or clusters of rows, there is no test.
+_FEWEST = 2
+_NO_SPREAD = "no test: all differences are the same, and a spread of nothing has no t"
 
 
 class JudgedDifference(Protocol):
@@ -30,36 +33,37 @@ class JudgedDifference(Protocol):
     @property
     def n_clusters(self) -> int | None: ...
     @property
+    def margin(self) -> float | None: ...
+    @property
     def verdict(self) -> str: ...
 
 
-def preference_sentence(
-    before: object, after: object, summary: Mapping[str, Any], counts: Mapping[str, int], inconsistent: int = 0
-) -> str:
-    """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied.
+class SliceOfDifference(Protocol):
+    """A metric's difference on a slice, as a sentence needs it."""
 
-    `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
-    """
-    mean, interval = summary["mean"], summary["interval"]
-    if mean is None:
-        return f"the judge gave no verdict on the answers of {after} and {before}"
-    low_high = f" [{number(interval[0])} to {number(interval[1])}]" if interval else ""
-    spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    contradicted = "tied because the judge contradicted itself when the order was swapped"
-    swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
-    return (
-        f"the judge prefers {after} to {before} in {number(mean)} of the questions{low_high}, a tie counting one half: "
-        f"{spread}; n = {summary['n_scored']:,} of {summary['n_total']:,}{swapped}"
-    )
+    @property
+    def difference(self) -> float: ...
+    @property
+    def interval(self) -> Interval | None: ...
+    @property
+    def p_adjusted(self) -> float: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def n_clusters(self) -> int | None: ...
 
 
 @dataclass(frozen=True)
 class Wording:
-    """Sentences about differences. It has the intervals' level, alpha, and the number of tests for the correction."""
+    """Sentences about differences: by the intervals' level, alpha, and the number of tests for the correction.
+
+    `margins` has the metrics whose margin was given; that of the others is a share of their range.
+    """
 
     level: float
     alpha: float
     tests: int
+    margins: frozenset[str] = frozenset()
 
     def difference(self, metric: str, a: str, b: str, result: JudgedDifference) -> str:
         """The result of one metric: the difference, its interval, whether it is significant, p and n."""
@@ -68,24 +72,74 @@ class Wording:
         same_mean = f"{b} and {a} have the same mean"
         text = f"{metric}: {f'{b} is {signed(result.difference)} against {a}' if result.difference else same_mean}"
         text += self._between(result.interval)
+        n = counted(result.n, result.n_clusters)
         if result.p_holm is None:
-            return f"{text}, too few questions for a test (n = {result.n:,})"
+            few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
+            return f"{text}, {'too few questions for a test' if few else _NO_SPREAD} ({n})"
+        if result.verdict == "no verdict":
+            disagree = f"the interval and the test disagree{self._at}: a few rows decide"
+            return f"{text}, {disagree} ({self._p(result.p_holm)}, {n})"
+        if result.verdict == "significant, but small":
+            share = "" if metric in self.margins else ", 1% of the metric's range"
+            n += f"; small: less than {given(result.margin or 0.0)}{share}"
+            return f"{text}, {result.verdict}{self._corrected(result.p_holm, n)}"
         verdict = result.verdict if result.verdict.startswith("not ") else f"significantly {result.verdict}"
-        return f"{text}, {verdict}{self._corrected(result.p_holm, counted(result.n, result.n_clusters))}"
+        return f"{text}, {verdict}{self._corrected(result.p_holm, n)}"
 
-    def turned(self, where: str, metric: str, difference: float, interval: Interval | None, p: float, n: int) -> str:
+    def preference(
+        self,
+        before: object,
+        after: object,
+        summary: Mapping[str, Any],
+        counts: Mapping[str, int],
+        inconsistent: int = 0,
+        *,
+        p_holm: float | None,
+        significant: bool | None,
+    ) -> str:
+        """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied.
+
+        `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
+        `significant` says whether the win rate is not one half by chance, None where the interval says otherwise.
+        """
+        mean, interval = summary["mean"], summary["interval"]
+        if mean is None:
+            return f"the judge gave no verdict on the answers of {after} and {before}"
+        spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        contradicted = "tied because the judge contradicted itself when the order was swapped"
+        swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
+        low_high = f" ({percent(self.level)}: {number(interval[0])} to {number(interval[1])})" if interval else ""
+        clusters = summary["n_clusters"]
+        n = f"n = {summary['n_scored']:,} of {summary['n_total']:,}"
+        n += "" if clusters is None else f" in {clusters:,} clusters"
+        if p_holm is None:
+            tested = f"too few questions for a test ({n})"
+        elif significant is None:
+            tested = f"the interval and the test disagree{self._at}: a few rows decide ({self._p(p_holm)}, {n})"
+        else:
+            chance = "significantly more often than not" if mean > 0.5 else "significantly less often than not"
+            tested = f"{chance if significant else 'not significant'}{self._corrected(p_holm, n)}"
+        prefers = f"the judge prefers {after} to {before} in {number(mean)} of the questions{low_high}"
+        return f"{prefers}, {tested}; a tie counts one half: {spread}{swapped}"
+
+    def turned(self, where: str, metric: str, part: SliceOfDifference) -> str:
         """A slice on which the difference has the opposite sign."""
-        text = f"the other way round where {where}: {metric} {signed(difference)}{self._between(interval)}"
-        return f"{text}, significant{self._corrected(p, counted(n, None))}"
+        text = f"the other way round where {where}: {metric} {signed(part.difference)}{self._between(part.interval)}"
+        return f"{text}, significant{self._corrected(part.p_adjusted, counted(part.n, part.n_clusters))}"
 
     def _between(self, interval: Interval | None) -> str:
         return "" if interval is None else f" ({percent(self.level)}: {signed_interval(interval)})"
 
     def _corrected(self, p: float, n: str) -> str:
         correction = f" after correction over {self.tests:,} tests" if self.tests > 1 else ""
-        at = "" if self.alpha == _USUAL_ALPHA else f" at alpha {given(self.alpha)}"
-        name = "Holm p" if self.tests > 1 else "p"
-        return f"{at}{correction} ({equals(name, p_value(p, self.alpha))}, {n})"
+        return f"{self._at}{correction} ({self._p(p)}, {n})"
+
+    @property
+    def _at(self) -> str:
+        return "" if self.alpha == _USUAL_ALPHA else f" at alpha {given(self.alpha)}"
+
+    def _p(self, p: float) -> str:
+        return equals("Holm p" if self.tests > 1 else "p", p_value(p, self.alpha))
 
 
 def judged_differently(metrics: str, a: str, b: str, differing: Mapping[str, tuple[Any, Any]], instead: str) -> str:
@@ -140,25 +194,37 @@ def clustered_by(column: str | None, others: Mapping[str, str]) -> str:
     return f", clustered by {column}{f' ({own})' if own else ''}" if column else ""
 
 
-def overview(significant: Mapping[str, str], others: Mapping[str, str], nearest: str | None, more: str) -> str:
+def overview(
+    significant: Mapping[str, str],
+    small: Mapping[str, str],
+    undecided: Mapping[str, str],
+    others: Mapping[str, str],
+    nearest: str | None,
+    more: str,
+) -> str:
     """The differences of two runs: of a few metrics all, of many the significant ones.
 
-    Both mappings have the metrics' sentences; `nearest` is the one of the others with the smallest p-value.
+    The mappings have the metrics' sentences: those with a significant difference, a small one, without a verdict, and
+    without a significant difference; `nearest` is the one of the latter with the smallest p-value.
     """
-    if not (significant or others):
+    metrics = {**significant, **small, **undecided, **others}
+    if not metrics:
         return ""
     names = list(significant)
-    if len(significant) + len(others) <= _ALL:
-        sentences = [*significant.values(), *others.values()]
-    elif nearest is not None and not significant:
+    if len(metrics) <= _ALL:
+        sentences = list(metrics.values())
+    elif nearest is not None and len(others) == len(metrics):
         none = f"No significant difference on any of {len(others):,} metrics"
         sentences = [f"{none}; the nearest to one: {others[nearest]}"]
     else:
         sentences = [significant[name] for name in names[:_MOST]]
-        if len(names) > _MOST:
-            sentences.append(f"Significant as well: {_listed(names[_MOST:])}")
-        if others:
-            sentences.append(f"Not significant: {_listed(list(others))}")
+        listed = {
+            "Significant as well": names[_MOST:],
+            "Significant, but small": list(small),
+            "No verdict": list(undecided),
+            "Not significant": list(others),
+        }
+        sentences += [f"{title}: {_listed(metrics)}" for title, metrics in listed.items() if metrics]
     return ". ".join([*sentences, more] if more else sentences) + "."
 
 
@@ -181,6 +247,8 @@ def kept_sentence(created: str, settings: Mapping[str, Any]) -> str:
         parts.append(f"intervals: {percent(settings['level'])}")
     if metrics := settings["metrics"]:
         parts.append(f"metrics: {metrics if isinstance(metrics, str) else ', '.join(metrics)}")
+    if margins := settings.get("margin"):
+        parts.append(f"margins: {', '.join(f'{name}={given(margin)}' for name, margin in margins.items())}")
     if settings["slices"] is not None:
         parts.append(f"slices: {', '.join(settings['slices']) or 'none'}")
     return f"The comparison that was kept on {created}; {', '.join(parts)}."

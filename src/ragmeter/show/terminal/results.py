@@ -81,7 +81,8 @@ def show_plan(plan: Plan) -> None:
     if plan.smallest:
         rows = [(f"{questions:,}", number(difference)) for questions, difference in plan.smallest.items()]
         out.print(_table("so many questions", f"show a true difference{of_metric} of", rows))
-    out.print(f"with {percent(plan.power)} power, two-sided at alpha {given(plan.alpha)}")
+    correction = f" after correction over {plan.tests:,} tests" if plan.tests > 1 else ""
+    out.print(f"with {percent(plan.power)} power, two-sided at alpha {given(plan.alpha)}{correction}")
     out.sentence(_basis(plan))
 
 

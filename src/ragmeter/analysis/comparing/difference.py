@@ -1,0 +1,100 @@
+"""One metric's difference between two runs on some rows, measured alike for the whole and for a slice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.confidence import MCNEMAR, RANDOMISATION, Confidence
+from ragmeter.stats.intervals import Interval, difference_interval
+from ragmeter.stats.paired import paired_p
+from ragmeter.table import Measure, Scores
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a comparison."""
+
+    confidence: Confidence
+    test: str
+    alpha: float
+    movers: int
+
+
+@dataclass(frozen=True)
+class PairedScores:
+    """One metric's scores of two runs, row by row, NaN where there is none, and the clusters of the rows.
+
+    `limits` is the range of a difference; a difference smaller than `margin` is small.
+    """
+
+    measure: Measure
+    a: Scores
+    b: Scores
+    codes: Codes | None
+    limits: Interval
+    margin: float | None
+
+    @property
+    def scored(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a score in both runs."""
+        return ~np.isnan(self.b - self.a)
+
+    def part(self, selected: npt.NDArray[np.bool_]) -> PairedScores:
+        """The scores of some rows."""
+        codes = None if self.codes is None else self.codes[selected]
+        return replace(self, a=self.a[selected], b=self.b[selected], codes=codes)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean of the differences b - a, its interval, and the p-value of no difference.
+
+    `p` is None for fewer than two rows or clusters, and where a test has no result. `excludes_zero` says whether the
+    interval at the level 1 - alpha excludes a difference of 0, as a p-value below alpha does.
+    """
+
+    n: int
+    n_clusters: int | None
+    mean: float | None
+    standard_error: float | None
+    interval: Interval | None
+    interval_method: str
+    test: str
+    p: float | None
+    excludes_zero: bool
+
+
+def difference_of(scores: PairedScores, settings: Settings, *, enough: int | None = None) -> Difference:
+    """Measure and test a difference on rows that are scored in both runs; `enough` is that of `randomisation_p`."""
+    differences, confidence, binary = scores.b - scores.a, settings.confidence, scores.measure.binary
+    n = len(differences)
+    units = Clustered.of(differences, scores.codes)
+    testable = len(units) >= 2
+    test = RANDOMISATION if settings.test == MCNEMAR and not binary else settings.test
+
+    def interval_at(level: float) -> tuple[Interval | None, str]:
+        at_level = replace(confidence, level=level)
+        return difference_interval(
+            scores.a, scores.b, at_level, binary=binary, codes=scores.codes, limits=scores.limits
+        )
+
+    interval, method = interval_at(confidence.level)
+    of_test = interval
+    if not math.isclose(confidence.level, 1 - settings.alpha):
+        of_test = interval_at(1 - settings.alpha)[0]
+    return Difference(
+        n=n,
+        n_clusters=None if scores.codes is None else len(units),
+        mean=float(differences.mean()) if n else None,
+        standard_error=units.standard_error() if testable else None,
+        interval=interval,
+        interval_method=method,
+        test=test,
+        p=paired_p(units, test, confidence.draws, confidence.seed, enough=enough) if testable else None,
+        excludes_zero=of_test is not None and (of_test[0] > 0 or of_test[1] < 0),
+    )
