@@ -72,7 +72,7 @@ def mean_interval(mean: float, sd: float, n: int, level: float = 0.95) -> Interv
     return mean - margin, mean + margin
 
 
-def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval | None:
+def wilson_interval(successes: float, n: float, level: float = 0.95) -> Interval | None:
     """Wilson's score interval for a rate; None for no trials."""
     if n < 1:
         return None
@@ -81,6 +81,13 @@ def wilson_interval(successes: float, n: int, level: float = 0.95) -> Interval |
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     margin = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     return max(0.0, centre - margin), min(1.0, centre + margin)
+
+
+def wilson_at(rate: float, worth: float, freedom: float, level: float = 0.95) -> Interval | None:
+    """Wilson's interval for a rate at an effective number of trials, whose variance has these degrees of freedom."""
+    p = 0.5 + level / 2
+    n = max(1.0, worth * (z_quantile(p) / t_quantile(p, freedom)) ** 2)
+    return wilson_interval(rate * n, n, level)
 
 
 def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Interval | None:

@@ -39,7 +39,8 @@ def test_a_random_sample(tmp_path: Path) -> None:
     beside = np.array([judge[row["qid"]] for row in labels])
     rest = np.array([score for qid, score in judge.items() if qid not in held])
     low, high = ppi_mean_ci(people, beside, rest, alpha=0.05)
-    assert found.corrected.interval == pytest.approx((low.item(), high.item()), abs=1e-9)
+    assert found.corrected.value == pytest.approx((low.item() + high.item()) / 2, abs=1e-9)
+    assert found.corrected.standard_error == pytest.approx((high - low).item() / 2 / 1.959963984540054, abs=1e-9)
     assert found.judge.both_correct == ((people == 1) & (beside == 1)).sum()
     assert found.judge.judge_alone_correct == ((people == 0) & (beside == 1)).sum()
     assert found.judge.agreement.value == pytest.approx((people == beside).mean())
@@ -176,7 +177,15 @@ def test_rows_that_are_not_independent_or_not_scored(tmp_path: Path) -> None:
     run = evaluate(rows, metrics="exact_match", run="talk", output_dir=tmp_path).folder
     assert run is not None
     found = calibrate(run, [{"qid": str(i), "label": i % 3 > 0} for i in range(40)])
-    assert warned(found, "rows of one conversation")
+    assert warned(found, "the labels are of 20 such groups")
+    apart = evaluate(
+        [{**row, "session_id": None} for row in rows], metrics="exact_match", run="apart", output_dir=tmp_path
+    )
+    alone = calibrate(apart, [{"qid": str(i), "label": i % 3 > 0} for i in range(40)])
+    assert (found.clustered, alone.clustered) == (True, False)
+    for estimate in ("raw", "labels_alone", "corrected"):
+        assert getattr(found, estimate).value == pytest.approx(getattr(alone, estimate).value)
+        assert getattr(found, estimate).interval != getattr(alone, estimate).interval
     assert found.n_unscored_labels == 4
     assert warned(found, "4 labelled rows have no score")
     assert found.n_scored == 90
