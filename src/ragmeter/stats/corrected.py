@@ -28,7 +28,6 @@ from ragmeter.stats.design import Drawn, InClusters
 from ragmeter.stats.intervals import wilson_at, wilson_interval
 from ragmeter.table import Scores
 
-
 #: The most of the judge's spread that one cluster is taken to make up.
 _MOST_LEVERAGE = 0.5
 

@@ -47,9 +47,7 @@ def test_a_random_sample(tmp_path: Path) -> None:
     assert found.labels_alone.value == pytest.approx(people.mean())
     assert found.raw.value == pytest.approx(np.mean(list(judge.values())))
     assert found.rogan_gladen.value is not None
-    assert found.warnings == (
-        "80 labels are few: with so few the corrected interval holds a little less often than it says",
-    )
+    assert found.warnings == ("80 labels are few: the corrected interval is wide, and more labels make it narrower",)
     assert "exact_match says" in found.sentence
     assert found.between_people is None
 
@@ -133,6 +131,15 @@ def test_a_threshold_makes_a_verdict(tmp_path: Path) -> None:
     assert found.raw.value == pytest.approx((run.scores("token_f1") >= 0.99).mean())
     lower = calibrate(run, labels, metric="normalized_distance", threshold=0.01)
     assert lower.judge.agreement == found.judge.agreement
+
+
+def test_a_metric_by_its_short_name(tmp_path: Path) -> None:
+    run = make_run(tmp_path, metrics="rouge_l_score[language=es],rouge_l_score[language=en],meteor_score[language=en]")
+    labels = labelled(run, 60, metrics="meteor_score")
+    found = calibrate(run, labels, metric="meteor_score", threshold=0.5)
+    assert found.metric == "meteor_score[language=en]"
+    with pytest.raises(UsageError, match="rouge_l_score could be rouge_l_score"):
+        calibrate(run, labels, metric="rouge_l_score", threshold=0.5)
 
 
 def warned(found: Calibration, words: str) -> bool:

@@ -12,7 +12,7 @@ from ragmeter.stats.agreement import Estimate
 
 _NAMED = 5
 
-FEW_LABELS = "{n:,} labels are few: with so few the corrected interval holds a little less often than it says"
+FEW_LABELS = "{n:,} labels are few: the corrected interval is wide, and more labels make it narrower"
 UNKNOWN_DESIGN = (
     "the labels have no column `weight` or `stratum_rows`: they are taken for a simple random sample, and if they were "
     "chosen otherwise, every number here is off"
