@@ -230,11 +230,11 @@ def test_two_runs_and_people_share_no_file(tmp_path: Path) -> None:
     runs = [Run.at(tmp_path / "runs" / name) for name in ("base", "base-x", "base_x")]
     people = ("y", "x-y", "x_y", "x y", "ñ", "a.b")
     assert len({labelling.path(run, rater).name.casefold() for run in runs for rater in people}) == 18
-    for run in runs:
+    for one in runs:
         for rater in people:
-            labelling.begin(run, rater, 3, "random", 0)
-    for run in runs:
-        assert set(labelling.files(run)) == {labelling.path(run, rater) for rater in people}
+            labelling.begin(one, rater, 3, "random", 0)
+    for one in runs:
+        assert set(labelling.files(one)) == {labelling.path(one, rater) for rater in people}
 
 
 def test_labels_of_a_run_that_was_replaced_are_refused(client: Client, tmp_path: Path) -> None:
