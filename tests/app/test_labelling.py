@@ -177,8 +177,13 @@ def key():
         print("reading", flush=True)
         sys.stdin.readline()  # until the app begins, too
     pressed += 1
-    return "c"
-sheet = Sheet.read(Path("labels-a-Ann.csv"))
+    return "c" if saved[-1] else "w"  # a label of the app that is shown now is left as it is
+saved = [True]
+class Watched(Sheet):
+    def record(self, *label):
+        saved.append(super().record(*label))
+        return saved[-1]
+sheet = Watched.read(Path("labels-a-Ann.csv"))
 sys.exit(Session(find_run("a", "runs"), sheet, "Ann", read_key=key).run())
 """
 
