@@ -104,21 +104,30 @@ def matching(name: str, names: Iterable[str]) -> list[str]:
     available = list(names)
     if name in available:
         return [name]
-    short = parse(name)
+    short = _parsed(name)
+    if short is None:
+        return []
     return [
         candidate
         for candidate in available
-        if (full := parse(candidate)).base == short.base and short.settings.items() <= full.settings.items()
+        if (full := _parsed(candidate)) is not None
+        and full.base == short.base
+        and short.settings.items() <= full.settings.items()
     ]
+
+
+def _parsed(name: str) -> Name | None:
+    """The parsed name; None for what is no metric's name, as a column of somebody's own."""
+    try:
+        return parse(name)
+    except UsageError:
+        return None
 
 
 def one_of(name: object, names: Iterable[str], owner: str) -> str:
     """The only full name that matches, or a KeyError that lists the names of `owner`."""
     available = list(names)
-    try:
-        matches = matching(name, available) if isinstance(name, str) else []
-    except UsageError:  # it is not a metric's name
-        matches = []
+    matches = matching(name, available) if isinstance(name, str) else []
     if len(matches) != 1:
         raise KeyError(f"{name!r}: {owner} has {', '.join(available)}")
     return matches[0]

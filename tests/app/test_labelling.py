@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +15,12 @@ import pytest
 
 import ragmeter
 from ragmeter.analysis.people.labels import read_labels
+from ragmeter.analysis.people.sheets import Sheet
+from ragmeter.app.labelling import Labelling
+from ragmeter.runs.run import Run
 from tests.app.serving import Client, serving
 from tests.app.test_pages import words
-from tests.command import call
+from tests.command import PATIENCE, call
 
 ROWS = [{"qid": str(i), "question": f"Q{i}", "answer": "a" if i % 3 else "b", "reference": "a"} for i in range(30)]
 
@@ -33,8 +38,8 @@ def begin(client: Client, rater: str = "Ann", **fields: Any) -> str:
     return str(__import__("json").loads(answer.text)["next"])
 
 
-def record(client: Client, place: int, label: str, rater: str = "Ann", note: str = "") -> int:
-    return client.post("/run/a/label/record", place=place, label=label, rater=rater, note=note).status
+def record(client: Client, place: int, label: str, rater: str = "Ann", **more: str) -> int:
+    return client.post("/run/a/label/record", place=place, label=label, rater=rater, **more).status
 
 
 def test_a_label_is_in_the_file_at_once(client: Client, tmp_path: Path) -> None:
@@ -157,6 +162,114 @@ def test_people_at_the_same_time_lose_nothing(client: Client, tmp_path: Path) ->
     for rater in raters:
         labels = read_labels(tmp_path / f"labels-a-{rater}.csv")
         assert [label.label for label in labels] == ["correct"] * 20
+
+
+TERMINAL = """
+import sys
+from pathlib import Path
+from ragmeter.analysis.people.sheets import Sheet
+from ragmeter.cli.label_session import Session
+from ragmeter.runs.finding import find_run
+pressed = 0
+def key():
+    global pressed
+    if not pressed:
+        print("reading", flush=True)
+        sys.stdin.readline()  # until the app begins, too
+    pressed += 1
+    return "c" if saved[-1] else "w"  # a label of the app that is shown now is left as it is
+saved = [True]
+class Watched(Sheet):
+    def record(self, *label):
+        saved.append(super().record(*label))
+        return saved[-1]
+sheet = Watched.read(Path("labels-a-Ann.csv"))
+sys.exit(Session(find_run("a", "runs"), sheet, "Ann", read_key=key).run())
+"""
+
+
+def test_the_app_and_a_terminal_at_the_same_time_lose_nothing(client: Client, tmp_path: Path) -> None:
+    begin(client, n=30)
+    terminal = subprocess.Popen(
+        [sys.executable, "-c", TERMINAL], cwd=tmp_path, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert terminal.stdin is not None
+    assert terminal.stdout is not None
+    assert any("reading" in line for line in terminal.stdout)
+    terminal.stdin.write("go\n")
+    terminal.stdin.flush()
+    for place in reversed(range(5, 30)):
+        assert record(client, place, "wrong", seen="", note=f"row {place}") in (200, 400)  # 400: labelled meanwhile
+    terminal.communicate(timeout=PATIENCE)
+    assert terminal.returncode == 0
+    rows = Sheet.read(tmp_path / "labels-a-Ann.csv").rows
+    assert [(row["label"], row["note"]) for row in rows] == [
+        ("wrong", f"row {place}") if row["label"] == "wrong" else ("correct", "") for place, row in enumerate(rows)
+    ]
+    assert len(rows) == 30
+
+
+def test_a_label_of_another_window_is_not_replaced_unseen(client: Client, tmp_path: Path) -> None:
+    page = client.page(begin(client))
+    assert 'data-seen=""' in page
+    assert record(client, 0, "wrong", seen="", note="from here") == 200
+    answer = client.post("/run/a/label/record", place=0, label="correct", rater="Ann", seen="")
+    assert answer.status == 400
+    assert "labelled meanwhile: wrong" in answer.text
+    assert 'data-seen="wrong"' in client.page("/run/a/label?rater=Ann&place=0")
+    assert record(client, 0, "correct", seen="wrong") == 200  # a note that was not changed is not sent
+    assert Sheet.read(tmp_path / "labels-a-Ann.csv").rows[0]["note"] == "from here"
+
+
+def test_a_sheet_that_others_have_labelled_in(client: Client, tmp_path: Path) -> None:
+    begin(client)
+    assert Sheet.read(tmp_path / "labels-a-Ann.csv").record(0, "correct", "Bob")
+    assert record(client, 1, "correct") == 400
+    assert "holds the labels of Bob" in words(client.ask("/run/a/label?rater=Ann").text)
+
+
+def test_two_runs_and_people_share_no_file(tmp_path: Path) -> None:
+    for run in ("base", "base-x", "base_x"):
+        ragmeter.evaluate(ROWS, metrics="exact_match", run=run, output_dir=tmp_path / "runs")
+    labelling = Labelling(tmp_path)
+    runs = [Run.at(tmp_path / "runs" / name) for name in ("base", "base-x", "base_x")]
+    people = ("y", "x-y", "x_y", "x y", "ñ", "a.b")
+    assert len({labelling.path(run, rater).name.casefold() for run in runs for rater in people}) == 18
+    for one in runs:
+        for rater in people:
+            labelling.begin(one, rater, 3, "random", 0)
+    for one in runs:
+        assert set(labelling.files(one)) == {labelling.path(one, rater) for rater in people}
+
+
+def test_labels_of_a_run_that_was_replaced_are_refused(client: Client, tmp_path: Path) -> None:
+    begin(client)
+    assert record(client, 0, "correct") == 200
+    others = [{**row, "answer": "something else"} for row in ROWS]
+    ragmeter.evaluate(others, metrics="exact_match", run="a", output_dir=tmp_path / "runs")
+    before = (tmp_path / "labels-a-Ann.csv").read_bytes()
+    answer = client.ask("/run/a/label?rater=Ann")
+    assert answer.status == 400
+    assert "has changed since the file was written" in words(answer.text)
+    assert "under another name" in words(answer.text)
+    assert record(client, 1, "correct") == 400
+    ragmeter.evaluate(ROWS[:2], metrics="exact_match", run="a", output_dir=tmp_path / "runs")
+    assert "the run has no row with qid" in words(client.ask("/run/a/label?rater=Ann").text)
+    assert (tmp_path / "labels-a-Ann.csv").read_bytes() == before
+    assert record(client, 0, "correct", "Eve") == 400  # who has not begun
+
+
+def test_names_and_ids_that_look_like_formulas_or_are_no_text(tmp_path: Path) -> None:
+    rows = [{**row, "qid": f"=1+{place}"} for place, row in enumerate(ROWS)]
+    ragmeter.evaluate(rows, metrics="exact_match", run="a", output_dir=tmp_path / "runs")
+    with serving(tmp_path / "runs", tmp_path) as client:
+        for rater in ("=Ann", "Ann\ud800", "  Ann"):
+            assert "0 of 20 labelled" in words(client.page(begin(client, rater)))
+            assert record(client, 0, "correct", rater, note="odd \udfff") == 200
+            assert record(client, 0, "wrong", rater, seen="correct") == 200
+        assert record(client, 1, "\ud800", "=Ann") == 400
+        assert client.ask("/run/a/label?rater=%ED%A0%80").status == 200
+    assert Sheet.read(tmp_path / "labels-a-Ann.csv").rows[0]["note"] == "odd \ufffd"
 
 
 def test_a_stratified_sample_is_the_one_of_the_command(tmp_path: Path) -> None:

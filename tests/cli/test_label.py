@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ragmeter import choose_sample, evaluate
-from ragmeter.analysis.people.labels import Sheet
+from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.cli.label_session import Session
 from ragmeter.runs.run import RunFolder
 from tests.analysis.people.helpers import make_run
@@ -82,7 +82,7 @@ def test_strata_and_errors(ragmeter: Run, tmp_path: Path) -> None:
 
 
 def session(
-    run: RunFolder, path: Path, keys: str, *, rater: str = "", contexts: bool = False, scores: bool = False
+    run: RunFolder, path: Path, keys: str, *, rater: str = "anna", contexts: bool = False, scores: bool = False
 ) -> Sheet:
     """A person who presses these keys, and then is gone."""
     pressed: Iterator[str] = iter(keys)
@@ -90,7 +90,7 @@ def session(
         sheet = Sheet.read(path)
     else:
         sheet = Sheet.of(choose_sample(run, 4), path)
-        sheet.write()
+        assert sheet.create()
     read: Callable[[], str] = lambda: next(pressed, "")  # noqa: E731
     assert Session(run, sheet, rater, contexts=contexts, scores=scores, read_key=read).run() == 0
     return Sheet.read(path)
@@ -110,14 +110,48 @@ def test_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 of 4 done" in shown
     assert "page" not in shown
     assert "exact_match" not in shown
-    done = session(run, path, "s" + "x1", rater="anna")
+    done = session(run, path, "s" + "x1")
     assert given(done) == ["wrong", "wrong", "skip", "correct"]
-    assert [row["rater"] for row in done.rows] == ["", "", "anna", "anna"]
+    assert [row["rater"] for row in done.rows] == ["anna"] * 4
     shown = capsys.readouterr().out
     assert "page" in shown
     assert "correct: 1, wrong: 2, skipped: 1, left: 0" in shown
     session(run, path, "")
     assert "question" not in capsys.readouterr().out
+
+
+def test_two_terminals_on_one_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the other one labels while a row is shown here is kept, and not asked about again."""
+    run = make_run(tmp_path)
+    path = tmp_path / "labels.csv"
+    assert given(session(run, path, "q")) == ["", "", "", ""]
+    sheet, other = Sheet.read(path), Sheet.read(path)
+
+    def keys() -> Iterator[str]:
+        assert other.record(0, "wrong", "anna")
+        assert other.record(1, "skip", "anna")
+        yield "c"  # of row 0, which is labelled by now
+        assert "labelled in another window" in capsys.readouterr().out
+        assert given(Sheet.read(path)) == ["wrong", "skip", "", ""]
+        yield "c"  # having seen that
+        assert other.record(3, "wrong", "anna")
+        yield "c"  # of row 2, the only one left
+        yield "q"
+
+    pressed = keys()
+    assert Session(run, sheet, "anna", read_key=lambda: next(pressed)).run() == 0
+    assert given(Sheet.read(path)) == ["correct", "skip", "correct", "wrong"]
+    assert "left: 0" in capsys.readouterr().out
+
+
+def test_the_name_is_in_a_file_to_fill_in(ragmeter: Run, tmp_path: Path) -> None:
+    make_run(tmp_path)
+    assert ragmeter("label", "demo", "--n", "5", "--blank", "--rater", "ana").returncode == 0
+    assert {row["rater"] for row in rows(tmp_path / "labels.csv")} == {"ana"}
+    assert ragmeter("label", "demo", "--n", "5", "--blank", "--output", "own.csv").returncode == 0
+    assert {row["rater"] for row in rows(tmp_path / "own.csv")} == {""}
+    assert ragmeter("label", "demo", "--blank", "--output", "own.csv", "--rater", "ana").returncode == 0
+    assert {row["rater"] for row in rows(tmp_path / "own.csv")} == {"ana"}
 
 
 def test_what_is_shown_only_if_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

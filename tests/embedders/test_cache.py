@@ -94,6 +94,70 @@ def test_a_second_run_embeds_nothing_and_loads_nothing(folder: Path, monkeypatch
     assert embed_all([*many, "one more"])["embedded"] == 1
 
 
+def flip(file: Path, content: bytes, bit: int) -> None:
+    """Flip one bit of the place where the file has this."""
+    whole = bytearray(file.read_bytes())
+    whole[whole.index(content) + bit // 8] ^= 1 << bit % 8
+    file.write_bytes(whole)
+
+
+def test_a_damaged_vector_is_computed_again_and_that_is_said(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Every bit counts, a sign as well, after which the vector is as long as before."""
+    many = texts()
+    embed_all(many)
+    with sqlite3.connect(folder / FILE) as database:
+        vectors = [vector for (vector,) in database.execute("SELECT vector FROM vectors")]
+    database.close()
+    for number, vector in enumerate(vectors[:5]):
+        flip(folder / FILE, vector, 31 if number == 0 else 37 * number)
+    with caplog.at_level(logging.WARNING, "ragmeter"):
+        assert embed_all(many)["embedded"] == 5  # which compares with the model's own vectors
+    assert "5 vectors in the cache of embeddings are damaged" in caplog.text
+    assert str(folder / FILE) in caplog.text
+    caplog.clear()
+    assert embed_all(many)["embedded"] == 0
+    assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    "harm", ["truncated = 'x'", "truncated = 1", "vector = 'text'", "vector = x''", "checksum = 7"]
+)
+def test_a_row_of_something_else_is_damaged(tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture) -> None:
+    key = keys_of(IDENTITY, ["a"])[0]
+    vector = np.array([0.6, 0.8], dtype=np.float32)
+    for _ in range(2):
+        cache = Cache(tmp_path)
+        assert cache.get([key]) == {}
+        cache.put({key: (False, vector)})
+        assert cache.get([key])[key][1].tolist() == vector.tolist()
+        cache.close()
+        with sqlite3.connect(tmp_path / FILE) as database:
+            database.execute(f"UPDATE vectors SET {harm}")  # noqa: S608
+        database.close()
+    assert "1 vector in the cache of embeddings is damaged" in caplog.text
+
+
+def test_a_file_of_the_version_before(tmp_path: Path) -> None:
+    """Its vectors have no checksum, and are used as long as they have the length that every vector has."""
+    keys = keys_of(IDENTITY, ["a", "b", "zero"])
+    rows = [np.array(vector, dtype="<f4").tobytes() for vector in ([0.6, 0.8], [0.6, 8e30], [0, 0])]
+    with sqlite3.connect(tmp_path / FILE) as database:
+        database.execute(
+            "CREATE TABLE vectors (key BLOB PRIMARY KEY, truncated INTEGER NOT NULL, vector BLOB NOT NULL)"
+        )
+        database.execute("CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        database.execute(f"PRAGMA application_id = {0x52414745}")
+        database.execute("PRAGMA user_version = 1")
+        database.executemany("INSERT INTO vectors VALUES (?, 0, ?)", zip(keys, rows, strict=True))
+    database.close()
+    cache = Cache(tmp_path)
+    assert set(cache.get(keys)) == {keys[0], keys[2]}
+    cache.put({keys[1]: (True, np.array([1, 0], dtype=np.float32))})
+    assert cache.get(keys)[keys[1]][1].tolist() == [1, 0]
+    cache.close()
+    assert cache.path == tmp_path / FILE
+
+
 def broken(folder: Path) -> None:
     (folder / FILE).write_bytes(b"this is no database at all, and it is longer than a header " * 20)
 

@@ -17,8 +17,8 @@ import pytest
 
 import ragmeter
 from ragmeter import Evaluation, RunFolder, evaluate
-from ragmeter.analysis.people.labels import Sheet
 from ragmeter.analysis.people.offline import recalibrate
+from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import InputError, UnknownNameError, UsageError

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+from typing import Any
+
 import numpy as np
 import pytest
 from ppi_py import classical_mean_ci, ppi_mean_ci, ppi_mean_pointestimate
 from statsmodels.stats.inter_rater import cohens_kappa as oracle_kappa
+from statsmodels.stats.proportion import proportion_confint
 
 from ragmeter.stats.agreement import Estimate, confusion, rate
 from ragmeter.stats.corrected import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
@@ -21,20 +25,90 @@ def judged(seed: int, n: int, right: float = 0.85) -> tuple[Scores, Scores]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("n", "rest", "right"), [(10, 40, 0.9), (100, 900, 0.85), (300, 50, 0.7), (60, 600, 0.3)])
+@pytest.mark.parametrize(("n", "rest", "right"), [(30, 120, 0.9), (100, 900, 0.85), (300, 50, 0.7), (60, 600, 0.3)])
 def test_ppi_is_the_package_s(seed: int, n: int, rest: int, right: float) -> None:
     people, judge = judged(seed, n + rest, right)
+    assert (people != judge)[:n].any()
     sides = people[:n], judge[:n], judge[n:]
     for level in (0.9, 0.95):
         found = ppi_mean(*sides, level).estimate
-        low, high = ppi_mean_ci(*sides, alpha=1 - level)
-        assert found.interval == pytest.approx((low.item(), high.item()), abs=1e-9)
+        assert normal(found, level) == pytest.approx(ends(ppi_mean_ci(*sides, alpha=1 - level)), abs=1e-9)
         assert found.value == pytest.approx(ppi_mean_pointestimate(*sides).item(), abs=1e-9)
     for weight in (0.0, 0.4, 1.0):
-        low, high = ppi_mean_ci(*sides, alpha=0.05, lam=weight)
-        assert ppi_mean(*sides, weight=weight).estimate.interval == pytest.approx((low.item(), high.item()), abs=1e-9)
+        interval = ends(ppi_mean_ci(*sides, alpha=0.05, lam=weight))
+        assert normal(ppi_mean(*sides, weight=weight).estimate) == pytest.approx(interval, abs=1e-9)
     low, high = classical_mean_ci(people[:n], alpha=0.05)
     assert ppi_mean(*sides).labels_error == pytest.approx((high - low) / 2 / 1.959963984540054, abs=1e-9)
+
+
+def normal(found: Estimate, level: float = 0.95) -> tuple[float, float]:
+    """The paper's interval."""
+    assert found.value is not None
+    assert found.standard_error is not None
+    margin = NormalDist().inv_cdf(0.5 + level / 2) * found.standard_error
+    return found.value - margin, found.value + margin
+
+
+def ends(interval: tuple[Any, Any]) -> tuple[float, float]:
+    return interval[0].item(), interval[1].item()
+
+
+def test_the_interval_is_wilson_s_at_the_effective_number_of_labels() -> None:
+    people, judge = judged(3, 1000, 0.9)
+    found = ppi_mean(people[:100], judge[:100], judge[100:]).estimate
+    assert found.value is not None
+    assert found.standard_error is not None
+    worth = found.value * (1 - found.value) / found.standard_error**2
+    worth *= (1.959963984540054 / 1.9842169515086827) ** 2  # Student's, with 99 degrees of freedom
+    assert found.interval == pytest.approx(proportion_confint(found.value * worth, worth, method="wilson"), abs=1e-9)
+
+
+def test_a_judge_who_agrees_on_all_labels_is_not_taken_for_perfect() -> None:
+    """The variance of one more mistake in two more labels is added, as in the audit of a cascade."""
+    people, judge = judged(4, 100_000, 1.0)
+    found = ppi_mean(people[:100], judge[:100], judge[100:]).estimate
+    plain = ppi_mean_ci(people[:100], judge[:100], judge[100:], alpha=0.05)
+    before = (plain[1] - plain[0]).item() / 2 / 1.959963984540054
+    added = 1 / 102 * 101 / 102 / 100 * (1 - 100 / 100_000)
+    assert found.standard_error == pytest.approx((before**2 + added) ** 0.5)
+
+
+def test_strata_without_a_mistake_are_not_taken_for_certain() -> None:
+    """Two strata of 900 and 100 rows, in each ten labels; people and judge agree in the large one."""
+    strata = np.repeat(np.array([0, 1], dtype=np.intp), 10)
+    drawn = Drawn.stratified(strata, np.array([900.0, 100.0]))
+    people = np.array([1.0] * 10 + [1, 0] * 5)
+    judge = np.array([1.0] * 10 + [1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
+    found = ppi_weighted(drawn, people, judge, np.repeat([1.0, 0.0], [950, 50])).estimate
+    assert found.interval is not None
+    assert found.interval[0] < 0.85
+    added = 1 / 12 * 11 / 12 * 0.9**2 / 10 * (1 - 10 / 900)
+    assert drawn.unseen(people != judge, people == 0) == pytest.approx(added)
+    share = drawn.share(people == judge, np.ones(20, dtype=np.bool_), 0.95, of="labels")
+    assert share.interval is not None
+    assert share.interval[0] < 0.85
+
+
+def test_turns_of_conversations_count_as_conversations() -> None:
+    """Each answer is there four times in one conversation: that is worth as much as once each."""
+    people, judge = judged(5, 400, 0.85)
+    once = InClusters.of(np.ones(100), np.arange(100))
+    four = InClusters.of(np.ones(400), np.repeat(np.arange(100), 4))
+    single = ppi_clustered(once, people[:100], judge[:100], judge).estimate
+    repeated = ppi_clustered(
+        four,
+        np.repeat(people[:100], 4),
+        np.repeat(judge[:100], 4),
+        np.repeat(judge, 4),
+        clusters=np.repeat(np.arange(400), 4),
+    ).estimate
+    assert repeated.value == pytest.approx(single.value)
+    assert repeated.interval == pytest.approx(single.interval)
+    assert repeated.standard_error == pytest.approx(single.standard_error)
+    everything = np.ones(400, dtype=np.bool_)
+    assert four.share(np.ones(400, dtype=np.bool_), everything, 0.95, of="rows").interval == pytest.approx(
+        once.share(np.ones(100, dtype=np.bool_), everything[:100], 0.95, of="rows").interval
+    )
 
 
 def test_a_judge_who_says_the_same_of_all_gets_no_weight() -> None:

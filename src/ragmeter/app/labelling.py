@@ -7,24 +7,29 @@ import hashlib
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
-from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet
+from ragmeter.analysis.people.claims import places_of
+from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
 from ragmeter.analysis.people.sampling import choose_sample
+from ragmeter.analysis.people.sheets import Sheet
+from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.app import wording
 from ragmeter.app.agreement import agreement_link
 from ragmeter.app.calibrating import calibration_part
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import command, field, options, section, worded
-from ragmeter.app.queries import Database
-from ragmeter.errors import UsageError
+from ragmeter.errors import InputError, UsageError
+from ragmeter.io.cells import whole
 from ragmeter.io.write import RUNS
 from ragmeter.runs.run import Run
 
 LABELS = (CORRECT, WRONG, SKIPPED)
-_PLAIN = re.compile(r"[^\w-]+")
+#: What file names don't have: of a run's name, and of a person's.
+_PLAIN, _NOT_IN_NAMES = re.compile(r"[^\w-]+"), re.compile(r"\W+")
+_OF_A_PERSON = re.compile(r"\w+(?:-[0-9a-f]{8})?")
 _LONGEST_NAME = 40
 #: Calibration needs a few labels of each kind.
 _ENOUGH = 10
@@ -32,20 +37,32 @@ _ENOUGH = 10
 _MOST_COUNTED = 200_000
 
 
+@dataclass(frozen=True)
+class OpenSheet:
+    """A person's sheet, and the place of each of its rows in the run."""
+
+    sheet: Sheet
+    places: list[int]
+
+
 class Labelling:
-    """The files of labels in a folder. A file is read, changed and written by one request at a time."""
+    """The sheets in a folder: one for each run and person."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lock = Lock()
 
     def path(self, run: Run, rater: str) -> Path:
-        """The file of one person's labels of a run. Neither name becomes a path: other characters are replaced."""
-        return self._folder / f"labels-{_plain(run.name)}-{_plain(rater or 'me')}.csv"
+        """The file of one person's labels of a run. Neither name becomes a path: other characters are replaced.
+
+        A person's has no hyphen, but before a hash: so that `x-y` of the run `base` is not `y` of the run `base-x`.
+        """
+        return self._folder / f"labels-{_plain(run.name)}-{_plain(whole(rater).strip() or 'me', _NOT_IN_NAMES)}.csv"
 
     def files(self, run: Run) -> list[Path]:
-        """Every person's file of labels of a run; another run whose name begins with this one's may be among them."""
-        return sorted(self._folder.glob(f"labels-{glob.escape(_plain(run.name))}-*.csv"))
+        """Every person's file of labels of a run."""
+        begin = f"labels-{_plain(run.name)}-"
+        files = sorted(self._folder.glob(f"{glob.escape(begin)}*.csv"))
+        return [file for file in files if _OF_A_PERSON.fullmatch(file.stem.removeprefix(begin))]
 
     def begin(self, run: Run, rater: str, n: int, by: str, seed: int, strata: Sequence[str] = ()) -> None:
         """Draw the sample, unless this person has begun already. `strata` are columns, for a stratified one."""
@@ -53,42 +70,70 @@ class Labelling:
             raise UsageError(f"{by[:40]!r} is not one of {', '.join(wording.SAMPLES)}")
         if not 1 <= n <= 10_000:
             raise UsageError(f"the number of rows must be from 1 to 10,000, got {n}")
-        with self._lock:
-            path = self.path(run, rater)
-            if not path.exists():
-                columns = strata if by == "stratified" else ()
-                Sheet.of(choose_sample(run, n, by=by, strata=columns, seed=seed), path).write()
-
-    def sheet(self, run: Run, rater: str) -> Sheet | None:
-        """This person's labels, if they have begun."""
         path = self.path(run, rater)
-        return Sheet.read(path) if path.exists() else None
+        if not path.exists():
+            columns = strata if by == "stratified" else ()
+            Sheet.of(choose_sample(run, n, by=by, strata=columns, seed=seed), path).create()
 
-    def record(self, run: Run, rater: str, place: int, label: str, note: str) -> None:
-        """Save a label, or remove it with an empty one."""
+    def opened(self, run: Run, rater: str) -> OpenSheet | None:
+        """This person's sheet, if they have begun. Labels of other answers than the run's are refused."""
+        path = self.path(run, rater)
+        if not path.exists():
+            return None
+        try:
+            sheet = Sheet.read(path)
+            sheet.check_rater(rater)
+            if sheet.of_claims:
+                raise UsageError(f"{path} has labels of claims", hint="`ragmeter label` goes on with it")
+            return OpenSheet(sheet, _places(run, sheet))
+        except InputError as error:
+            hint = f"begin anew under another name, or move {path} to another folder"
+            raise UsageError(error.message, hint=hint) from error
+
+    def record(
+        self, run: Run, rater: str, place: int, label: str, note: str | None = None, seen: str | None = None
+    ) -> None:
+        """Save a label, or remove it with an empty one. A note of None stays as it is.
+
+        `seen` is the row's label that the page has shown: one that was given meanwhile is not replaced.
+        """
         if label not in (*LABELS, ""):
             raise UsageError(f"{label[:40]!r} is not a label")
-        with self._lock:
-            sheet = self.sheet(run, rater)
-            if sheet is None or not 0 <= place < len(sheet.rows):
-                raise UsageError("there is no such row in this person's labels")
-            if note or sheet.rows[place].get("note"):
-                sheet.rows[place]["note"] = note[:1_000]
-            sheet.record(place, label or None, rater)
+        own = self.opened(run, rater)
+        if own is None or not 0 <= place < len(own.sheet.rows):
+            raise UsageError("there is no such row in this person's labels")
+        note = None if note is None else note[:1_000]
+        if not own.sheet.record(place, label or None, rater, seen=seen, note=note):
+            raise UsageError(
+                wording.LABELLED_ELSEWHERE.format(label=own.sheet.rows[place]["label"] or wording.NO_LABEL)
+            )
 
 
-def _plain(name: str) -> str:
+def _places(run: Run, sheet: Sheet) -> list[int]:
+    """Where the sheet's rows are in the run, if the run has the same answers as when the sheet was made."""
+    rows = places_of(read_columns(run, ["qid"])["qid"])
+    unknown = next((row["qid"] for row in sheet.rows if row["qid"] not in rows), None)
+    if unknown is not None:
+        raise InputError(f"the run has no row with qid {unknown!r}", file=str(sheet.path))
+    places = [rows[row["qid"]] for row in sheet.rows]
+    answers = Answers(run)
+    sheet.check_texts("answer", [answers[place] for place in places])
+    return places
+
+
+def _plain(name: str, replaced: re.Pattern[str] = _PLAIN) -> str:
     """A name for a file; where characters had to be replaced or cut, a hash keeps it distinct."""
-    plain = _PLAIN.sub("_", name)[:_LONGEST_NAME]
+    plain = replaced.sub("_", name)[:_LONGEST_NAME]
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
 
 
-def label_page(run: Run, labelling: Labelling, database: Database, query: Any) -> list[Content]:
+def label_page(run: Run, labelling: Labelling, query: Any) -> list[Content]:
     """The page's content: the form to begin, or the next row to label."""
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
-    sheet = labelling.sheet(run, rater) if "rater" in query else None
-    if sheet is None:
+    own = labelling.opened(run, rater) if "rater" in query else None
+    if own is None:
         return [_begin(run, rater), agreement_link(run, labelling.files(run))]
+    sheet = own.sheet
     done = sum(bool(row["label"]) for row in sheet.rows)
     place = _place(sheet, query.get("place"))
     progress = element("progress", value=done, max=len(sheet.rows), aria_label=wording.LABEL)
@@ -98,7 +143,7 @@ def label_page(run: Run, labelling: Labelling, database: Database, query: Any) -
         back = _back(run, _fields(query), len(sheet.rows))
         done_note = element("p", wording.ALL_LABELLED, " ", back, class_="note good")
         return [status, done_note, agreement_link(run, labelling.files(run)), _calibration(run, sheet, query), file]
-    return [status, _row(run, database, sheet, place, query), _calibration(run, sheet, query), file]
+    return [status, _row(run, own, place, query), _calibration(run, sheet, query), file]
 
 
 def _command(run: Run, sheet: Sheet, rater: str) -> str:
@@ -143,12 +188,11 @@ def _columns(names: Sequence[str]) -> Markup:
     return element("fieldset", element("legend", wording.STRATA), [joined(box, " ") for box in boxes], class_="strata")
 
 
-def _row(run: Run, database: Database, sheet: Sheet, place: int, query: Any) -> Markup:
-    row = sheet.rows[place]
+def _row(run: Run, own: OpenSheet, place: int, query: Any) -> Markup:
+    row = own.sheet.rows[place]
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
     fields = _fields(query)
-    index = database.places_of(run, [row["qid"]])[row["qid"]]
-    (record,) = run.records([index], ["question", "reference", "answer"])
+    (record,) = run.records([own.places[place]], ["question", "reference", "answer"])
     reference = record.get("reference") or []
     buttons = [
         element("button", label, type="button", class_="quiet", data_label=value)
@@ -174,6 +218,7 @@ def _row(run: Run, database: Database, sheet: Sheet, place: int, query: Any) -> 
         id="label",
         data_place=place,
         data_rater=rater,
+        data_seen=row["label"],
         data_next=address("run", run.name, "label", **fields),
     )
 

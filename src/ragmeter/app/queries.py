@@ -184,11 +184,6 @@ class Database:
         by_place = {place: dict(zip(names, cells, strict=True)) for place, *cells in rows}
         return [by_place[place] for place in places]
 
-    def places_of(self, run: Run, qids: Sequence[str]) -> dict[str, int]:
-        """Where these qids are in a run."""
-        query = f"SELECT qid, file_row_number FROM {_source(run)} WHERE list_contains(?, qid)"  # noqa: S608
-        return {qid: int(place) for qid, place in self._ask(query, [_files(run), list(qids)], _all)}
-
     def _order(self, run: Run, wish: Wish) -> range | Places:
         """The places of the wanted rows in their order: as they are in the file, if nothing is asked for."""
         texts = self._texts_of(run)

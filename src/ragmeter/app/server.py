@@ -30,6 +30,7 @@ from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
+from ragmeter.io.cells import whole
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
 from ragmeter.runs.layout import MANIFEST, Stamp
 from ragmeter.runs.run import Run
@@ -172,7 +173,7 @@ class App:
 
     def _label(self, request: Request) -> Response:
         run = self._run(request.path_params["name"])
-        content = label_page(run, self._labelling, self._database, request.query_params)
+        content = label_page(run, self._labelling, request.query_params)
         blind = request.query_params.get("blind") == "1"
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
         return page(title, *content, csrf=self._keys.csrf, here=here)
@@ -184,7 +185,7 @@ class App:
 
     def _begin(self, request: Request) -> Response:
         run, form = self._run(request.path_params["name"]), request.state.form
-        rater = str(form.get("rater", ""))[:60]
+        rater = whole(str(form.get("rater", "")))[:60]
         strata = form.get("strata")
         columns = [str(name) for name in strata] if isinstance(strata, list) else []
         self._labelling.begin(run, rater, _whole(form, "n"), str(form.get("by", "")), _whole(form, "seed"), columns)
@@ -193,8 +194,9 @@ class App:
 
     def _record(self, request: Request) -> Response:
         run, form = self._run(request.path_params["name"]), request.state.form
-        label, note = str(form.get("label", "")), str(form.get("note", ""))
-        self._labelling.record(run, str(form.get("rater", "")), _whole(form, "place"), label, note)
+        label, rater = str(form.get("label", "")), whole(str(form.get("rater", "")))
+        note, seen = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen"))
+        self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
         return JSONResponse({"saved": label})
 
     def _export(self, request: Request) -> Response:

@@ -13,8 +13,8 @@ from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragmeter.analysis.people.labels import Sheet
     from ragmeter.analysis.people.sampling import Sample
+    from ragmeter.analysis.people.sheets import Sheet
     from ragmeter.runs.run import Run
 
 _WAYS = ("random", "stratified", "disagreement")
@@ -37,10 +37,14 @@ def run(argv: Sequence[str]) -> int:
     from ragmeter.show.terminal.labelling import show_sheet
 
     folder = find_run(chosen.run, chosen.output_dir)
-    exists = chosen.output.exists()
-    sheet = _existing_sheet(folder, chosen) if exists else _new_sheet(folder, chosen)
+    sheet = None if chosen.output.exists() else _new_sheet(folder, chosen)
+    is_new = sheet is not None
+    if sheet is None:  # or another process has made it meanwhile
+        sheet = _existing_sheet(folder, chosen)
+    if chosen.blank and chosen.rater:
+        sheet.sign(chosen.rater)
     if chosen.blank or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        show_sheet(sheet, begun=exists)
+        show_sheet(sheet, begun=not is_new)
         return 0
     from ragmeter.cli.label_session import Session
 
@@ -90,20 +94,21 @@ def _sample(run: Run, chosen: argparse.Namespace, n: int) -> Sample:
     )
 
 
-def _new_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
-    from ragmeter.analysis.people.labels import Sheet
+def _new_sheet(run: Run, chosen: argparse.Namespace) -> Sheet | None:
+    """A new file; None if another process has made it meanwhile."""
+    from ragmeter.analysis.people.sheets import Sheet
 
     if chosen.output.suffix.lower() not in (".csv", ".tsv"):
         raise UsageError(f"labels go into a .csv or .tsv file, not {chosen.output}")
     sheet = Sheet.of(_sample(run, chosen, 100), chosen.output, contexts=chosen.contexts)
-    sheet.write()
-    return sheet
+    return sheet if sheet.create() else None
 
 
 def _existing_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
     """An existing file, which must belong to this run, this person and the sample of the options."""
     from ragmeter.analysis.people.label_matching import labelled_claims, match, match_claims
-    from ragmeter.analysis.people.labels import Sheet, read_labels
+    from ragmeter.analysis.people.labels import read_labels
+    from ragmeter.analysis.people.sheets import Sheet
     from ragmeter.analysis.people.verdicts import Answers, read_columns
 
     sheet = Sheet.read(chosen.output)
@@ -113,12 +118,8 @@ def _existing_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
         match(labels, read_columns(run, ["qid"])["qid"], Answers(run))
     else:
         match_claims(labels, claims)
-    others = {row["rater"] for row in sheet.rows if row["label"]} - {chosen.rater}
-    if others and not chosen.blank:
-        raise UsageError(
-            f"{chosen.output} holds the labels of {', '.join(sorted(other or 'somebody' for other in others))}",
-            hint="go on with that --rater, or give the other person a file of their own with --output",
-        )
+    if not chosen.blank:
+        sheet.check_rater(chosen.rater)
     if any(getattr(chosen, name) is not None for name in _SAMPLE_OPTIONS):
         sample = _sample(run, chosen, len(sheet.rows))
         if {(row.qid, row.claim) for row in sample.rows} != {(label.qid, label.claim) for label in labels}:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from ragmeter.analysis.people.claims import claim_key, claims_of_run, places_of
-from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet, answer_hash
+from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
+from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.effects.signals import exit_code
-from ragmeter.errors import InputError
 from ragmeter.runs.run import Run
 from ragmeter.show.terminal.labelling import Screen
 
@@ -52,13 +52,7 @@ class Session:
             shown, contexts = ("question", "claim"), claims.source == "contexts"
             shown += () if contexts else (claims.source,)
         unit = shown[-1] if not sheet.of_claims else "claim"
-        for text, row in zip(columns[unit], sheet.rows, strict=True):
-            if row.get("answer_hash") not in (None, "", answer_hash(text)):
-                raise InputError(
-                    f"the {unit} of qid {row['qid']!r} has changed since the file was written",
-                    file=str(sheet.path),
-                    hint="begin a new file with --output",
-                )
+        sheet.check_texts(unit, columns[unit])
         self._screen = Screen(sheet, columns, metrics, shown=shown, contexts=contexts)
 
     def run(self) -> int:
@@ -82,9 +76,11 @@ class Session:
             if key in _BACK:
                 place = max(0, place - 1)
                 continue
-            self._sheet.record(place, _LABELS[key], self._rater)
-            self._screen.label(_LABELS[key])
-            place = self._next(place)
+            if self._sheet.record(place, _LABELS[key], self._rater):
+                self._screen.label(_LABELS[key])
+                place = self._next(place)
+            else:
+                self._screen.labelled_elsewhere()  # and the row is shown again, with that label
 
     def _next(self, after: int) -> int | None:
         """The next row without a label, from the beginning if there is none further on."""

@@ -1,7 +1,8 @@
 """A cache of vectors in the user's cache folder: texts that were embedded before are not embedded again.
 
 It is an SQLite file that several processes may use at once. It has hashes of texts, never the texts. If it can't be
-used, a warning says so, and this run keeps its vectors in a temporary file.
+used, a warning says so, and this run keeps its vectors in a temporary file. Every vector has a checksum: one that is
+damaged is computed again, and a warning says so.
 """
 
 from __future__ import annotations
@@ -11,24 +12,26 @@ import json
 import logging
 import os
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ragmeter.embedders.port import Identity, Vectors
 
 _APPLICATION = 0x52414745  # "RAGE": marks our files
-_VERSION = 1
+_VERSION = 2  # 1 had no checksums
 _TABLES = (
-    "CREATE TABLE vectors (key BLOB PRIMARY KEY, truncated INTEGER NOT NULL, vector BLOB NOT NULL)",
+    "CREATE TABLE vectors (key BLOB PRIMARY KEY, truncated INTEGER NOT NULL, vector BLOB NOT NULL, checksum INTEGER)",
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
 _FILE = "embeddings.sqlite"
 _PRIVATE = ""  # for SQLite: a temporary file that is deleted with the connection
 _AT_ONCE = 500  # keys in one query
 _PATIENCE = 60.0  # seconds to wait for another process's lock
+_ROUNDING = 1e-3  # how far from 1 the length of a vector may be
 
 _log = logging.getLogger("ragmeter")
 Result = TypeVar("Result")
@@ -71,22 +74,35 @@ class Cache:
         return self._careful(lambda: self._get(keys))
 
     def _get(self, keys: Sequence[bytes]) -> dict[bytes, tuple[bool, Vectors]]:
-        vectors = {}
+        vectors, damaged = {}, []
         for part in _parts(keys):
             marks = ",".join("?" * len(part))
-            query = f"SELECT key, truncated, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608
-            for key, truncated, vector in self._database.execute(query, part):
-                values = np.frombuffer(vector, dtype="<f4") if len(vector) % 4 == 0 else np.zeros(0, dtype="<f4")
-                if len(values) and np.isfinite(values).all():  # a damaged vector is embedded again
+            query = f"SELECT key, truncated, vector, checksum FROM vectors WHERE key IN ({marks})"  # noqa: S608
+            for key, truncated, vector, checksum in self._database.execute(query, part):
+                values = _read(key, truncated, vector, checksum)
+                if values is None:
+                    damaged.append((key,))
+                else:
                     vectors[key] = bool(truncated), values
         if len({len(vector) for _, vector in vectors.values()}) > 1:
             raise sqlite3.DatabaseError("vectors of different lengths under one model")
+        if damaged:
+            self._write("DELETE FROM vectors WHERE key = ?", damaged)
+            _log.warning(
+                "%s in the cache of embeddings %s damaged, and computed again (%s; check the disk that it is on)",
+                f"{len(damaged):,} vector{'s' * (len(damaged) > 1)}",
+                "are" if len(damaged) > 1 else "is",
+                self.path,
+            )
         return vectors
 
     def put(self, vectors: Mapping[bytes, tuple[bool, Vectors]]) -> None:
         """Store vectors. Those that another process has stored meanwhile stay."""
-        rows = [(key, int(cut), vector.astype("<f4").tobytes()) for key, (cut, vector) in vectors.items()]
-        self._careful(lambda: self._write("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows))
+        rows = []
+        for key, (cut, vector) in vectors.items():
+            content = vector.astype("<f4").tobytes()
+            rows.append((key, int(cut), content, _checksum(key, int(cut), content)))
+        self._careful(lambda: self._write("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?)", rows))
 
     def remembered(self, key: str, compute: Callable[[], str]) -> str:
         """The result of `compute`, stored under `key`: computed only once."""
@@ -146,6 +162,24 @@ class Cache:
         self.path = None
 
 
+def _checksum(key: bytes, truncated: int, vector: bytes) -> int:
+    return zlib.crc32(b"%b %d %b" % (key, truncated, vector))
+
+
+def _read(key: Any, truncated: Any, vector: Any, checksum: Any) -> Vectors | None:
+    """The vector of a row of the file; None if it is damaged. Rows of version 1 have no checksum, but length 1 or 0."""
+    if not (isinstance(key, bytes) and isinstance(truncated, int) and isinstance(vector, bytes)):
+        return None
+    if not vector or len(vector) % 4 or checksum not in (None, _checksum(key, truncated, vector)):
+        return None
+    values = np.frombuffer(vector, dtype="<f4")
+    if checksum is None:
+        with np.errstate(all="ignore"):  # of a damaged one
+            length = float(np.linalg.norm(values))
+        return values if length == 0 or abs(length - 1) < _ROUNDING else None
+    return values if np.isfinite(values).all() else None
+
+
 def _connected(where: str) -> sqlite3.Connection:
     database = sqlite3.connect(where, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     try:
@@ -166,7 +200,13 @@ def _prepare(database: sqlite3.Connection) -> None:
                     database.execute(table)
                 database.execute(f"PRAGMA application_id = {_APPLICATION}")
                 database.execute(f"PRAGMA user_version = {_VERSION}")
-    application, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS)
+    elif _marks(database) == (_APPLICATION, 1):
+        with database:
+            database.execute("BEGIN IMMEDIATE")
+            if _marks(database) == (_APPLICATION, 1):  # no other process was quicker
+                database.execute("ALTER TABLE vectors ADD COLUMN checksum INTEGER")
+                database.execute(f"PRAGMA user_version = {_VERSION}")
+    application, version = _marks(database)
     if application != _APPLICATION:
         raise sqlite3.DatabaseError("this is not a ragmeter cache")
     if version != _VERSION:
@@ -175,7 +215,12 @@ def _prepare(database: sqlite3.Connection) -> None:
     database.execute("PRAGMA synchronous = NORMAL")
 
 
-_MARKS = ("application_id", "user_version")
+def _marks(database: sqlite3.Connection) -> tuple[int, int]:
+    """What says whose file this is, and of which version."""
+    application, version = (
+        database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
+    return application, version
 
 
 def _parts(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

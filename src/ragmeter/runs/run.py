@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.errors import InputError, UnknownNameError
+from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
 from ragmeter.io.write import dumps
+from ragmeter.naming import matching
 from ragmeter.runs.documents import read_document, scores_problem, table_problem
 from ragmeter.runs.layout import (
     FILES_IN,
@@ -264,11 +265,8 @@ class Run:
         return measures
 
     def measure(self, name: str) -> Measure:
-        """One measure by its name, or an error that lists the names."""
-        for candidate in (name, OTHER_NAMES.get(name)):
-            if candidate in self.measures:
-                return self.measures[candidate]
-        raise UnknownNameError("metric", name, self.measures, hint=f"{self.name} has {', '.join(self.measures)}")
+        """One measure by its name or a short one, or an error that lists the names."""
+        return self.measures[full_name(name, self.measures, self.name)]
 
     def scores(self, metric: str) -> Scores:
         """A measure's scores as a new array, NaN where a row has none."""
@@ -335,6 +333,21 @@ class Run:
 
 #: Its earlier name.
 RunFolder = Run
+
+
+def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = "") -> str:
+    """The full name that a short one means among those of `owner`; an error if there is none, or several.
+
+    `named_by` begins the message where it must be said which rule has the name.
+    """
+    available = list(names)
+    matches = matching(name, available) or matching(OTHER_NAMES.get(name, name), available)
+    if len(matches) > 1:
+        begin = f"{named_by}: " if named_by else ""
+        raise UsageError(f"{begin}{name} could be {' or '.join(matches)}", hint="write the name in full")
+    if not matches:
+        raise UnknownNameError("metric", name, available, hint=f"{owner} has {', '.join(available)}")
+    return matches[0]
 
 
 def bounds_of(summary: Mapping[str, Any]) -> tuple[float, float]:

@@ -4,11 +4,12 @@ Three estimates of the same number, the share of answers that people would call 
 
 - the labels alone;
 - prediction-powered inference, tuned (PPI++, Angelopoulos, Duchi and Zrnic 2023): the judge's mean over the unlabelled
-  rows, plus the judge's mean error on the labelled rows. With labels from a simple random sample it equals the paper's
-  reference implementation to the last digit. The labelled rows are part of the run; with the tuned weight the estimate
-  is the same as the regression estimator over *all* rows, since the weight over the unlabelled rows is that over all
-  times their share. Labels drawn with unequal probabilities use this second form: the unlabelled rows are not a fair
-  sample then, but all rows together are;
+  rows, plus the judge's mean error on the labelled rows. With labels from a simple random sample, value and standard
+  error equal those of the paper's reference implementation to the last digit. The labelled rows are part of the run;
+  with the tuned weight the estimate is the same as the regression estimator over *all* rows, since the weight over the
+  unlabelled rows is that over all times their share. Labels drawn with unequal probabilities use this second form: the
+  unlabelled rows are not a fair sample then, but all rows together are. Its interval is no normal one, which holds too
+  little near 0 and 1, but Wilson's at the effective number of labels;
 - Rogan and Gladen (1978): the judge's rate, corrected by its sensitivity and specificity, with the interval of Lang
   and Reiczigel (2014).
 """
@@ -20,12 +21,15 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmeter.stats.agreement import Estimate
 from ragmeter.stats.design import Drawn, InClusters
-from ragmeter.stats.distributions import t_quantile
-from ragmeter.stats.intervals import wilson_interval
+from ragmeter.stats.intervals import wilson_at, wilson_interval
 from ragmeter.table import Scores
+
+#: The most of the judge's spread that one cluster is taken to make up.
+_MOST_LEVERAGE = 0.5
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,26 @@ def ppi_mean(
         weight = min(1.0, max(0.0, together / ((1 + n / n_rest) * spread))) if spread > 0 else 0.0
     rectifier = people - weight * judge
     value = weight * float(judge_of_rest.mean()) + float(rectifier.mean())
+    drawn = Drawn.stratified(np.zeros(n, dtype=np.intp), np.array([float(n + n_rest)]))
     error = math.sqrt(weight**2 * float(judge_of_rest.var()) / n_rest + float(rectifier.var()) / n)
-    margin = NormalDist().inv_cdf(0.5 + level / 2) * error
-    estimate = Estimate(value, (value - margin, value + margin), n, error, "ppi++")
-    return Powered(estimate, weight, float(people.std()) / math.sqrt(n))
+    labels_error = float(people.std()) / math.sqrt(n)
+    return Powered(_estimate("ppi++", value, error, drawn, people, judge, level), weight, labels_error)
+
+
+def _estimate(
+    method: str, value: float, error: float, drawn: Drawn, people: Scores, judge: Scores, level: float
+) -> Estimate:
+    """The estimate with Wilson's interval at the effective number of labels: whose share would vary as much.
+
+    Strata in which the labels follow from the judge's verdicts, or are all the same, have no spread: the variance of
+    what may be unseen there is added.
+    """
+    n, differ = len(people), people != judge
+    error = math.sqrt(error**2 + drawn.unseen(differ, ~differ, people == 1, people == 0))
+    clipped = min(1.0, max(0.0, value))
+    rate = min(max(clipped, 1 / (n + 2)), 1 - 1 / (n + 2))  # at 0 and 1 there is no spread
+    worth = rate * (1 - rate) / error**2 if error else float(n)
+    return Estimate(value, wilson_at(clipped, worth, drawn.freedom, level), n, error, method)
 
 
 def ppi_weighted(drawn: Drawn, people: Scores, judge: Scores, judge_of_all: Scores, level: float = 0.95) -> Powered:
@@ -81,32 +101,41 @@ def ppi_weighted(drawn: Drawn, people: Scores, judge: Scores, judge_of_all: Scor
     value = means[0] - weight * (means[1] - float(judge_of_all.mean()))
     rectifier = of_people - weight * of_judge
     variance = drawn.of_questions(of_people) + max(0.0, drawn.covariance(rectifier, rectifier))
-    n, error = int(scored.sum()), math.sqrt(variance)
-    margin = t_quantile(0.5 + level / 2, max(1, n - len(np.unique(drawn.strata[scored])))) * error
-    estimate = Estimate(value, (value - margin, value + margin), n, error, "ppi++, weighted")
-    return Powered(estimate, weight, math.sqrt(drawn.variance(of_people)))
+    labels_error = math.sqrt(drawn.variance(of_people))
+    sides = drawn.part(scored), people[scored], judge[scored]
+    return Powered(_estimate("ppi++, weighted", value, math.sqrt(variance), *sides, level), weight, labels_error)
 
 
 def ppi_clustered(
-    drawn: InClusters, people: Scores, judge: Scores, judge_of_rows: Scores, level: float = 0.95
+    drawn: InClusters,
+    people: Scores,
+    judge: Scores,
+    judge_of_rows: Scores,
+    level: float = 0.95,
+    clusters: npt.NDArray[np.intp] | None = None,
 ) -> Powered:
-    """The same for labels of parts of rows, such as claims; `judge_of_rows` is the judge's mean of each row's parts.
+    """The same for labels that are not independent: of claims of the same rows, or of rows of the same conversations.
 
-    The clusters of `drawn` are the rows' places in `judge_of_rows`. The variance is that of the rows' influence on the
-    estimate, so that parts of one row may depend on each other in any way.
+    `judge_of_rows` has the judge's score of each of the run's rows, of claims the mean of the row's, and `clusters` the
+    cluster of each, numbered as in `drawn`; by default each row is one. The variance is that of the clusters' influence
+    on the estimate, so that what is in one cluster may depend on each other in any way.
     """
-    mean_of_people, mean_of_judge, mean = drawn.mean(people), drawn.mean(judge), float(judge_of_rows.mean())
     rows = len(judge_of_rows)
-    of_people = drawn.by_cluster(people - mean_of_people, rows)
-    of_judge = drawn.by_cluster(judge - mean_of_judge, rows) - (judge_of_rows - mean) / rows
+    codes = np.arange(rows) if clusters is None else clusters
+    count = int(codes.max()) + 1
+    mean_of_people, mean_of_judge, mean = drawn.mean(people), drawn.mean(judge), float(judge_of_rows.mean())
+    of_people = drawn.by_cluster(people - mean_of_people, count)
+    of_judge = drawn.by_cluster(judge - mean_of_judge, count)
+    of_judge -= np.bincount(codes, judge_of_rows - mean, minlength=count) / rows
     spread = float(of_judge @ of_judge)
     weight = min(1.0, max(0.0, float(of_people @ of_judge) / spread)) if spread > 0 else 0.0
     value = mean_of_people - weight * (mean_of_judge - mean)
     influence = of_people - weight * of_judge
+    if spread > 0:  # the weight follows what few clusters say where the judge differs, so that they seem to err less
+        influence /= 1 - np.minimum(_MOST_LEVERAGE, of_judge**2 / spread)  # as a jackknife finds
     error = math.sqrt(drawn.enlarged * float(influence @ influence))
-    margin = t_quantile(0.5 + level / 2, max(1, drawn.n_clusters - 1)) * error
-    estimate = Estimate(value, (value - margin, value + margin), len(people), error, "ppi++, clustered")
-    return Powered(estimate, weight, math.sqrt(drawn.enlarged * float(of_people @ of_people)))
+    labels_error = math.sqrt(drawn.enlarged * float(of_people @ of_people))
+    return Powered(_estimate("ppi++, clustered", value, error, drawn, people, judge, level), weight, labels_error)
 
 
 def rogan_gladen(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.stats.agreement import Estimate, around
-from ragmeter.stats.intervals import wilson_interval
+from ragmeter.stats.intervals import wilson_at
 from ragmeter.table import Scores
 
 
@@ -74,6 +74,25 @@ class Drawn:
         """The variance of an estimate with these linearised values."""
         return max(0.0, self.of_questions(linearised) + self.covariance(linearised, linearised))
 
+    def unseen(self, *mistakes: npt.NDArray[np.bool_]) -> float:
+        """The variance to add for strata in which no labelled row is a mistake, by any of these notions of a mistake.
+
+        Their labels have no spread, which does not show that there are no mistakes: it is as if there were one more in
+        two more rows (Laplace), as in the audit of a cascade.
+        """
+        without = np.zeros(len(self.weights), dtype=np.bool_)
+        for flags in mistakes:
+            without |= np.bincount(self.strata, flags)[self.strata] == 0
+        n = int(without.sum())
+        chance = 1 / (n + 2)
+        shares = np.where(without, self.weights / self.weights.sum(), 0.0)
+        return chance * (1 - chance) * float(shares**2 @ (1 - self.fractions))
+
+    @property
+    def freedom(self) -> int:
+        """The degrees of freedom of a variance."""
+        return max(1, len(self.weights) - len(np.unique(self.strata)))
+
     def share(self, hits: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_], level: float, *, of: str) -> Estimate:
         """The share of `hits` among the rows `among`, with Wilson's interval at the effective number of rows."""
         n = int(among.sum())
@@ -81,17 +100,25 @@ class Drawn:
             return Estimate.none(f"there are no {of}")
         share = self.mean((hits & among).astype(np.float64)) / self.mean(among.astype(np.float64))
         share = min(1.0, max(0.0, share))
+        part = self.part(among)
         variance = self.variance(among * (hits - share) / self.mean(among.astype(np.float64)))
+        if 0 < share < 1:  # else the effective n is not from the spread
+            variance += part.unseen(hits[among], ~hits[among])
         worth = self.worth(share, variance, among)
-        interval = wilson_interval(share * worth, worth, level)
+        interval = wilson_at(share, worth, part.freedom, level)
         return Estimate(share, interval, n, math.sqrt(variance), "wilson, at the design's effective n")
 
     def worth(self, share: float, variance: float, among: npt.NDArray[np.bool_]) -> int:
         """The effective n: the number of rows of a simple random sample with the same precision; at least 1."""
-        weights = self.weights[among]
+        weights = self.part(among).unit_weights
         kish = float(weights.sum() ** 2 / (weights**2).sum())
         spread = share * (1 - share)
         return max(1, int(spread / variance + 1e-9 if spread > 1e-12 and variance > 0 else kish + 1e-9))
+
+    @property
+    def unit_weights(self) -> Scores:
+        """The weights of what is independent of each other: the rows."""
+        return self.weights
 
     def worth_of(self, share: Estimate, among: npt.NDArray[np.bool_]) -> int:
         """The same for an estimate made by `share()`; 0 if it has no value."""
@@ -115,9 +142,10 @@ class Drawn:
 
 @dataclass(frozen=True)
 class InClusters(Drawn):
-    """Labelled parts of rows, such as claims. `clusters` has the row of each: parts of one row are not independent.
+    """Labelled parts of clusters: claims of rows, or rows of conversations. `clusters` has the cluster of each.
 
-    The variance is the sandwich estimate: rows are a sample of all possible questions, and so are their labelled parts.
+    Parts of one cluster are not independent. The variance is the sandwich estimate: clusters are a sample of all that
+    are possible, and so are their labelled parts. How the parts were drawn counts by their weights alone.
     """
 
     clusters: npt.NDArray[np.intp]
@@ -145,9 +173,26 @@ class InClusters(Drawn):
         """Nothing: it is part of the covariance."""
         return 0.0
 
+    def unseen(self, *mistakes: npt.NDArray[np.bool_]) -> float:
+        """The same, for clusters in place of rows."""
+        if all(flags.any() for flags in mistakes):
+            return 0.0
+        chance = 1 / (self.n_clusters + 2)
+        return chance * (1 - chance) * float(np.sum((self.unit_weights / self.weights.sum()) ** 2))
+
+    @property
+    def unit_weights(self) -> Scores:
+        """The weights of the clusters."""
+        return np.asarray(np.bincount(np.unique(self.clusters, return_inverse=True)[1], self.weights))
+
+    @property
+    def freedom(self) -> int:
+        """The degrees of freedom of a variance."""
+        return max(1, self.n_clusters - 1)
+
     @property
     def n_clusters(self) -> int:
-        """The number of rows with labelled parts."""
+        """The number of clusters with labels."""
         return len(np.unique(self.clusters))
 
     @property

@@ -133,6 +133,13 @@ def _scaled(rate: Interval | None, limits: Interval) -> Interval | None:
     return None if rate is None else (low + (high - low) * rate[0], low + (high - low) * rate[1])
 
 
+def wilson_at(rate: float, worth: float, freedom: float, level: float = 0.95) -> Interval | None:
+    """Wilson's interval for a rate at an effective number of trials, whose variance has these degrees of freedom."""
+    p = 0.5 + level / 2
+    n = max(1.0, worth * (z_quantile(p) / t_quantile(p, freedom)) ** 2)
+    return wilson_interval(rate * n, n, level)
+
+
 def within(bounds: Sequence[float] | None, limits: Sequence[float | None]) -> Interval | None:
     """An interval clipped to the possible values, because Student's may exceed them. None: no limit on that side."""
     if bounds is None:

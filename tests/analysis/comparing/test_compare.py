@@ -210,6 +210,26 @@ def test_what_can_not_be_compared(tmp_path: Path) -> None:
         compare(["a", "c"], test="vibes", output_dir=tmp_path)
 
 
+def test_a_metric_by_its_short_name(tmp_path: Path) -> None:
+    rows = [{"qid": str(i), "answer": "la casa", "reference": "la casa roja"} for i in range(6)]
+    for run, metrics in (
+        ("a", "rouge_l_score[language=es],rouge_l_score[language=en]"),
+        ("b", "rouge_l_score[language=es]"),
+        ("c", "rouge_l_score[language=en]"),
+    ):
+        evaluate(rows, metrics=metrics, run=run, output_dir=tmp_path)
+
+    def compared(a: str, b: str) -> list[str]:
+        return list(compare([tmp_path / a, tmp_path / b], metrics="rouge_l_score").pairs[0].metrics)
+
+    assert compared("a", "b") == ["rouge_l_score[language=es]"]
+    assert compared("c", "a") == ["rouge_l_score[language=en]"]
+    with pytest.raises(UsageError, match=r"rouge_l_score is rouge_l_score\[language=es\] in b, and .*=en\] in c"):
+        compared("b", "c")
+    with pytest.raises(UsageError, match=r"could be rouge_l_score\[language=es\] or rouge_l_score\[language=en\]"):
+        compared("a", "a")
+
+
 def test_the_sentence(tmp_path: Path) -> None:
     n, random = 1_000, np.random.default_rng(3)
     right = (random.random(n) < 0.6).astype(float)

@@ -39,16 +39,15 @@ def test_a_random_sample(tmp_path: Path) -> None:
     beside = np.array([judge[row["qid"]] for row in labels])
     rest = np.array([score for qid, score in judge.items() if qid not in held])
     low, high = ppi_mean_ci(people, beside, rest, alpha=0.05)
-    assert found.corrected.interval == pytest.approx((low.item(), high.item()), abs=1e-9)
+    assert found.corrected.value == pytest.approx((low.item() + high.item()) / 2, abs=1e-9)
+    assert found.corrected.standard_error == pytest.approx((high - low).item() / 2 / 1.959963984540054, abs=1e-9)
     assert found.judge.both_correct == ((people == 1) & (beside == 1)).sum()
     assert found.judge.judge_alone_correct == ((people == 0) & (beside == 1)).sum()
     assert found.judge.agreement.value == pytest.approx((people == beside).mean())
     assert found.labels_alone.value == pytest.approx(people.mean())
     assert found.raw.value == pytest.approx(np.mean(list(judge.values())))
     assert found.rogan_gladen.value is not None
-    assert found.warnings == (
-        "80 labels are few: with so few the corrected interval holds a little less often than it says",
-    )
+    assert found.warnings == ("80 labels are few: the corrected interval is wide, and more labels make it narrower",)
     assert "exact_match says" in found.sentence
     assert found.between_people is None
 
@@ -134,6 +133,15 @@ def test_a_threshold_makes_a_verdict(tmp_path: Path) -> None:
     assert lower.judge.agreement == found.judge.agreement
 
 
+def test_a_metric_by_its_short_name(tmp_path: Path) -> None:
+    run = make_run(tmp_path, metrics="rouge_l_score[language=es],rouge_l_score[language=en],meteor_score[language=en]")
+    labels = labelled(run, 60, metrics="meteor_score")
+    found = calibrate(run, labels, metric="meteor_score", threshold=0.5)
+    assert found.metric == "meteor_score[language=en]"
+    with pytest.raises(UsageError, match="rouge_l_score could be rouge_l_score"):
+        calibrate(run, labels, metric="rouge_l_score", threshold=0.5)
+
+
 def warned(found: Calibration, words: str) -> bool:
     return any(words in warning for warning in found.warnings)
 
@@ -176,7 +184,15 @@ def test_rows_that_are_not_independent_or_not_scored(tmp_path: Path) -> None:
     run = evaluate(rows, metrics="exact_match", run="talk", output_dir=tmp_path).folder
     assert run is not None
     found = calibrate(run, [{"qid": str(i), "label": i % 3 > 0} for i in range(40)])
-    assert warned(found, "rows of one conversation")
+    assert warned(found, "the labels are of 20 such groups")
+    apart = evaluate(
+        [{**row, "session_id": None} for row in rows], metrics="exact_match", run="apart", output_dir=tmp_path
+    )
+    alone = calibrate(apart, [{"qid": str(i), "label": i % 3 > 0} for i in range(40)])
+    assert (found.clustered, alone.clustered) == (True, False)
+    for estimate in ("raw", "labels_alone", "corrected"):
+        assert getattr(found, estimate).value == pytest.approx(getattr(alone, estimate).value)
+        assert getattr(found, estimate).interval != getattr(alone, estimate).interval
     assert found.n_unscored_labels == 4
     assert warned(found, "4 labelled rows have no score")
     assert found.n_scored == 90

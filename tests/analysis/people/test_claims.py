@@ -11,7 +11,7 @@ import pytest
 
 from ragmeter import calibrate, choose_sample, evaluate
 from ragmeter.analysis.people.claims import Claims, claims_of_run
-from ragmeter.analysis.people.labels import Sheet
+from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.cli.label_session import Session
 from ragmeter.errors import InputError, UsageError
 from ragmeter.runs.run import RunFolder
@@ -123,9 +123,8 @@ def test_the_command_from_a_file_to_the_result(ragmeter: Run, tmp_path: Path) ->
     assert "labelled: 0 of 80 claims" in ragmeter("label", "demo", "--claims", "--n", "80").stdout
     truth = {row["qid"]: row["truth"] for row in answers(150)}
     sheet = Sheet.read(path)
-    for place, row in enumerate(sheet.rows):
-        sheet.rows[place]["label"] = "correct" if truth[row["qid"]][int(row["claim"]) - 1] else "wrong"
-    sheet.write()
+    for place, row in enumerate(list(sheet.rows)):
+        assert sheet.record(place, "correct" if truth[row["qid"]][int(row["claim"]) - 1] else "wrong", "")
     assert "unsupported" in path.read_text(encoding="utf-8")
     done = ragmeter("calibrate", "demo", "--labels", "labels.csv")
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,8 @@ import pytest
 
 from ragmeter import choose_sample, evaluate
 from ragmeter.analysis.people.label_matching import match
-from ragmeter.analysis.people.labels import Sheet, answer_hash, read_label, read_labels
+from ragmeter.analysis.people.labels import answer_hash, read_label, read_labels
+from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.errors import ColumnError, InputError, UsageError
 from tests.analysis.people.helpers import make_run
 
@@ -72,14 +73,14 @@ def test_a_sheet_survives_its_way_through_the_disk(tmp_path: Path) -> None:
     assert run is not None
     path = tmp_path / "labels.csv"
     sheet = Sheet.of(choose_sample(run, 6), path)
-    sheet.write()
-    sheet.record(2, "correct", "anna")
+    assert sheet.create()
+    assert sheet.record(2, "correct", "anna")
     with pytest.raises(UsageError, match="not a label"):
         sheet.record(2, "maybe", "anna")
-    for _ in range(3):  # reading and writing again changes nothing
-        before = path.read_bytes()
-        Sheet.read(path).write()
-        assert path.read_bytes() == before
+    before = path.read_bytes()
+    for label in ("wrong", "correct") * 3:  # reading and writing again changes nothing else
+        assert Sheet.read(path).record(2, label, "anna")
+    assert path.read_bytes() == before
     with path.open(newline="", encoding="utf-8") as file:
         cells = [row["answer"] for row in csv.DictReader(file)]
     assert not any(cell.startswith(("=", "@")) for cell in cells)
@@ -94,7 +95,7 @@ def test_a_sheet_survives_its_way_through_the_disk(tmp_path: Path) -> None:
 def test_contexts_are_there_if_asked_for(tmp_path: Path) -> None:
     run = make_run(tmp_path, 20)
     sheet = Sheet.of(choose_sample(run, 5), tmp_path / "labels.tsv", contexts=True)
-    sheet.write()
+    assert sheet.create()
     again = Sheet.read(tmp_path / "labels.tsv")
     assert again.rows[0]["contexts"] == "page " + str(int(again.rows[0]["qid"][1:]))
     assert "\t" in (tmp_path / "labels.tsv").read_text().splitlines()[0]

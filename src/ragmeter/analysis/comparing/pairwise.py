@@ -21,11 +21,11 @@ from ragmeter.analysis.comparing.slices import slice_differences
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
-from ragmeter.naming import chosen_names, several
+from ragmeter.naming import chosen_names, matching, several
 from ragmeter.runs.comparisons import check_kept, keep_comparison
 from ragmeter.runs.finding import RunLike, find_runs, is_run, run_labels
 from ragmeter.runs.judges import differing_judges
-from ragmeter.runs.run import Run
+from ragmeter.runs.run import Run, full_name
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.clusters import Codes, cluster_codes
@@ -117,7 +117,7 @@ def _compare_two(
     pairing = pair(a, b)
     if not len(pairing):
         raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
-    chosen = shared_measures(a, b) if names is None else [a.measure(name) and b.measure(name) for name in names]
+    chosen = shared_measures(a, b) if names is None else [_named(name, a, b) for name in names]
     if not chosen:
         raise UsageError(
             f"{a.name} and {b.name} have no metric in common",
@@ -155,6 +155,20 @@ def _compare_two(
     unpaired = (pairing.only_a, pairing.only_b, pairing.questions_differ)
     warnings = judge_warnings(a, b, labels, differing)
     return Pair(labels[0], labels[1], len(pairing), *unpaired, metrics, others, parts, warnings=warnings)
+
+
+def _named(name: str, a: Run, b: Run) -> Measure:
+    """The measure that a name or a short one means in both runs."""
+    in_a, in_b = a.measures, b.measures
+    common = [measure for measure in in_a if measure in in_b]
+    if matching(name, common):  # of several that one run has, it may be the only one that both have
+        in_a = in_b = {measure: b.measures[measure] for measure in common}
+    name_a, name_b = full_name(name, in_a, a.name), full_name(name, in_b, b.name)
+    if name_a != name_b:
+        raise UsageError(
+            f"{name} is {name_a} in {a.name}, and {name_b} in {b.name}", hint="name a metric that both runs have"
+        )
+    return b.measures[name_b]
 
 
 def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import naming
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import find_run
-from ragmeter.runs.run import Run
+from ragmeter.runs.run import Run, full_name
 from ragmeter.show.numbers import given
-from ragmeter.table import OTHER_NAMES
 
 if TYPE_CHECKING:
     from ragmeter.table import Measure
@@ -131,13 +130,7 @@ class Gate:
 
 
 def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:
-    alias = OTHER_NAMES.get(rule.metric, rule.metric)
-    names = naming.matching(rule.metric, measures) or naming.matching(alias, measures)
-    if not names:
-        raise UnknownNameError("metric", rule.metric, measures, hint=f"{run} has {', '.join(measures)}")
-    if len(names) > 1:
-        raise UsageError(f"{rule.named}: {rule.metric} could be {' or '.join(names)}", hint="write the name in full")
-    measure = measures[names[0]]
+    measure = measures[full_name(rule.metric, measures, run, named_by=rule.named)]
     _check_direction(rule, measure)
     _check_size(rule, measure)
     return replace(rule, metric=measure.name)

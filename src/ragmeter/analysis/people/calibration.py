@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,13 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 import ragmeter
-from ragmeter.analysis.people.claims import Claims
+from ragmeter.analysis.people.estimates import AgainstPeople, estimates_of
 from ragmeter.analysis.people.label_matching import (
-    RANDOM,
     UNKNOWN,
-    WEIGHTED,
     Counts,
-    Design,
     Matched,
     labelled_claims,
     match,
@@ -43,13 +40,8 @@ from ragmeter.stats.agreement import (
     confusion,
     krippendorff_alpha,
     pairwise_agreement,
-    rate,
-    sensitivity_specificity,
 )
-from ragmeter.stats.corrected import Powered, labels_alone, ppi_mean, ppi_weighted, rogan_gladen
-from ragmeter.stats.design import Drawn
-from ragmeter.stats.intervals import within
-from ragmeter.table import Scores
+from ragmeter.stats.intervals import SMALL
 
 CALIBRATION = "calibration.json"
 _FEW, _FEW_OF_A_KIND = 100, 10
@@ -66,20 +58,6 @@ class BetweenPeople:
     agreement: float | None
     pairs: int
     kappa: Estimate | None
-
-
-@dataclass(frozen=True)
-class AgainstPeople:
-    """The judge's verdicts compared with people's, on the rows that have both."""
-
-    both_correct: int
-    judge_alone_correct: int
-    people_alone_correct: int
-    both_wrong: int
-    agreement: Estimate
-    kappa: Estimate
-    sensitivity: Estimate
-    specificity: Estimate
 
 
 @dataclass(frozen=True)
@@ -115,6 +93,7 @@ class Calibration(Tabular):
     warnings: tuple[str, ...] = field(default=())
     sentence: str = ""
     unit: str = "answer"
+    n_clusters: int | None = None
 
     @property
     def kinds(self) -> tuple[str, str]:
@@ -205,11 +184,11 @@ def calibrate(
         raise UsageError(f"{parameter('level')} must be between 0 and 1, got {given(level)}")
     run = find_run(run, output_dir)
     lines = read_labels(labels, Reading(encoding, quotes, delimiter))
-    columns = read_columns(run, ["qid", "session_id"])
+    qids = read_columns(run, ["qid"])["qid"]
     claims = labelled_claims(run, lines, metric)
     if claims is None:
         name, judge = verdicts(run, metric, threshold)
-        matched = match(lines, columns["qid"], Answers(run))
+        matched = match(lines, qids, Answers(run))
     else:
         if threshold is not None:
             raise UsageError(f"{parameter('threshold')} has no effect on labels of claims", hint="leave it out")
@@ -223,6 +202,7 @@ def calibrate(
         raise InputError(
             f"{name} has no score on any labelled row", hint=f"choose another metric with {option('metric')}"
         )
+    clusters = run.clusters(run.confidence)[1] if claims is None else None  # of claims, the rows are the clusters
     calibration = Calibration(
         run=run.name,
         metric=name,
@@ -237,97 +217,16 @@ def calibrate(
         labels=matched.counts,
         raters=matched.raters,
         between_people=between_people(matched, level) if len(matched.raters) > 1 else None,
-        raw=rate(int(judge[scored].sum()), int(scored.sum()), level) if claims is None else claims.mean(level),
-        clustered=_clustered(columns["session_id"]),
+        clustered=clusters is not None,
+        n_clusters=None if clusters is None else len(np.unique(clusters[matched.places])),
         unit="answer" if claims is None else "claim",
-        **_estimates(matched, judge, level, claims),
+        **estimates_of(matched, judge, level, claims, clusters),
     )
     return replace(
         calibration,
         warnings=tuple(_warnings(calibration)),
         sentence=words.corrected_sentence(name, calibration.corrected, calibration.raw, level, calibration.unit),
     )
-
-
-def _estimates(matched: Matched, judge: Scores, level: float, claims: Claims | None) -> dict[str, Any]:
-    """The estimates that depend on how the labelled rows were sampled."""
-    labelled, scored = judge[matched.places], judge[~np.isnan(judge)]
-    judged = ~np.isnan(labelled)
-    people, by_judge = matched.people[judged], labelled[judged]
-    if matched.design.empty:
-        return _undefined(people, by_judge, words.unlabelled_strata(matched.design.empty))
-    mean, rows = float(scored.mean()), len(scored)
-    if claims is None and matched.design.kind in (RANDOM, UNKNOWN):
-        agreement = rate(int((people == by_judge).sum()), len(people), level)
-        kappa = cohens_kappa(confusion(by_judge, people), level)
-        sensitivity, specificity = sensitivity_specificity(by_judge, people, level)
-        by_labels = labels_alone(None, people, level)
-        powered, worth = _from_random(matched, judge, level), (sensitivity.n, specificity.n)
-    else:
-        if claims is None:
-            drawn = _drawn(matched.design, len(judge))
-            powered = ppi_weighted(drawn, matched.people, labelled, scored, level) if np.ptp(people) else None
-            part = drawn.part(judged)
-        else:
-            mean, rows = float(claims.of_rows.mean()), len(claims.of_rows)
-            part = claims.drawn(matched.places)
-            powered = claims.powered(matched.places, people, level) if np.ptp(people) else None
-        agreement = part.share(by_judge == people, np.ones(len(people), dtype=np.bool_), level, of="labels")
-        kappa = part.kappa(by_judge, people, level)
-        sensitivity, specificity = (
-            part.share(by_judge == verdict, people == verdict, level, of=f"answers that people call {word}")
-            for verdict, word in ((1, "correct"), (0, "wrong"))
-        )
-        by_labels = labels_alone(part, people, level)
-        worth = part.worth_of(sensitivity, people == 1), part.worth_of(specificity, people == 0)
-    return {
-        "judge": _against(people, by_judge, agreement, kappa, sensitivity, specificity),
-        "labels_alone": by_labels,
-        "corrected": by_labels if powered is None else _within(powered.estimate),
-        "judge_weight": None if powered is None else powered.weight,
-        "effective_labels": None if powered is None else powered.effective_labels,
-        "rogan_gladen": rogan_gladen(mean, rows, sensitivity, specificity, level, worth=worth),
-    }
-
-
-def _from_random(matched: Matched, judge: Scores, level: float) -> Powered | None:
-    """The tuned estimate from labelled and unlabelled rows; None if all rows are labelled or all labels are equal."""
-    labelled = judge[matched.places]
-    judged = ~np.isnan(labelled)
-    unlabelled = judge.copy()
-    unlabelled[matched.places] = np.nan
-    unlabelled = unlabelled[~np.isnan(unlabelled)]
-    people = matched.people[judged]  # if they are all equal, the judge's error can't be estimated
-    return ppi_mean(people, labelled[judged], unlabelled, level) if len(unlabelled) and np.ptp(people) else None
-
-
-def _drawn(design: Design, rows: int) -> Drawn:
-    if design.kind == WEIGHTED:
-        return Drawn.weighted(design.weights, rows)
-    return Drawn.stratified(design.strata, design.sizes)
-
-
-def _undefined(people: Scores, judge: Scores, reason: str) -> dict[str, Any]:
-    undefined = Estimate.none(reason, len(people))
-    return {
-        "judge": _against(people, judge, *[undefined] * 4),
-        "labels_alone": undefined,
-        "corrected": undefined,
-        "judge_weight": None,
-        "effective_labels": None,
-        "rogan_gladen": undefined,
-    }
-
-
-def _against(
-    people: Scores, judge: Scores, agreement: Estimate, kappa: Estimate, sensitivity: Estimate, specificity: Estimate
-) -> AgainstPeople:
-    both_correct, judge_alone, people_alone, both_wrong = (
-        int(((judge == by_judge) & (people == by_people)).sum())
-        for by_judge, by_people in ((1, 1), (1, 0), (0, 1), (0, 0))
-    )
-    counts = (both_correct, judge_alone, people_alone, both_wrong)
-    return AgainstPeople(*counts, agreement, kappa, sensitivity, specificity)
 
 
 def between_people(matched: Matched, level: float) -> BetweenPeople:
@@ -338,18 +237,6 @@ def between_people(matched: Matched, level: float) -> BetweenPeople:
         first, second = matched.ratings[:, ~np.isnan(matched.ratings).any(axis=0)]
         kappa = cohens_kappa(confusion(first, second), level)
     return BetweenPeople(krippendorff_alpha(matched.ratings), agreement, pairs, kappa)
-
-
-def _within(estimate: Estimate) -> Estimate:
-    """The estimate clipped to the range from 0 to 1."""
-    assert estimate.value is not None  # noqa: S101 - PPI always has one
-    return replace(estimate, value=min(1.0, max(0.0, estimate.value)), interval=within(estimate.interval, (0.0, 1.0)))
-
-
-def _clustered(sessions: Sequence[str | None]) -> bool:
-    """Whether a conversation has several rows."""
-    ids = [session for session in sessions if session is not None]
-    return len(set(ids)) < len(ids)
 
 
 def _warnings(result: Calibration) -> Iterator[str]:
@@ -377,8 +264,8 @@ def _row_warnings(result: Calibration) -> Iterator[str]:
         yield words.UNSCORED_ROWS.format(n=total - scored, total=total, metric=result.metric)
     if drawn is not None and drawn not in (total, scored):
         yield words.DRAWN_FROM_OTHERS.format(drawn=drawn, total=total, scored=scored)
-    if result.clustered:
-        yield words.CLUSTERED
+    if result.n_clusters is not None and result.n_clusters < SMALL:
+        yield words.FEW_CLUSTERS.format(n=result.n_clusters)
 
 
 def _judge_warnings(result: Calibration) -> Iterator[str]:

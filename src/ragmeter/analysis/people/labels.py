@@ -8,19 +8,14 @@ and `answer_hash`, which shows that a label belongs to the run's answer.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from ragmeter.analysis.people.claims import claim_key, places_of
-from ragmeter.analysis.people.sampling import Sample
-from ragmeter.analysis.people.verdicts import read_columns
-from ragmeter.errors import ColumnError, InputError, UsageError
+from ragmeter.analysis.people.claims import claim_key
+from ragmeter.errors import ColumnError, InputError
 from ragmeter.io.cells import as_number, as_text
 from ragmeter.io.source import Reading, Source, open_source, stem
-from ragmeter.io.write import replacing, write_rows
-from ragmeter.runs.places import hold_for
 from ragmeter.show.numbers import given
 
 CORRECT, WRONG, SKIPPED = "correct", "wrong", "skip"
@@ -31,10 +26,6 @@ _WORDS = {
 }
 #: What a label of a claim says.
 SUPPORTED, UNSUPPORTED = "supported", "unsupported"
-_OF_CLAIMS = {CORRECT: SUPPORTED, WRONG: UNSUPPORTED}
-_TEXTS = ("question", "reference", "answer")
-_OF_PEOPLE = ("label", "rater", "note")
-_OF_DESIGN = ("stratum", "stratum_rows", "weight", "answer_hash")
 
 
 @dataclass(frozen=True)
@@ -156,87 +147,3 @@ def _number(cell: Any, title: str, file: str, line: int) -> float | None:
         return as_number(cell)
     except ValueError:
         raise InputError(f"{title} must be a number, got {as_text(cell)!r}", file=file, line=line) from None
-
-
-class Sheet:
-    """A file of labels being filled in: every label is written before the next row is shown."""
-
-    def __init__(self, path: Path, titles: Sequence[str], rows: list[dict[str, Any]]) -> None:
-        self.path = path
-        self._titles = tuple(titles)
-        self.rows = rows
-
-    @classmethod
-    def of(cls, sample: Sample, path: Path, *, contexts: bool = False) -> Sheet:
-        """A new sheet without labels."""
-        texts: tuple[str, ...] = (*_TEXTS, "contexts") if contexts else _TEXTS
-        if sample.claims is not None:
-            texts = ("question", sample.claims.source)
-        columns = read_columns(sample.run, [*texts, "answer"], [row.index for row in sample.rows])
-        places = {} if sample.claims is None else places_of(sample.claims.keys)
-        rows = []
-        for place, row in enumerate(sample.rows):
-            labelled: str | None = columns["answer"][place]
-            unit: dict[str, Any] = {"qid": row.qid}
-            if sample.claims is not None and row.claim is not None:
-                labelled = sample.claims.texts[places[claim_key(row.qid, row.claim)]]
-                unit |= {"claim": row.claim, "metric": sample.claims.metric, "claim_text": labelled}
-            rows.append(
-                {
-                    **unit,
-                    **{name: _joined(columns[name][place]) for name in texts},
-                    **dict.fromkeys(_OF_PEOPLE, ""),
-                    "stratum": row.stratum,
-                    "stratum_rows": row.stratum_rows,
-                    "weight": row.weight,
-                    "answer_hash": answer_hash(labelled),
-                }
-            )
-        return cls(path, tuple(rows[0]), rows)
-
-    @property
-    def of_claims(self) -> bool:
-        """Whether each line is a claim, not an answer."""
-        return "claim" in self._titles
-
-    def word(self, label: str) -> str:
-        """A label as the file has it."""
-        return _OF_CLAIMS.get(label, label) if self.of_claims else label
-
-    @classmethod
-    def read(cls, path: Path) -> Sheet:
-        """A sheet that was begun earlier; every line is checked."""
-        labels = read_labels(path)
-        rows = [dict(record) for _, record in open_source(path).records()]
-        titles = list(rows[0])
-        for title in ("label", "rater"):
-            if title not in titles:
-                titles.append(title)
-        for row, label in zip(rows, labels, strict=True):
-            row["label"], row["rater"] = label.label or "", label.rater
-        return cls(path, titles, rows)
-
-    def record(self, place: int, label: str | None, rater: str) -> None:
-        """Set a row's label and write the file."""
-        if label is not None and label not in (CORRECT, WRONG, SKIPPED):
-            raise UsageError(f"{label!r} is not a label")
-        self.rows[place]["label"] = label or ""
-        self.rows[place]["rater"] = rater if label else ""
-        self.write()
-
-    def write(self) -> None:
-        """Write the file; the old one is replaced in one step."""
-        ending = "tsv" if self.path.suffix.lower() in (".tsv", ".tab") else "csv"
-        with hold_for(self.path, "writes labels"), replacing(self.path) as (temporary,):
-            cells = (
-                [self.word(row["label"]) if title == "label" else row.get(title, "") for title in self._titles]
-                for row in self.rows
-            )
-            write_rows(temporary, self._titles, cells, ending)
-
-
-def _joined(value: Any) -> str:
-    """A cell for people: several references are on a line each."""
-    if value is None:
-        return ""
-    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)

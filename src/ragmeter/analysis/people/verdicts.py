@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.errors import InputError, UnknownNameError, UsageError
+from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
-from ragmeter.runs.run import Run
+from ragmeter.runs.run import Run, full_name
 from ragmeter.show.numbers import given
-from ragmeter.table import OTHER_NAMES, Scores
+from ragmeter.table import Scores
 
 #: The metrics of a judge's verdict: if a run has several metrics of 0 and 1, the first of these is the default.
 _VERDICTS = ("is_correct", "llm_correct", "llm_correct[judge=cascade]")
@@ -54,11 +54,8 @@ def read_columns(run: Run, names: Sequence[str], places: Sequence[int] | None = 
 
 
 def metric_named(run: Run, name: str) -> str:
-    """The run's metric of this name, or of its alias in runs of conversations."""
-    for candidate in (name, OTHER_NAMES.get(name, name)):
-        if candidate in run.row_metrics:
-            return candidate
-    raise UnknownNameError("metric", name, run.row_metrics, hint=f"the run has {', '.join(run.row_metrics)}")
+    """The run's metric of this name, of a short one, or of its alias in runs of conversations."""
+    return full_name(name, run.row_metrics, "the run")
 
 
 def is_binary(scores: Scores) -> bool:

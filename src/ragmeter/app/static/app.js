@@ -76,8 +76,10 @@ async function label(value) {
   if (saving) return;  // a key held down is one label
   saving = true;
   try {
-    const {place, rater, next} = row.dataset;
-    await post(`${location.pathname}/record`, {place, rater, label: value, note: document.getElementById('note').value});
+    const {place, rater, seen, next} = row.dataset;
+    const note = document.getElementById('note');
+    const changed = note.value === note.defaultValue ? {} : {note: note.value};
+    await post(`${location.pathname}/record`, {place, rater, label: value, seen, ...changed});
     location.assign(next);
   } catch (error) { saving = false; problem(error); }
 }

@@ -12,7 +12,7 @@ from ragmeter.stats.agreement import Estimate
 
 _NAMED = 5
 
-FEW_LABELS = "{n:,} labels are few: with so few the corrected interval holds a little less often than it says"
+FEW_LABELS = "{n:,} labels are few: the corrected interval is wide, and more labels make it narrower"
 UNKNOWN_DESIGN = (
     "the labels have no column `weight` or `stratum_rows`: they are taken for a simple random sample, and if they were "
     "chosen otherwise, every number here is off"
@@ -26,7 +26,10 @@ DRAWN_FROM_OTHERS = (
     "the labels were drawn from {drawn:,} rows; the run has {total:,}, and {scored:,} with a score: the rows without "
     "an answer or a score are not spoken for"
 )
-CLUSTERED = "rows of one conversation are not independent, and the intervals take them for it: they are too narrow"
+FEW_CLUSTERS = (
+    "rows that belong together, as the turns of a conversation, count as one draw, and the labels are of {n:,} such "
+    "groups: with so few the intervals hold a little less often than they say"
+)
 NONE_OF_A_KIND = "people call no labelled {unit} {kind}: the judge can't help, and the corrected value is the labels'"
 FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: how the judge does on such is hardly known"
 NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, and its raw mean means little"
@@ -58,6 +61,6 @@ def always_agrees(n: int) -> str:
     """Warns of a judge that agrees with people on all labels: by the rule of three, 3 of n may still be wrong."""
     wrong = percent(min(1.0, 3 / n), decimals=1)
     return (
-        f"judge and people agree on all {n:,} labels, so the interval takes the judge for perfect: up to {wrong} of "
-        "its verdicts may still be wrong (rule of three)"
+        f"judge and people agree on all {n:,} labels, and up to {wrong} of its verdicts may still be wrong "
+        "(rule of three): the interval allows for one mistake more"
     )

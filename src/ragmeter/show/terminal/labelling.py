@@ -9,7 +9,8 @@ from rich.box import ROUNDED
 from rich.panel import Panel
 from rich.text import Text
 
-from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG, Sheet
+from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
+from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.show.numbers import number
 from ragmeter.show.terminal.console import console
 from ragmeter.show.texts import printable, shortened
@@ -60,6 +61,10 @@ class Screen:
     def label(self, label: str) -> None:
         """The label that was given."""
         self._out.print(self._sheet.word(label), style="bold")
+
+    def labelled_elsewhere(self) -> None:
+        """Why a label was not saved."""
+        self._out.print("not saved: this row was labelled in another window meanwhile", style="bold")
 
     def row(self, place: int) -> None:
         """A row: its question, reference and answer, and optionally contexts and scores."""
