@@ -33,11 +33,9 @@ it is the system that changes. Rows with the same session_id are asked one after
 
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and print where the results are."""
-    from ragmeter.engine.asking import ask_and_score, default_name, read_fallback
-    from ragmeter.engine.evaluation import choose_metrics
-    from ragmeter.io.names import run_name
+    from ragmeter.engine.asking import default_name
     from ragmeter.io.source import Reading, open_source
-    from ragmeter.show import terminal
+    from ragmeter.runs.numbering import hold_name
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
@@ -46,7 +44,17 @@ def run(argv: Sequence[str]) -> int:
     source = open_source(chosen.dataset, Reading(**options.read_reading(chosen)), what="dataset")
     wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
+    latest = chosen.resume or chosen.retry_failed
+    with hold_name(wanted_name, chosen.output_dir, "asks questions", asks=True, latest=latest) as name:
+        return _ask(chosen, target, name)
+
+
+def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
+    """Make the run of this name."""
+    from ragmeter.engine.asking import ask_and_score, read_fallback
+    from ragmeter.engine.evaluation import choose_metrics
+    from ragmeter.show import terminal
+
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
     with options.prints_aside():
         metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,9 +30,10 @@ from ragmeter.io.columns import missing_column
 from ragmeter.io.data import noted, source_signature
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
-from ragmeter.io.names import limited_name, plain_name, run_name
+from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.source import Reading, Source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps
+from ragmeter.runs.numbering import hold_name
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.run import Run
 from ragmeter.runs.status import Status
@@ -143,24 +145,27 @@ def ask_and_score(
     _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)
     reuse = Reuse(resume, retry_failed)
     wanted_name = default_name(data.source, asked_of, limit) if run is None else run
-    name = run_name(wanted_name, Path(output_dir), latest=reuse.wanted)
-    path = Path(output_dir) / name
-    _check_places(data.source, path, None if output is None else Path(output))
-    _rehearse(data.batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget, give_up_after)
-    shown = asking.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
-    with (
-        hold_for_new_run(
-            path,
-            "asks questions",
-            asks=True,
-            replace=replace,
-            limited=data.is_limited and not replace,
-            judged_again=lambda run: reuse.wanted and _is_judged_again(run, chosen, asking, data),
-            instead="" if reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers",
-        ),
-        Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, data.questions, reuse) as answers,
-    ):
+    with ExitStack() as stack:
+        doing = "asks questions"
+        name = stack.enter_context(hold_name(wanted_name, Path(output_dir), doing, asks=True, latest=reuse.wanted))
+        path = Path(output_dir) / name
+        _check_places(data.source, path, None if output is None else Path(output))
+        _rehearse(data.batches[0], chosen)
+        shown = asking.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
+        stack.enter_context(
+            hold_for_new_run(
+                path,
+                doing,
+                asks=True,
+                replace=replace,
+                limited=data.is_limited and not replace,
+                judged_again=lambda run: reuse.wanted and _is_judged_again(run, chosen, asking, data),
+                instead="" if reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers",
+            )
+        )
+        journal = Path(output_dir) / f"{name}.journal.sqlite"
+        answers = stack.enter_context(Answers(journal, name, asked_of, data.questions, reuse))
         asked = _asked(asked_of, data, path, answers, limits, progress)
         _warn_of_retriever(asked, chosen)
         evaluation = _scored(path, data, asked, asked_of, chosen, asking, shown)

@@ -36,7 +36,6 @@ from ragmeter.errors import InputError, Interrupted, UnknownNameError
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
-from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, checked, stem
 from ragmeter.io.write import RUNS, check_writable
 from ragmeter.metrics.abstention import MARKS
@@ -44,6 +43,7 @@ from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
+from ragmeter.runs.numbering import hold_name
 from ragmeter.runs.part_summaries import PartSummaries
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
@@ -134,16 +134,18 @@ def evaluate(
     asking = Asking(judge, journals_of(folder), retry_failed, progress)
     if run is None:
         return _evaluate(data, chosen, asking, None, confidence, workers)
-    path = folder / run_name(run, folder)
     if isinstance(folder, Path):
         check_writable(folder)
     judged = without_bad_files(data, checked(reading)) if skip_bad_parts else data
     again = _judged_again(asking, chosen, partial(judged.batches, chosen, asking.needs(chosen)))
-    with hold_for_new_run(path, "evaluates results", asks=judge is not None, replace=replace, judged_again=again):
-        if engine is not None:
-            scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
-            return _keep_parts(data, *scored, path, confidence)
-        return _evaluate(data, chosen, asking, path, confidence, workers)
+    how: dict[str, Any] = {"doing": "evaluates results", "asks": judge is not None}
+    with hold_name(run, folder, **how) as name:
+        path = folder / name
+        with hold_for_new_run(path, **how, replace=replace, judged_again=again):
+            if engine is not None:
+                scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
+                return _keep_parts(data, *scored, path, confidence)
+            return _evaluate(data, chosen, asking, path, confidence, workers)
 
 
 def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:

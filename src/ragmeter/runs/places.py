@@ -29,11 +29,11 @@ _UNFINISHED = re.compile(r"\..+\.\d+\.tmp", re.DOTALL)
 
 
 @contextmanager
-def hold(path: Location, doing: str, *, asks: bool = False) -> Iterator[None]:
+def hold(path: Location, doing: str, *, asks: bool = False, wait: bool = True) -> Iterator[None]:
     """Be the only one who writes to a run's folder, which need not exist. First finish or remove what a kill has left.
 
-    A holder that only computes is waited for; one that asks a server (`asks`) is a BusyError for others. In a store
-    there are no locks.
+    A holder that only computes is waited for, unless `wait` is false; one that asks a server (`asks`) is a BusyError
+    for others. In a store there are no locks.
     """
     if not isinstance(path, Path):
         yield
@@ -44,7 +44,7 @@ def hold(path: Location, doing: str, *, asks: bool = False) -> Iterator[None]:
     try:
         with writing(path):
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with file_lock(place, f"this run, {path.name}", doing, asks=asks) as is_first:
+        with file_lock(place, f"this run, {path.name}", doing, asks=asks, wait=wait) as is_first:
             if is_first:
                 _clear(path)
                 _clear_others(path.parent)
@@ -154,12 +154,15 @@ def _clear_others(parent: Path) -> None:
     """Clear up after the other runs of a folder, as far as no process is at work on them."""
     for name in {run_of_leftover(folder.name) for folder in _leftovers(parent)}:
         path = parent / str(name)
-        with suppress(RagmeterError), file_lock(_lock_file(path), path.name, "clears up", wait=False) as is_first:
+        with (
+            suppress(RagmeterError),
+            file_lock(_lock_file(path), path.name, "clears up", wait=False, certain=True) as is_first,
+        ):
             if is_first:
                 _clear(path)
     for file in _listed(parent):
         if file.name.startswith(".") and file.suffix == _LOCK and is_lock(file):
-            with suppress(RagmeterError), file_lock(file, file.name, "clears up", wait=False):
+            with suppress(RagmeterError), file_lock(file, file.name, "clears up", wait=False, certain=True):
                 pass  # which removes the file
 
 
