@@ -16,6 +16,7 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
+from ragmeter.effects.signals import signal_of
 from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
 from ragmeter.engine.filling import Asking
 from ragmeter.engine.keeping import keep_run
@@ -24,7 +25,7 @@ from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
 from ragmeter.engine.scoring import fill_embedded, score_batch
-from ragmeter.errors import InputError, RagmeterWarning, UsageError
+from ragmeter.errors import InputError, Interrupted, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import missing_column
 from ragmeter.io.data import noted, source_signature
@@ -168,10 +169,18 @@ def ask_and_score(
         answers = stack.enter_context(Answers(journal, name, asked_of, data.questions, reuse))
         asked = _asked(asked_of, data, path, answers, limits, progress)
         _warn_of_retriever(asked, chosen)
-        evaluation = _scored(path, data, asked, asked_of, chosen, asking, shown)
-        if output is not None:
-            write_results(Path(output), evaluation)
-        answers.finish()
+
+        def complete(evaluation: Evaluation) -> None:
+            if output is not None:
+                write_results(Path(output), evaluation)
+            answers.finish()
+
+        try:
+            evaluation = _scored(path, data, asked, asked_of, chosen, asking, shown, complete)
+        except KeyboardInterrupt as stop:
+            if answers.finished:
+                raise
+            raise Interrupted(signal_of(stop)) from None
     return Service.of(evaluation, asked)
 
 
@@ -204,8 +213,12 @@ def _scored(
     metrics: Sequence[Metric],
     asking: Asking,
     shown: Collection[str],
+    complete: Callable[[Evaluation], None],
 ) -> Evaluation:
-    """Judge and score the answers, and keep the run. `shown` are the columns that the judge is shown."""
+    """Judge and score the answers, and keep the run; `complete` ends what belongs to it.
+
+    `shown` are the columns that the judge is shown.
+    """
     needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
     answered = partial(_answered, data.batches, asked.replies, needed)
     filled = asking.of(path).fill(metrics, answered, len(data.questions))
@@ -225,7 +238,8 @@ def _scored(
         **filled.summary,
     }
     rows, judging = filled.joined(answered()), filled.judging
-    return keep_run(path, rows, metrics, manifest=manifest, summary=summary, judging=judging)
+    more: dict[str, Any] = {"manifest": manifest, "summary": summary, "judging": judging}
+    return keep_run(path, rows, metrics, **more, complete=complete)
 
 
 def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:

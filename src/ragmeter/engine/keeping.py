@@ -12,6 +12,7 @@ from typing import Any
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.effects.collector import rare_collections
+from ragmeter.effects.signals import held_back
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, in_order
 from ragmeter.engine.offline_filling import described as offline_described
@@ -38,10 +39,11 @@ def keep_run(
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
     executor: Executor | None = None,
     judging: Mapping[str, Any] | None = None,
+    complete: Callable[[Evaluation], None] = lambda evaluation: None,
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read.
 
-    `judging` is what a judge's calls took.
+    `judging` is what a judge's calls took. `complete` is called when the run is in its place; no Ctrl-C comes between.
     """
     with new_run(path) as new:
         with Embedders() as embedders:
@@ -50,8 +52,11 @@ def keep_run(
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
             more[0]["embeddings"] = used
-        folder = new.finish(signature(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
-        return Evaluation(folder, used, judging)
+        documents = signature(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]}
+        with held_back():
+            evaluation = Evaluation(new.finish(*documents), used, judging)
+            complete(evaluation)
+        return evaluation
 
 
 def score_into(

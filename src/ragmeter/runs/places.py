@@ -19,6 +19,7 @@ from ragmeter.errors import RagmeterError
 from ragmeter.io.locations import Location
 from ragmeter.io.lock import file_lock, is_lock
 from ragmeter.io.names import run_of_leftover
+from ragmeter.io.write import WRITTEN
 from ragmeter.runs.layout import COMPARISONS, MANIFEST, ROWS, writing
 
 #: New files that are complete: in place of all of the folder's files but journals, or beside them.
@@ -88,12 +89,14 @@ def put(new: Path, path: Path, *, beside: bool) -> None:
 
     Journals stay in any case: their replies were paid for.
     """
-    path = _real(path)
-    if not path.exists():
-        new.rename(path)
+    real = _real(path)
+    if not real.exists():
+        new.rename(real)
+        WRITTEN[str(path)] = None
         return
-    new.rename(path / (ADDING if beside else REPLACING))
-    _move_in(path)
+    new.rename(real / (ADDING if beside else REPLACING))
+    WRITTEN[str(path)] = None
+    _move_in(real)
 
 
 def _move_in(path: Path) -> None:

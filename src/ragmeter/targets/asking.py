@@ -64,6 +64,7 @@ class Answers:
     ) -> None:
         digest = hashlib.sha256(repr(questions).encode("utf-8", "replace")).hexdigest()
         self.target = target
+        self.finished = False
         self.journal = Journal(path)
         try:
             self.round = begin_round(self.journal, run, target.identity(), reuse, digest)
@@ -87,6 +88,7 @@ class Answers:
     def finish(self) -> None:
         """The run is complete: the next one of its name asks everything again."""
         self.journal.finish_round(self.round.number)
+        self.finished = True
 
 
 def ask(
