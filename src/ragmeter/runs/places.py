@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from ragmeter.errors import RagmeterError
+from ragmeter.errors import BusyError, RagmeterError
 from ragmeter.io.locations import Location
 from ragmeter.io.lock import file_lock, is_lock
 from ragmeter.io.names import run_of_leftover
@@ -54,6 +54,18 @@ def hold(path: Location, doing: str, *, asks: bool = False, wait: bool = True) -
         for folder in created:
             with suppress(OSError):  # only if it is empty: nothing was written
                 folder.rmdir()
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process is at work on a run's folder, which need not exist."""
+    lock = _lock_file(_real(path))
+    if not lock.exists():
+        return False
+    try:
+        with file_lock(lock, path.name, "looks at it", wait=False):
+            return False
+    except BusyError:
+        return True
 
 
 def hold_for(file: Path, doing: str) -> AbstractContextManager[None]:
