@@ -94,6 +94,7 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
         run=name,
         judge=read_judge_of_answers(chosen),
         progress=True,
+        allow_failures=True,  # which the table and the exit code say
     )
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept

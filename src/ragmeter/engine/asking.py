@@ -25,7 +25,7 @@ from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
 from ragmeter.engine.scoring import fill_embedded, score_batch
-from ragmeter.errors import InputError, Interrupted, RagmeterWarning, UsageError
+from ragmeter.errors import AllFailedError, InputError, Interrupted, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import missing_column
 from ragmeter.io.data import noted, source_signature
@@ -35,13 +35,13 @@ from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.source import Reading, Source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.numbering import hold_name
-from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.replacing import hold_for_new_run, refuse_failed
 from ragmeter.runs.run import Run
 from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, Batch
+from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
@@ -96,6 +96,7 @@ def ask_and_score(
     give_up_after: float = GIVE_UP_AFTER,
     max_calls: int | None = None,
     budget: float | None = None,
+    allow_failures: bool = False,
     replace: bool = False,
     resume: bool = False,
     retry_failed: bool = False,
@@ -123,6 +124,9 @@ def ask_and_score(
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
     again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
     `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
+
+    Where questions fail, a warning says how many and why. Where all do, it is an error, and nothing is written; with
+    `allow_failures` such a run is kept, and nothing is warned of. It never replaces a run that has answers.
 
     `judge` is the language model behind metrics such as `llm_correct`. A complete run with a judge's replies in it is
     asked again only if `replace` is true.
@@ -168,6 +172,7 @@ def ask_and_score(
         journal = Path(output_dir) / f"{name}.journal.sqlite"
         answers = stack.enter_context(Answers(journal, name, asked_of, data.questions, reuse))
         asked = _asked(asked_of, data, path, answers, limits, progress)
+        _check_answers(asked, path, allow_failures=allow_failures)
         _warn_of_retriever(asked, chosen)
 
         def complete(evaluation: Evaluation) -> None:
@@ -327,6 +332,25 @@ def _cell(reply: Answer | Failure, name: str) -> Any:
     if name == "answer" and getattr(reply, "only_retrieved", False):
         return None
     return dumps(value) if name == RETRIEVED_SCORES and value is not None else value
+
+
+def _check_answers(asked: Asked, path: Path, *, allow_failures: bool) -> None:
+    """Say how many questions failed, and why most of them did. Where all did, there is nothing to score."""
+    causes = {why: n for why, n in asked.causes(spell=str).items() if not why.startswith(SKIPPED_BUDGET)}
+    if not causes:
+        return
+    failed, total = sum(causes.values()), len(asked.replies)
+    why = f"{' with' if len(causes) == 1 else ', most of them with'} {next(iter(causes))}"
+    if any(isinstance(reply, Answer) for reply in asked.replies):
+        if not allow_failures:
+            warnings.warn(f"{failed:,} of {total:,} questions failed{why}", RagmeterWarning, stacklevel=3)
+        return
+    refuse_failed(path, f"all {failed:,} questions failed{why}")
+    if not allow_failures:
+        keep = option("allow_failures", True)
+        raise AllFailedError(
+            f"all {failed:,} questions failed{why}", hint=f"nothing was written; {keep} keeps a run of failures"
+        )
 
 
 def _warn_of_retriever(asked: Asked, metrics: Sequence[Metric]) -> None:

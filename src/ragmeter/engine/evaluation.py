@@ -19,7 +19,7 @@ from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Batches, Filled, journals_of
 from ragmeter.engine.judged_parts import judge_and_score, judged_columns
-from ragmeter.engine.keeping import described, keep_run, results_of, score_into, signature
+from ragmeter.engine.keeping import check_scores, described, keep_run, results_of, score_into, signature
 from ragmeter.engine.part_sources import only_parts, without_bad_files
 from ragmeter.engine.parts import (
     Plan,
@@ -231,6 +231,7 @@ def _keep_parts(
     summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
     how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
     results = results_of(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
+    check_scores(path, results)
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
     documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
     summary = {"run": path.name, **results, **documents}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import score_batches
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import ROWS
+from ragmeter.runs.replacing import refuse_failed
 from ragmeter.runs.stored import new_run
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
@@ -48,6 +50,7 @@ def keep_run(
     with new_run(path) as new:
         with Embedders() as embedders:
             scored = score_into(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
+        check_scores(path, scored)
         more = [dict(details() if callable(details) else details) for details in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
@@ -57,6 +60,17 @@ def keep_run(
             evaluation = Evaluation(new.finish(*documents), used, judging)
             complete(evaluation)
         return evaluation
+
+
+def check_scores(path: Location, results: Mapping[str, Any]) -> None:
+    """Refuse to replace a run that has scores by one in which no metric has any."""
+    causes: Counter[str] = Counter()
+    for summary in results["metrics"].values():
+        if summary["n_scored"] or not summary["n_total"]:
+            return
+        causes.update(summary["n_not_scored"])
+    most = "".join(f", mostly {cause}" for cause, _ in causes.most_common(1))
+    refuse_failed(path, f"no row has a score{most}")
 
 
 def score_into(

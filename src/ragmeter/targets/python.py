@@ -13,7 +13,7 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import in_thread
 from ragmeter.effects.rounds import Identity
-from ragmeter.errors import UsageError, describe, errors_of
+from ragmeter.errors import UsageError, describe, errors_of, is_refused_call, refused_call
 from ragmeter.registry import import_object
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.calling import METHODS, asks, method_of
@@ -83,12 +83,14 @@ class PythonTarget(Target):
         """Call the function, and read what it returns."""
         begun = time.perf_counter()
         limit = asyncio.timeout(self.timeout)
+        is_called = False
         try:
             async with limit:
                 if inspect.iscoroutinefunction(self.function) or inspect.isasyncgenfunction(self.function):
                     returned = self._ask(question)
                 else:
                     returned = await in_thread(self._ask, question)
+                is_called = True
                 if inspect.isawaitable(returned):
                     returned = await returned
                 answer = await read_stream(returned, begun)
@@ -103,6 +105,9 @@ class PythonTarget(Target):
         except (Exception, SystemExit) as error:
             if limit.expired():
                 raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s") from None
+            if not is_called and is_refused_call(error):
+                wrong = refused_call(self.function, self.path, "a question", error)
+                raise GiveUp(TARGET_ERROR, wrong.message, fatal=wrong) from None
             raise TryAgain(TARGET_ERROR, describe(error)) from None
 
 

@@ -20,7 +20,7 @@ from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import Threads, for_each
 from ragmeter.effects.rounds import Round
-from ragmeter.errors import describe
+from ragmeter.errors import describe, is_refused_call, refused_call
 from ragmeter.io.cells import whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
@@ -174,6 +174,11 @@ class Generation:
         try:
             responses: Any = await self.threads.call(self.agent.batch_generate_response, queries, images, histories)
         except (Exception, SystemExit) as error:
+            if is_refused_call(error):
+                method, name = self.agent.batch_generate_response, type(self.agent).__name__
+                given = "queries, images and message_histories"
+                wrong = refused_call(method, f"{name}.batch_generate_response()", given, error)
+                raise GiveUp(TARGET_ERROR, wrong.message, fatal=wrong) from None
             raise (TryAgain if alone else GiveUp)(TARGET_ERROR, describe(error)) from None
         if hasattr(responses, "tolist"):  # a numpy array, a pandas series
             responses = responses.tolist()
