@@ -42,7 +42,7 @@ from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
-from ragmeter.targets.asking import Answers, Asked, ask
+from ragmeter.targets.asking import Answers, Asked, ask, failures
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 
@@ -339,18 +339,15 @@ def _check_answers(asked: Asked, path: Path, *, allow_failures: bool) -> None:
     causes = {why: n for why, n in asked.causes(spell=str).items() if not why.startswith(SKIPPED_BUDGET)}
     if not causes:
         return
-    failed, total = sum(causes.values()), len(asked.replies)
-    why = f"{' with' if len(causes) == 1 else ', most of them with'} {next(iter(causes))}"
+    problem = failures(causes, len(asked.replies), "questions")
     if any(isinstance(reply, Answer) for reply in asked.replies):
         if not allow_failures:
-            warnings.warn(f"{failed:,} of {total:,} questions failed{why}", RagmeterWarning, stacklevel=3)
+            warnings.warn(problem, RagmeterWarning, stacklevel=3)
         return
-    refuse_failed(path, f"all {failed:,} questions failed{why}")
+    refuse_failed(path, problem)
     if not allow_failures:
         keep = option("allow_failures", True)
-        raise AllFailedError(
-            f"all {failed:,} questions failed{why}", hint=f"nothing was written; {keep} keeps a run of failures"
-        )
+        raise AllFailedError(problem, hint=f"nothing was written; {keep} keeps a run of failures")
 
 
 def _warn_of_retriever(asked: Asked, metrics: Sequence[Metric]) -> None:
