@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ragmeter.targets.port import Target
 
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
+#: Where there is no embedding model.
+_PLAIN_METRICS = "token_f1,response_coverage_rate"
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
 
@@ -55,6 +57,8 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
 
+    if chosen.metrics is None:
+        chosen.metrics = _usual_metrics(chosen)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
     with options.prints_aside():
         metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))
@@ -98,12 +102,32 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     return code or options.exit_code(chosen, failed, total, "questions have no answer")
 
 
+def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
+    """What is measured where nothing else is asked for; without an embedding model what needs none, which is said."""
+    from ragmeter.embedders.port import SEEDS_MODEL, has_default_model
+    from ragmeter.hints import install_command
+    from ragmeter.show.progress import show_notice
+
+    if chosen.embedding_model is not None or has_default_model():
+        return [_METRICS]
+    show_notice(
+        f"measured by {_PLAIN_METRICS.replace(',', ' and ')}, which need no embedding model: none was named, and none "
+        f"is installed; for {_METRICS}: {install_command('static')}, or --embedding-model {SEEDS_MODEL}"
+    )
+    return [_PLAIN_METRICS]
+
+
 def _parser() -> Parser:
     parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
-    add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
+    add(
+        "--metrics",
+        metavar="NAME",
+        nargs="+",
+        help=f"default: {_METRICS}; without an embedding model {_PLAIN_METRICS}",
+    )
     options.reading_options(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from ragmeter.errors import BusyError
 from ragmeter.io.locations import Location
 from ragmeter.io.names import is_numbered, next_names, run_name
+from ragmeter.io.write import check_writable
 from ragmeter.runs.places import hold
 
 
@@ -30,6 +32,8 @@ def hold_name(
 @contextmanager
 def hold_free(names: Iterable[str], output_dir: Location, doing: str, *, asks: bool = False) -> Iterator[str]:
     """Hold the place of the first of these names that no run has, and no process is at work on."""
+    if isinstance(output_dir, Path):
+        check_writable(output_dir)
     for name in names:
         path = output_dir / name
         with ExitStack() as stack:

@@ -38,13 +38,13 @@ class PythonTarget(Target):
 
     @classmethod
     def load(cls, path: str, timeout: float = 60.0) -> Self:
-        """The target at a dotted path; a class is called without arguments.
+        """The target at a dotted path; a class is called without arguments, and so is a function that takes none.
 
         `mypkg.rag:build(top_k=5)` calls what is there with these keywords, and asks what it returns.
         """
         name, keywords = _split_call(path)
         target = import_object(name, "target")
-        if keywords is not None or isinstance(target, type):
+        if keywords is not None or isinstance(target, type) or _builds(target):
             with errors_of(path):
                 target = target(**(keywords or {}))
         return cls.of(target, timeout, path=path)
@@ -109,6 +109,14 @@ class PythonTarget(Target):
                 wrong = refused_call(self.function, self.path, "a question", error)
                 raise GiveUp(TARGET_ERROR, wrong.message, fatal=wrong) from None
             raise TryAgain(TARGET_ERROR, describe(error)) from None
+
+
+def _builds(target: Any) -> bool:
+    """Whether a function takes no argument: it can't be asked a question, so it makes what can be."""
+    if not inspect.isfunction(target) or inspect.iscoroutinefunction(target) or inspect.isgeneratorfunction(target):
+        return False
+    parameters = inspect.signature(target, follow_wrapped=False).parameters.values()
+    return all(value.kind == value.KEYWORD_ONLY and value.default is not value.empty for value in parameters)
 
 
 def _split_call(path: str) -> tuple[str, dict[str, Any] | None]:
