@@ -133,9 +133,9 @@ def test_a_module_with_a_name_like_a_prefix(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_a_model_or_an_address_without_its_kind(name: str, hint: str) -> None:
-    for options in ({}, {"request": "{}"}):
+    for request in (None, "{}"):
         with pytest.raises(UsageError, match=f"write {re.escape(hint)}$"):
-            open_target(name, **options)
+            open_target(name, request=request)
 
 
 @pytest.mark.parametrize("name", ["src/rag.py", "rag.py", "my-pkg.rag:answer", "nobody.rag:answer"])

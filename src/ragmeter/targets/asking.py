@@ -57,7 +57,7 @@ def failures(causes: Mapping[str, int], total: int, what: str) -> str:
     """
     failed = sum(causes.values())
     own = [cause for cause in causes if _EARLIER not in cause] or list(causes)
-    many = f"all {failed:,}" if failed == total else f"{failed:,} of {total:,}"
+    many = f"all {failed:,}" if failed == total > 1 else f"{failed:,} of {total:,}"
     return f"{many} {what} failed{' with' if len(own) == 1 else ', most of them with'} {own[0]}"
 
 
