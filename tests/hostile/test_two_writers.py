@@ -86,8 +86,10 @@ def test_runs_that_begin_at_once_have_names_of_their_own(name: list[str], tmp_pa
         "print('ready', flush=True); input(); sys.exit(main(sys.argv[1:]))"
     )
     command = [sys.executable, "-c", code, "evaluate", "--results", "qa.jsonl", "--metrics", "token_f1", *name]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    processes = [subprocess.Popen(command, cwd=tmp_path, text=True, **pipes) for _ in range(writers)]
+    pipe = subprocess.PIPE
+    processes = [
+        subprocess.Popen(command, cwd=tmp_path, text=True, stdin=pipe, stdout=pipe, stderr=pipe) for _ in range(writers)
+    ]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

@@ -32,7 +32,6 @@ from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
     from ragmeter.engine.results import Evaluation
-    from ragmeter.io.locations import Location
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
@@ -258,7 +257,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
         return _make_run(chosen, folder, name)
 
 
-def _make_run(chosen: argparse.Namespace, folder: Location, name: str) -> int:
+def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
     """Evaluate into the run of this name."""
     from ragmeter.engine.evaluation import choose_metrics, evaluate
     from ragmeter.engine.judged_rows import estimate_judging, rows_to_judge
