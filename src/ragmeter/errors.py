@@ -8,6 +8,7 @@
     ├── OutputError           a file or a folder can't be written
     ├── BusyError             another process works on the same run
     ├── EndpointError         a server refuses the key, the model or the address, or nothing works for too long
+    ├── AllFailedError        no question was answered, or no row has a score
     ├── WorkerError           a worker process was killed or crashed; nothing was written
     ├── Interrupted           Ctrl-C, SIGTERM or SIGHUP; answers so far are in the journal
     └── MissingExtraError     an optional dependency is not installed (names the command that installs it)
@@ -20,6 +21,7 @@ Parameters are named for the caller: keywords in Python, flags on the command li
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -99,6 +101,12 @@ class EndpointError(RagmeterError):
     """A server refuses the key, the model or the address, or no call succeeds for too long."""
 
 
+class AllFailedError(RagmeterError):
+    """No question was answered, or no row has a score."""
+
+    exit_code = 3
+
+
 class WorkerError(RagmeterError):
     """A worker process was killed or crashed."""
 
@@ -164,17 +172,55 @@ def errors_of(caller: str) -> Iterator[None]:
 
 
 def describe(error: BaseException) -> str:
-    """An exception of the user's code in one line: its class, its message, and where it was raised."""
-    import traceback
-    from pathlib import Path
-
+    """An exception of the user's code in one line: its class, its message, and the user's line that led to it."""
     try:
         message = str(error)
     except Exception:  # its __str__ may fail
         message = "?"
     line = " ".join(f"{type(error).__name__}: {message}".split())[:300]
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{line} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else line
+    places = [(file, number) for file, number in _places(error) if not _is_below(file, _OWN_FOLDER)]
+    own = [place for place in places if not _is_library(place[0])]
+    if not places:
+        return line
+    file, number = (own or places)[-1]
+    return f"{line} ({os.path.basename(file)}, line {number})"  # noqa: PTH119 - it may be <stdin>
+
+
+def is_refused_call(error: BaseException) -> bool:
+    """Whether a function of the user's can't be called as it was: a TypeError, and none of its own lines ran."""
+    places = _places(error)
+    return isinstance(error, TypeError) and bool(places) and _is_below(places[-1][0], _OWN_FOLDER)
+
+
+def refused_call(function: Any, name: str, given: str, error: BaseException) -> UsageError:
+    """The error for a function that does not take what it is given: it names the function, and where that is."""
+    import inspect
+
+    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
+    where = f" ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})" if code else ""  # noqa: PTH119
+    return UsageError(f"{name}{where} can't be called with {given}: {error}")
+
+
+def _places(error: BaseException) -> list[tuple[str, int]]:
+    """The files and lines that an exception passed, the innermost last."""
+    import traceback  # as difflib above: not for a command that goes well
+
+    return [(frame.filename, frame.lineno or 0) for frame in traceback.extract_tb(error.__traceback__)]
+
+
+_OWN_FOLDER = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - for comparing texts
+
+
+def _is_library(file: str) -> bool:
+    """Whether a file is of Python itself or of an installed package."""
+    import sysconfig
+
+    folders = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return file.startswith("<frozen ") or any(_is_below(file, folder) for folder in folders)
+
+
+def _is_below(file: str, folder: str) -> bool:
+    return file.startswith(folder + os.sep)
 
 
 def not_importable(kind: str, name: str, module: str, error: Exception | None = None) -> UsageError:

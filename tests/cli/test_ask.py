@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from ragmeter import RunFolder
 from ragmeter.effects.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
 from tests.conftest import Run
@@ -330,3 +331,18 @@ def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
         assert server.count == 60
     answers = [row["generated_answer"] for row in results(tmp_path)["results"]]
     assert answers == [f"q{i}" for i in range(60)]
+
+
+def test_without_an_embedding_model_what_needs_none_is_measured(
+    ragmeter: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a plain install."""
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+    (tmp_path / "plain_rag.py").write_text("def answer(question):\n    return 'Paris'\n")
+    (tmp_path / "qa.csv").write_text("question,reference\nq,Paris\n")
+    command = ["ask", "--dataset", "qa.csv", "--target", "plain_rag:answer", "--run", "r"]
+    done = ragmeter(*command)
+    assert done.returncode == 0, done.stderr
+    assert "measured by token_f1 and response_coverage_rate, which need no embedding model" in done.stderr
+    assert "[static]" in done.stderr
+    assert list(RunFolder(tmp_path / "runs" / "r").metrics()) == ["token_f1", "response_coverage_rate"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragmeter import evaluate
+from ragmeter.effects.journal import Journal
 from tests.command import call
 
 
@@ -63,7 +64,7 @@ def test_none_is_removed_if_one_is_unknown(folder: Path) -> None:
 
 
 def test_prune(folder: Path) -> None:
-    (folder / "runs" / "lost.journal.sqlite").write_bytes(b"x")
+    Journal(folder / "runs" / "lost.journal.sqlite").close()
     assert "would be deleted: runs/lost.journal.sqlite" in command(folder, "prune", "--older-than", "0")
     assert "deleted: runs/lost.journal.sqlite" in command(folder, "prune", "--older-than", "0", "--yes")
     assert "nothing has been unused for 30 days" in command(folder, "prune")

@@ -380,3 +380,39 @@ def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
     assert {"journal.sqlite-wal", "journal.sqlite-charges"} <= set(modes)
     assert set(modes.values()) == {0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def fill_disk(journal: Journal, *, spare: int = 0) -> None:
+    """As if the disk had room for so many pages more."""
+    (pages,) = journal._database.execute("PRAGMA page_count").fetchone()
+    journal._database.execute(f"PRAGMA max_page_count = {pages + spare}")
+
+
+def test_replies_that_a_full_disk_refused_are_written_when_there_is_room_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    large = Reply("x" * 50_000)
+    with Journal(path) as journal:
+        fill_disk(journal)
+        with pytest.raises(OutputError, match="full"):
+            keep(journal, *"abcd", reply=large)
+        journal._database.execute("PRAGMA max_page_count = 1000000")
+    with Journal(path) as journal:
+        assert [journal.get(key) for key in "abcd"] == [large] * 4
+
+
+def test_of_a_disk_that_stays_full_the_room_is_used(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+
+    async def work(journal: Journal) -> None:
+        replies = {"large": Reply("x" * 50_000), "a": REPLY, "b": REPLY}
+        await asyncio.gather(*(journal.record(key, reply) for key, reply in replies.items()))
+
+    journal = Journal(path)
+    fill_disk(journal, spare=4)
+    with pytest.raises(OutputError, match="full"):
+        asyncio.run(work(journal))
+    with pytest.raises(OutputError, match="full"):
+        journal.close()
+    with Journal(path) as journal:
+        assert "large" not in journal
+        assert journal.get("a") == journal.get("b") == REPLY

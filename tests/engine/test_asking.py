@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -12,9 +14,12 @@ from typing import Any
 import pytest
 
 import ragmeter
-from ragmeter.errors import EndpointError, RagmeterError, UsageError
+from ragmeter.errors import AllFailedError, EndpointError, RagmeterError, RagmeterWarning, UsageError
 from ragmeter.show.sentences.limits import limit_lines
+from ragmeter.targets import calling
 from ragmeter.targets.opening import open_target
+from ragmeter.targets.port import Question
+from ragmeter.targets.python import PythonTarget
 from tests.judge_server import Action, JudgeServer, completion
 
 QA = [{"question": f"q{i}", "ground_truth": "Paris"} for i in range(3)]
@@ -162,7 +167,7 @@ def test_only_what_failed_is_asked_again() -> None:
             raise ConnectionError("not today")
         return "Paris"
 
-    assert answers(ask(sometimes, run="r", retries=0)) == ["Paris", None, "Paris"]
+    assert answers(ask(sometimes, run="r", retries=0, allow_failures=True)) == ["Paris", None, "Paris"]
     well.set()
     asked_before = len(asked)
     assert answers(ask(sometimes, run="r", retry_failed=True)) == ["Paris"] * 3
@@ -223,7 +228,7 @@ def test_workers_and_timeout() -> None:
 
     assert answers(ask(waits, workers=3)) == ["Paris"] * 3
     for_ever = threading.Event()
-    done = ask(lambda question: str(for_ever.wait()), timeout=0.2, retries=0)
+    done = ask(lambda question: str(for_ever.wait()), timeout=0.2, retries=0, allow_failures=True)
     assert list(done.asked.causes()) == ["timeout: no answer within 0.2 s"]
 
 
@@ -270,3 +275,69 @@ def test_history_by_names() -> None:
     for city in ("London", "Paris"):
         ask(Sys(city).run, run="try-{n}")
     assert sorted(path.name for path in Path("runs").iterdir() if path.is_dir()) == ["try-1", "try-2"]
+
+
+def fails(question: str) -> str:
+    return question[99]
+
+
+def test_where_every_question_fails_it_is_an_error_that_names_the_line() -> None:
+    line = fails.__code__.co_firstlineno + 1
+    cause = f"target_error: IndexError: string index out of range (test_asking.py, line {line})"
+    with pytest.raises(AllFailedError, match=re.escape(f"all 3 questions failed with {cause}")):
+        ask(fails, run="r", retries=0)
+    assert not Path("runs/r").exists()
+    with pytest.raises(AllFailedError, match="the target returned NoneType"):
+        ask(lambda question: None)
+    kept = ask(fails, run="r", retries=0, allow_failures=True)
+    assert kept.asked.causes() == {cause: 3}
+    assert kept["exact_match"].n_scored == 0
+
+
+def test_the_line_is_the_users_own() -> None:
+    def parses(question: str) -> Any:
+        return json.loads("{")
+
+    line = parses.__code__.co_firstlineno + 1
+    with pytest.raises(AllFailedError, match=rf"JSONDecodeError.*\(test_asking.py, line {line}\)"):
+        ask(parses, retries=0)
+
+
+def test_where_some_questions_fail_a_warning_says_why() -> None:
+    def sometimes(question: str) -> str:
+        return "Paris" if question == "q1" else fails(question)
+
+    with pytest.warns(RagmeterWarning, match="2 of 3 questions failed with target_error: IndexError"):
+        assert answers(ask(sometimes, run="r", retries=0)) == [None, "Paris", None]
+
+
+def test_a_run_of_failures_does_not_replace_one_with_scores() -> None:
+    """Whatever it is measured by: a failure counts 0 in this metric."""
+    first = ragmeter.ask(QA, Sys("Paris").run, metrics="response_coverage_rate", run="r")
+    for keywords in ({"allow_failures": True}, {"replace": True, "allow_failures": True}, {}):
+        with pytest.raises(AllFailedError, match="the run r stays as it was, since it has scores"):
+            ragmeter.ask(QA, fails, metrics="response_coverage_rate", run="r", retries=0, **keywords)  # type: ignore[arg-type]
+    assert answers(first) == ["Paris"] * 3
+    ask(fails, run="s", retries=0, allow_failures=True)
+    assert ask(fails, run="s", retries=0, allow_failures=True)["exact_match"].n_scored == 0  # there was none before
+
+
+def test_a_function_that_does_not_take_a_question_is_named_and_not_retried() -> None:
+    def with_more(question: str, top_k: int) -> str:
+        raise AssertionError
+
+    line = with_more.__code__.co_firstlineno
+    attempts: list[str] = []
+
+    def refused(question: Question) -> Any:
+        attempts.append(question.qid)
+        return with_more(question.text)  # type: ignore[call-arg]
+
+    refused.__code__ = refused.__code__.replace(co_filename=calling.__file__)  # as where a function is called
+    target = PythonTarget.of(with_more)
+    target._ask = refused
+    with pytest.raises(
+        UsageError, match=rf"with_more \(test_asking.py, line {line}\) can't be called with a question: .*'top_k'"
+    ):
+        ask(target, retries=3, workers=1)
+    assert len(set(attempts)) == len(attempts) < 3  # none is tried again

@@ -11,7 +11,7 @@ import pytest
 from ragmeter import RunFolder, evaluate
 from ragmeter.engine.executors import Threads
 from ragmeter.engine.scoring import score_batches
-from ragmeter.errors import InputError
+from ragmeter.errors import AllFailedError, InputError
 from ragmeter.registry import get_all
 from ragmeter.table import Batch
 from tests.conftest import load_rows
@@ -119,3 +119,12 @@ def test_a_failure_in_the_middle_ends_the_run_and_leaves_nothing(tmp_path: Path)
     with pytest.raises(InputError, match="second time"):
         evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path / "runs")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_without_any_score_does_not_replace_one_with_scores(tmp_path: Path) -> None:
+    evaluate([{"qid": "1", "answer": "a", "reference": "a"}], metrics="exact_match", run="r", output_dir=tmp_path)
+    nothing = [{"qid": "1", "answer": None, "reference": "a", "error": "timeout"}]
+    with pytest.raises(AllFailedError, match=r"no row has a score, mostly .*; the run r stays as it was"):
+        evaluate(nothing, metrics="exact_match", run="r", output_dir=tmp_path)
+    assert RunFolder(tmp_path / "r").summary()["metrics"]["exact_match"]["mean"] == 1.0
+    assert evaluate(nothing, metrics="exact_match", run="s", output_dir=tmp_path)["exact_match"].n_scored == 0

@@ -60,13 +60,12 @@ def test_a_run_of_a_live_system(tmp_path: Path) -> None:
         {"qid": str(number), "question": question, "reference": reference}
         for number, (question, reference) in enumerate([("Paris", "paris"), ("Rome", "Bonn"), ("broken", "x")])
     ]
-    ask(dataset, pipeline, metrics="token_f1", run="r", output_dir=tmp_path, retries=0)
+    keywords: dict[str, Any] = {"output_dir": tmp_path, "retries": 0, "allow_failures": True}
+    ask(dataset, pipeline, metrics="token_f1", run="r", **keywords)
     found = add_metrics("r", "llm_correct", judge=judge(fake()), output_dir=tmp_path)
     assert column(found, "verdict") == ["CORRECT", "WRONG", None]
     assert found["llm_correct"].n_not_scored == {"target_error": 1}
-    at_once = ask(
-        dataset, pipeline, metrics="llm_correct", judge=judge(fake()), run="s", output_dir=tmp_path, retries=0
-    )
+    at_once = ask(dataset, pipeline, metrics="llm_correct", judge=judge(fake()), run="s", **keywords)
     assert column(at_once, "verdict") == column(found, "verdict")
     assert at_once["llm_correct"] == found["llm_correct"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,9 +69,8 @@ def test_what_came_of_a_stream_is_kept_beside_the_failure(name: str, tmp_path: P
     rows = [{"question": text, "reference": "Paris"} for text in _ROWS]
     output = tmp_path / "results.json"
     with FaultyServer(lambda request: play) as server:
-        done = ask_and_score(
-            rows, server.url, metrics="exact_match", output_dir=tmp_path, output=output, retries=0, workers=1
-        )
+        keywords: dict[str, Any] = {"output_dir": tmp_path, "output": output, "allow_failures": True}
+        done = ask_and_score(rows, server.url, metrics="exact_match", retries=0, workers=1, **keywords)
     assert done.rows["answer"].to_pylist() == ["Paris", None, "Paris"]
     assert done.rows["partial_answer"].to_pylist() == [None, "It is Par", None]
     assert done["exact_match"].n_not_scored == {"target_error": 1}

@@ -125,3 +125,56 @@ def test_a_terminal_that_is_closed(tmp_path: Path) -> None:
         _, status = os.waitpid(child, 0)
         assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP, shown
         assert len(server.asked) == len(command.recorded(tmp_path)) < ROWS
+
+
+_LATE = """
+import os, signal, sys
+from ragmeter.show import terminal
+
+def interrupted(*arguments):
+    os.kill(os.getpid(), signal.SIGINT)
+    raise AssertionError("the signal is heard before")
+
+terminal.asked = interrupted
+from ragmeter.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+def ask_in_a_process(folder: Path, beginning: list[str], *more: str) -> subprocess.CompletedProcess[str]:
+    """Ask one question of a system that counts its questions in a file."""
+    (folder / "rag.py").write_text(
+        "def answer(question):\n    with open('asked', 'a') as file:\n        file.write('x')\n    return 'Paris'\n"
+    )
+    (folder / "qa.csv").write_text("question,reference\nq,Paris\n")
+    command = ["ask", "--dataset", "qa.csv", "--target", "rag:answer", "--metrics", "exact_match", "--run", "r", *more]
+    arguments = [sys.executable, *beginning, *command]
+    return subprocess.run(arguments, cwd=folder, text=True, capture_output=True, timeout=PATIENCE)
+
+
+def test_an_interruption_after_the_run_is_complete_says_so(tmp_path: Path) -> None:
+    process = ask_in_a_process(tmp_path, ["-c", _LATE], "--output", "results.json")
+    end = "ragmeter: interrupted; already complete: runs/r, results.json\n  `ragmeter summary runs/r` shows it\n"
+    assert (process.returncode, process.stderr) == (130, end)
+
+
+_WRITING = """
+import os, signal, sys
+from ragmeter.runs import places
+
+def moved_in(path, move=places._move_in):
+    if (path / places.REPLACING).is_dir():
+        os.kill(os.getpid(), signal.SIGINT)
+    move(path)
+
+places._move_in = moved_in
+from ragmeter.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+def test_an_interruption_while_the_run_gets_its_place_leaves_it_finished(tmp_path: Path) -> None:
+    """The next run of that name asks the system anew, as after any run that is complete."""
+    beginnings = ["-m", "ragmeter"], ["-c", _WRITING], ["-m", "ragmeter"]
+    assert [ask_in_a_process(tmp_path, beginning).returncode for beginning in beginnings] == [0, 130, 0]
+    assert (tmp_path / "asked").read_text() == "xxx"

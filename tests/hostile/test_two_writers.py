@@ -73,3 +73,32 @@ def test_a_killed_writer_stops_nobody(tmp_path: Path) -> None:
         last.communicate(timeout=PATIENCE)
     assert last.returncode == 0
     assert not [file for file in tmp_path.iterdir() if file.name.startswith(".")]
+
+
+@pytest.mark.parametrize("name", [["--run", "night-{n}"], []])
+def test_runs_that_begin_at_once_have_names_of_their_own(name: list[str], tmp_path: Path) -> None:
+    """All wait until the last one has imported everything, so that they look for a free name at the same time."""
+    writers = 8
+    write(tmp_path / "qa.jsonl", [{"qid": "1", "answer": "a", "reference": "a"}])
+    code = (
+        "import sys, ragmeter.cli.evaluate, ragmeter.engine.evaluation, ragmeter.engine.judged_rows\n"
+        "from ragmeter.cli.main import main\n"
+        "print('ready', flush=True); input(); sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", code, "evaluate", "--results", "qa.jsonl", "--metrics", "token_f1", *name]
+    pipe = subprocess.PIPE
+    processes = [
+        subprocess.Popen(command, cwd=tmp_path, text=True, stdin=pipe, stdout=pipe, stderr=pipe) for _ in range(writers)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    errors = [process.communicate(timeout=4 * PATIENCE)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * writers, errors
+    names = [path.name for path in (tmp_path / "runs").iterdir()]
+    assert len(names) == writers
+    assert not any(name.startswith(".") for name in names)

@@ -211,7 +211,12 @@ def test_runs_that_were_not_kept_are_told_apart(tmp_path: Path) -> None:
     assert [first.name, second.name] == ["BasicRAG", "this evaluation"]
     assert run_labels(find_runs([first, second])) == ["BasicRAG", "this evaluation"]
     assert ragmeter.compare([second, third]).runs == ["evaluation 1", "evaluation 2"]
+    assert ragmeter.compare({"bm25": second, "dense": third}).runs == ["bm25", "dense"]
+    assert "bm25" in ragmeter.report({"bm25": second, "dense": third}, tmp_path / "page.html").page.read_text("utf-8")
+    assert second.name == "this evaluation"
     kept = [evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path / name) for name in "ab"]
+    with pytest.raises(UsageError, match="the run r was kept under this name"):
+        ragmeter.compare({"r": kept[0], "another": kept[1]})
     assert ragmeter.compare(kept).runs == [str(tmp_path / "a" / "r"), str(tmp_path / "b" / "r")]
     ragmeter.report([second, third], tmp_path / "out.html")
     assert "evaluation 2" in (tmp_path / "out.html").read_text(encoding="utf-8")

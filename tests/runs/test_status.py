@@ -70,7 +70,7 @@ def test_ask_says_how_far_it_is(tmp_path: Path) -> None:
         return f"answer to {question}"
 
     data = [{"qid": str(i), "question": f"q{i}", "reference": "x"} for i in range(6)]
-    ask(data, system, metrics="token_f1", run="live", output_dir=tmp_path, workers=1, retries=0)
+    ask(data, system, metrics="token_f1", run="live", output_dir=tmp_path, workers=1, retries=0, allow_failures=True)
     assert [state["run"] for state in states] == ["live"]
     assert (states[0]["what"], states[0]["total"]) == ("asking questions", 6)
     assert under_way(tmp_path) == []

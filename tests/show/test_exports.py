@@ -154,7 +154,8 @@ def test_a_failed_question_is_a_span_with_its_error(tmp_path: Path) -> None:
     def broken(question: str) -> str:
         raise ValueError("down")
 
-    ragmeter.ask(ROWS, broken, metrics="token_f1", run="r", output_dir=tmp_path, retries=0)
+    keywords: dict[str, Any] = {"run": "r", "output_dir": tmp_path, "retries": 0, "allow_failures": True}
+    ragmeter.ask(ROWS, broken, metrics="token_f1", **keywords)
     [path] = ragmeter.export("r", "openinference", tmp_path / "s.jsonl", output_dir=tmp_path)
     span = json.loads(Path(path).read_text())["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
     assert span["status"]["code"] == 2
@@ -261,6 +262,13 @@ def test_the_command(ragmeter: Run, runs: Path, tmp_path: Path) -> None:
     assert json.loads(ragmeter("export", "r", "--to", "csv", "--json").stdout) == {"written": ["r.csv"]}
     assert (tmp_path / "r.csv").exists()
     assert ragmeter("export", "nobody", "--to", "csv").returncode == 2
+    for name in ("k5.csv", "k5.jsonl", "k5.spans.jsonl", "k5.parquet"):  # the ending says enough
+        assert ragmeter("export", "r", "--output", name).stdout == f"written: {name}\n"
+    assert "resourceSpans" in (tmp_path / "k5.spans.jsonl").read_text()
+    assert "resourceSpans" not in (tmp_path / "k5.jsonl").read_text()
+    for arguments, problem in (([], "no format was named"), (["--output", "k5.xyz"], "k5.xyz says no format")):
+        done = ragmeter("export", "r", *arguments)
+        assert (done.returncode, problem in done.stderr, ".spans.jsonl" in done.stderr) == (2, True, True)
 
 
 @pytest.mark.parametrize("to", ["jsonl", "csv"])

@@ -118,3 +118,38 @@ def test_a_module_with_a_name_like_a_prefix(tmp_path: Path, monkeypatch: pytest.
     assert isinstance(open_target("openia:ask"), PythonTarget)
     with pytest.raises(UsageError, match="unknown name in openia"):
         open_target("openia:nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("gpt-4o", "openai:gpt-4o"),
+        ("claude-3-5-sonnet", "anthropic:claude-3-5-sonnet"),
+        ("gemini-2.0-flash", "gemini:gemini-2.0-flash"),
+        ("qwen2.5:7b", "openai:qwen2.5:7b"),
+        ("127.0.0.1:8000/q", "http://127.0.0.1:8000/q"),
+        ("localhost:8000", "http://localhost:8000"),
+        ("rag.example.com/query", "http://rag.example.com/query"),
+    ],
+)
+def test_a_model_or_an_address_without_its_kind(name: str, hint: str) -> None:
+    for request in (None, "{}"):
+        with pytest.raises(UsageError, match=f"write {re.escape(hint)}$"):
+            open_target(name, request=request)
+
+
+@pytest.mark.parametrize("name", ["src/rag.py", "rag.py", "my-pkg.rag:answer", "nobody.rag:answer"])
+def test_what_is_neither_a_model_nor_an_address_is_not_called_one(name: str) -> None:
+    with pytest.raises(UsageError) as error:
+        open_target(name)
+    assert "if it is" not in str(error.value)
+
+
+@pytest.mark.parametrize("head", ["def build():", "def build(*, k=3):"])
+def test_a_function_without_arguments_builds_what_is_asked(
+    head: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / f"made_{len(head)}.py").write_text(f"{head}\n    return lambda question: question.upper()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    reply = asyncio.run(open_target(f"made_{len(head)}:build").answer(Question("1", "paris")))
+    assert Answer.from_reply(reply).answer == "PARIS"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ragmeter.targets.port import Target
 
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
+#: Where there is no embedding model.
+_PLAIN_METRICS = "token_f1,response_coverage_rate"
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
 
@@ -33,11 +35,9 @@ it is the system that changes. Rows with the same session_id are asked one after
 
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and print where the results are."""
-    from ragmeter.engine.asking import ask_and_score, default_name, read_fallback
-    from ragmeter.engine.evaluation import choose_metrics
-    from ragmeter.io.names import run_name
+    from ragmeter.engine.asking import default_name
     from ragmeter.io.source import Reading, open_source
-    from ragmeter.show import terminal
+    from ragmeter.runs.numbering import hold_name
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
@@ -46,7 +46,19 @@ def run(argv: Sequence[str]) -> int:
     source = open_source(chosen.dataset, Reading(**options.read_reading(chosen)), what="dataset")
     wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
+    latest = chosen.resume or chosen.retry_failed
+    with hold_name(wanted_name, chosen.output_dir, "asks questions", asks=True, latest=latest) as name:
+        return _ask(chosen, target, name)
+
+
+def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
+    """Make the run of this name."""
+    from ragmeter.engine.asking import ask_and_score, read_fallback
+    from ragmeter.engine.evaluation import choose_metrics
+    from ragmeter.show import terminal
+
+    if chosen.metrics is None:
+        chosen.metrics = _usual_metrics(chosen)
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
     with options.prints_aside():
         metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))
@@ -66,6 +78,7 @@ def run(argv: Sequence[str]) -> int:
             budget=chosen.budget,
             progress=True,
             judge=read_judge_of_answers(chosen),
+            allow_failures=True,  # which the table and the exit code say
         )
     evaluation, asked = service.evaluation, service.asked
     unmatched_paths = target.never_found()
@@ -89,12 +102,32 @@ def run(argv: Sequence[str]) -> int:
     return code or options.exit_code(chosen, failed, total, "questions have no answer")
 
 
+def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
+    """What is measured where nothing else is asked for; without an embedding model what needs none, which is said."""
+    from ragmeter.embedders.port import SEEDS_MODEL, has_default_model
+    from ragmeter.hints import install_command
+    from ragmeter.show.progress import show_notice
+
+    if chosen.embedding_model is not None or has_default_model():
+        return [_METRICS]
+    show_notice(
+        f"measured by {_PLAIN_METRICS.replace(',', ' and ')}, which need no embedding model: none was named, and none "
+        f"is installed; for {_METRICS}: {install_command('static')}, or --embedding-model {SEEDS_MODEL}"
+    )
+    return [_PLAIN_METRICS]
+
+
 def _parser() -> Parser:
     parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
-    add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
+    add(
+        "--metrics",
+        metavar="NAME",
+        nargs="+",
+        help=f"default: {_METRICS}; without an embedding model {_PLAIN_METRICS}",
+    )
     options.reading_options(parser)
     add("--language", help="the language for stemming, for metrics that stem")
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")

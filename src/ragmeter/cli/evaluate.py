@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
@@ -237,16 +239,29 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
 
 
 def _run_metrics(chosen: argparse.Namespace) -> int:
-    from ragmeter.engine.evaluation import choose_metrics, evaluate
-    from ragmeter.engine.judged_rows import estimate_judging, rows_to_judge
-    from ragmeter.io.names import plain_name, run_name
+    from ragmeter.io.names import next_names, plain_name, run_name
     from ragmeter.io.source import stem
+    from ragmeter.runs.numbering import hold_free, hold_name
 
     folder = chosen.output_dir or RUNS
     usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
-    if (folder / usual).exists():  # two runs in a second
-        usual += "-{n}"
-    name = run_name(usual if chosen.run is None else chosen.run, folder)
+    how: dict[str, Any] = {"doing": "evaluates results", "asks": chosen.judge_model is not None}
+    place: AbstractContextManager[str]
+    if chosen.dry_run:
+        place = nullcontext(run_name(usual if chosen.run is None else chosen.run, folder))
+    elif chosen.run is None:  # there may be two runs in a second
+        place = hold_free(chain([usual], next_names(f"{usual}-{{n}}", folder)), folder, **how)
+    else:
+        place = hold_name(chosen.run, folder, **how)
+    with place as name:
+        return _make_run(chosen, folder, name)
+
+
+def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
+    """Evaluate into the run of this name."""
+    from ragmeter.engine.evaluation import choose_metrics, evaluate
+    from ragmeter.engine.judged_rows import estimate_judging, rows_to_judge
+
     replaced = (folder / name).exists()
     with options.prints_aside():
         metrics = choose_metrics(chosen.metrics, **read_settings(chosen))

@@ -13,6 +13,7 @@ _DESCRIPTION = """\
 Write a run in the format of another tool:
 
   ragmeter export nightly --to csv
+  ragmeter export nightly --output nightly.parquet
   ragmeter export nightly --to trec --output nightly.run       # and nightly.qrels; for trec_eval
   ragmeter export nightly --to openinference                   # spans as OTLP JSON, for Phoenix or a collector
   ragmeter export nightly --to mlflow --tracking-uri http://127.0.0.1:5000
@@ -27,7 +28,7 @@ def run(argv: Sequence[str]) -> int:
     parser = command_parser("ragmeter export", _DESCRIPTION)
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")
-    add("--to", choices=_FORMATS, required=True, help="the format")
+    add("--to", choices=_FORMATS, help="the format; default: that of --output, by its ending")
     add("--output", metavar="FILE", type=Path, help="default: the run's name with the format's ending, here")
     add("--tracking-uri", metavar="URI", help="MLflow's: http://... or sqlite:///mlflow.db")
     add("--experiment", metavar="NAME", help="in MLflow; default: ragmeter")

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             os._exit(error.exit_code)  # as below
         return error.exit_code
     except KeyboardInterrupt as stop:
-        _say("interrupted; nothing was written")
+        _say(_what_stays())
         os._exit(exit_code(stop))  # all files are closed; a thread in a slow scorer would delay the exit
     except BrokenPipeError:  # the reader of our output, such as `head`, has closed the pipe
         _drop_output()
@@ -83,6 +83,17 @@ def _say(message: str) -> None:
     from ragmeter.show.progress import show_notice
 
     show_notice(f"ragmeter: {message}")
+
+
+def _what_stays() -> str:
+    """What an interrupted command has written: that is complete, and need not be made again."""
+    from ragmeter.io.write import WRITTEN
+
+    if not WRITTEN:
+        return "interrupted; nothing was written"
+    run = next((path for path in WRITTEN if os.path.isdir(path)), "")  # noqa: PTH112 - it may be in a store
+    shown = f"\n  `ragmeter summary {run}` shows it" if run else ""
+    return f"interrupted; already complete: {', '.join(WRITTEN)}{shown}"
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragmeter.cli.options import json_option, runs_option
 from ragmeter.cli.parser import Parser, command_parser
-from ragmeter.errors import UsageError
+from ragmeter.errors import BusyError, UsageError
 from ragmeter.io.write import dumps
 
 _LIST = """\
@@ -25,7 +25,7 @@ _REMOVE = "Delete runs, each with its journal."
 _TAGS = "Attach words to a run, which stay when the run is replaced."
 _PRUNE = """\
 Delete what has not been used for a while: journals of runs that were never finished, replies of judges, the cache of
-embeddings. Without --yes it only says what that would be.
+embeddings, which all folders share. What a command is using stays. Without --yes it only says what that would be.
 """
 
 
@@ -116,9 +116,13 @@ def _prune(argv: list[str]) -> int:
         raise UsageError(f"there is no folder {chosen.output_dir}/", hint="name it with --output-dir")
     things = unneeded(chosen.output_dir, chosen.older_than)
     for thing in things:
-        if chosen.yes:
-            thing.delete()
-        print(f"{'deleted' if chosen.yes else 'would be deleted'}: {thing.path}: {thing.what} ({size(thing.size)})")
+        done = "deleted" if chosen.yes else "would be deleted"
+        try:
+            if chosen.yes:
+                thing.delete()
+        except BusyError:
+            done = "not deleted, since it is in use"
+        print(f"{done}: {thing.path}: {thing.what} ({size(thing.size)})")
     if not things:
         print(f"nothing has been unused for {given(chosen.older_than)} days")
         return 0

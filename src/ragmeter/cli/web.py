@@ -53,11 +53,8 @@ _AVERAGE = "average_score"
 
 def run(argv: Sequence[str]) -> int:
     """Ask the page, score, and write the CSV file."""
-    from ragmeter.compat.web import write_scored
-    from ragmeter.engine.asking import ask_and_score
-    from ragmeter.engine.evaluation import choose_metrics
-    from ragmeter.io.names import limited_name, plain_name, run_name
-    from ragmeter.show import terminal
+    from ragmeter.io.names import limited_name, plain_name
+    from ragmeter.runs.numbering import hold_name
 
     parser = _parser()
     chosen = parser.parse_args(list(argv))
@@ -71,7 +68,18 @@ def run(argv: Sequence[str]) -> int:
     usual = limited_name(plain_name(f"web-{chosen.input.stem}"), chosen.limit)
     wanted_name = usual if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    name = run_name(wanted_name, chosen.output_dir, latest=chosen.resume or chosen.retry_failed)
+    latest = chosen.resume or chosen.retry_failed
+    with hold_name(wanted_name, chosen.output_dir, "asks questions", asks=True, latest=latest) as name:
+        return _ask(chosen, name)
+
+
+def _ask(chosen: argparse.Namespace, name: str) -> int:
+    """Make the run of this name."""
+    from ragmeter.compat.web import write_scored
+    from ragmeter.engine.asking import ask_and_score
+    from ragmeter.engine.evaluation import choose_metrics
+    from ragmeter.show import terminal
+
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
     metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
@@ -86,6 +94,7 @@ def run(argv: Sequence[str]) -> int:
         run=name,
         judge=read_judge_of_answers(chosen),
         progress=True,
+        allow_failures=True,  # which the table and the exit code say
     )
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from ragmeter.effects.charges import Charges, Spent
 from ragmeter.effects.journal_file import CHECKSUMS, checksum, explained, open_journal
-from ragmeter.errors import BusyError
+from ragmeter.errors import BusyError, OutputError
 
 #: How the keys of a target's answers begin; a judge's are digests.
 _ROUND = "round "
@@ -294,7 +294,7 @@ class Journal:
                     await loop.run_in_executor(self._thread, self._write, group)
                 except Exception as problem:  # whatever went wrong, the waiting tasks must learn of it
                     error = problem
-                    self._changed.update(group[1])
+                    self._put_back(group, replies=isinstance(problem, OutputError))
                 else:
                     self._keys.update(key for key, _ in group[0])
                 for written in waiting:
@@ -313,6 +313,15 @@ class Journal:
         changed, self._changed = self._changed, set()
         return replies, {scope: self._accounts[scope].total() for scope in changed}
 
+    def _put_back(self, group: _Group, *, replies: bool) -> None:
+        """Keep what could not be written for the next commit, and at the latest for the end: it was paid for.
+
+        Replies only if the disk is at fault: one that can't be written at all would stop every commit after it.
+        """
+        if replies:
+            self._replies[:0] = group[0]
+        self._changed.update(group[1])
+
     def _write(self, group: _Group) -> None:
         replies, accounts = group
         now = _now()
@@ -326,15 +335,28 @@ class Journal:
             self._database.executemany("INSERT OR REPLACE INTO spending VALUES (?, ?, ?, ?)", spending)
 
     def close(self) -> None:
-        """Close the file. Replies that are still pending, after a second Ctrl-C, are written first."""
+        """Close the file. Replies that are still pending are written first: after a second Ctrl-C, or a full disk."""
         self._thread.shutdown()
         try:
             if self._replies or self._changed:
-                self._write(self._take())
+                self._write_the_rest()
             if self._charges is not None:
                 self._charges.remove()
         finally:
             self._database.close()
+
+    def _write_the_rest(self) -> None:
+        """Write all that is pending, or on a disk that has no room for all, as many of the replies as it has room for.
+
+        What was spent comes first: a budget must hold.
+        """
+        replies, spending = self._take()
+        try:
+            self._write((replies, spending))
+        except OutputError:
+            self._write(([], spending))
+            for reply in sorted(replies, key=lambda reply: len(reply[1].body)):
+                self._write(([reply], {}))
 
 
 @contextmanager

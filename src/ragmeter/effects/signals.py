@@ -24,7 +24,12 @@ class Terminated(KeyboardInterrupt):
 
 def exit_code(stop: KeyboardInterrupt) -> int:
     """128 and the number of the signal, as shells have it: 130 after Ctrl-C."""
-    return 128 + getattr(stop, "number", signal.SIGINT)
+    return 128 + signal_of(stop)
+
+
+def signal_of(stop: KeyboardInterrupt) -> int:
+    """The number of the signal."""
+    return int(getattr(stop, "number", signal.SIGINT))
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -59,6 +64,15 @@ def collecting() -> Iterator[list[int]]:
 
     with _replaced(dict.fromkeys(_REPLACEABLE, collect)):
         yield numbers
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let what is begun here come to its end: a signal that asks to end is heard afterwards."""
+    with collecting() as numbers:
+        yield
+    if numbers:
+        raise KeyboardInterrupt if numbers[0] == signal.SIGINT else Terminated(numbers[0])
 
 
 @contextmanager

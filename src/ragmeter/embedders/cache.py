@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragmeter.embedders.port import Identity, Vectors
+from ragmeter.errors import BusyError
 
 _APPLICATION = 0x52414745  # "RAGE": marks our files
 _VERSION = 2  # 1 had no checksums
@@ -48,6 +49,22 @@ def cache_folder() -> Path:
 def cache_file() -> Path:
     """The file of the cache; it need not exist."""
     return cache_folder() / _FILE
+
+
+def remove_cache() -> None:
+    """Delete the cache. One that another process has open is a BusyError."""
+    path = cache_file()
+    database = sqlite3.connect(path, timeout=0, isolation_level=None)
+    try:  # SQLite leaves this mode only if nobody else has the file open
+        is_free = database.execute("PRAGMA journal_mode = DELETE").fetchone()[0] == "delete"
+    except sqlite3.DatabaseError as error:
+        is_free = not isinstance(error, sqlite3.OperationalError)  # a damaged file is in nobody's use
+    finally:
+        database.close()
+    if not is_free:
+        raise BusyError(f"another process is using {path}", hint="wait until it has finished")
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
 
 
 def keys_of(identity: Identity, texts: Iterable[str]) -> list[bytes]:

@@ -71,11 +71,16 @@ def choose(model: str, base_url: str | None, prefix: str | None, cache: Cache) -
     return kind.open(model, {"base_url": base_url, "prefix": prefix, "cache": cache})
 
 
-def default_model() -> str:
-    """The model that is used where none was named: the one that needs no network. A warning says so."""
+def has_default_model() -> bool:
+    """Whether there is a model where none is named."""
     from importlib.util import find_spec
 
-    if find_spec(STATIC) is None:
+    return find_spec(STATIC) is not None
+
+
+def default_model() -> str:
+    """The model that is used where none was named: the one that needs no network. A warning says so."""
+    if not has_default_model():
         raise UsageError(
             "no embedding model was named",
             hint=f"name one with {option('embedding_model')}: {SEEDS_MODEL} is fetched from the hub once, a folder and "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
+from ragmeter.effects.signals import signal_of
 from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
 from ragmeter.engine.filling import Asking
 from ragmeter.engine.keeping import keep_run
@@ -23,23 +25,24 @@ from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
 from ragmeter.engine.scoring import fill_embedded, score_batch
-from ragmeter.errors import InputError, RagmeterWarning, UsageError
+from ragmeter.errors import AllFailedError, InputError, Interrupted, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.columns import missing_column
 from ragmeter.io.data import noted, source_signature
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
-from ragmeter.io.names import limited_name, plain_name, run_name
+from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.source import Reading, Source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps
-from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.numbering import hold_name
+from ragmeter.runs.replacing import hold_for_new_run, refuse_failed
 from ragmeter.runs.run import Run
 from ragmeter.runs.status import Status
 from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, Batch
-from ragmeter.targets.asking import Answers, Asked, ask
+from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
+from ragmeter.targets.asking import Answers, Asked, ask, failures
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 
@@ -93,6 +96,7 @@ def ask_and_score(
     give_up_after: float = GIVE_UP_AFTER,
     max_calls: int | None = None,
     budget: float | None = None,
+    allow_failures: bool = False,
     replace: bool = False,
     resume: bool = False,
     retry_failed: bool = False,
@@ -121,6 +125,9 @@ def ask_and_score(
     again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
     `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
 
+    Where questions fail, a warning says how many and why. Where all do, it is an error, and nothing is written; with
+    `allow_failures` such a run is kept, and nothing is warned of. It never replaces a run that has answers.
+
     `judge` is the language model behind metrics such as `llm_correct`. A complete run with a judge's replies in it is
     asked again only if `replace` is true.
     """
@@ -143,30 +150,42 @@ def ask_and_score(
     _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)
     reuse = Reuse(resume, retry_failed)
     wanted_name = default_name(data.source, asked_of, limit) if run is None else run
-    name = run_name(wanted_name, Path(output_dir), latest=reuse.wanted)
-    path = Path(output_dir) / name
-    _check_places(data.source, path, None if output is None else Path(output))
-    _rehearse(data.batches[0], chosen)
     limits = Limits(workers, retries, max_calls, budget, give_up_after)
-    shown = asking.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
-    with (
-        hold_for_new_run(
-            path,
-            "asks questions",
-            asks=True,
-            replace=replace,
-            limited=data.is_limited and not replace,
-            judged_again=lambda run: reuse.wanted and _is_judged_again(run, chosen, asking, data),
-            instead="" if reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers",
-        ),
-        Answers(Path(output_dir) / f"{name}.journal.sqlite", name, asked_of, data.questions, reuse) as answers,
-    ):
+    with ExitStack() as stack:
+        doing = "asks questions"
+        name = stack.enter_context(hold_name(wanted_name, Path(output_dir), doing, asks=True, latest=reuse.wanted))
+        path = Path(output_dir) / name
+        _check_places(data.source, path, None if output is None else Path(output))
+        _rehearse(data.batches[0], chosen)
+        shown = asking.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
+        stack.enter_context(
+            hold_for_new_run(
+                path,
+                doing,
+                asks=True,
+                replace=replace,
+                limited=data.is_limited and not replace,
+                judged_again=lambda run: reuse.wanted and _is_judged_again(run, chosen, asking, data),
+                instead="" if reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers",
+            )
+        )
+        journal = Path(output_dir) / f"{name}.journal.sqlite"
+        answers = stack.enter_context(Answers(journal, name, asked_of, data.questions, reuse))
         asked = _asked(asked_of, data, path, answers, limits, progress)
+        _check_answers(asked, path, allow_failures=allow_failures)
         _warn_of_retriever(asked, chosen)
-        evaluation = _scored(path, data, asked, asked_of, chosen, asking, shown)
-        if output is not None:
-            write_results(Path(output), evaluation)
-        answers.finish()
+
+        def complete(evaluation: Evaluation) -> None:
+            if output is not None:
+                write_results(Path(output), evaluation)
+            answers.finish()
+
+        try:
+            evaluation = _scored(path, data, asked, asked_of, chosen, asking, shown, complete)
+        except KeyboardInterrupt as stop:
+            if answers.finished:
+                raise
+            raise Interrupted(signal_of(stop)) from None
     return Service.of(evaluation, asked)
 
 
@@ -199,8 +218,12 @@ def _scored(
     metrics: Sequence[Metric],
     asking: Asking,
     shown: Collection[str],
+    complete: Callable[[Evaluation], None],
 ) -> Evaluation:
-    """Judge and score the answers, and keep the run. `shown` are the columns that the judge is shown."""
+    """Judge and score the answers, and keep the run; `complete` ends what belongs to it.
+
+    `shown` are the columns that the judge is shown.
+    """
     needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
     answered = partial(_answered, data.batches, asked.replies, needed)
     filled = asking.of(path).fill(metrics, answered, len(data.questions))
@@ -220,7 +243,8 @@ def _scored(
         **filled.summary,
     }
     rows, judging = filled.joined(answered()), filled.judging
-    return keep_run(path, rows, metrics, manifest=manifest, summary=summary, judging=judging)
+    more: dict[str, Any] = {"manifest": manifest, "summary": summary, "judging": judging}
+    return keep_run(path, rows, metrics, **more, complete=complete)
 
 
 def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
@@ -308,6 +332,22 @@ def _cell(reply: Answer | Failure, name: str) -> Any:
     if name == "answer" and getattr(reply, "only_retrieved", False):
         return None
     return dumps(value) if name == RETRIEVED_SCORES and value is not None else value
+
+
+def _check_answers(asked: Asked, path: Path, *, allow_failures: bool) -> None:
+    """Say how many questions failed, and why most of them did. Where all did, there is nothing to score."""
+    causes = {why: n for why, n in asked.causes(spell=str).items() if not why.startswith(SKIPPED_BUDGET)}
+    if not causes:
+        return
+    problem = failures(causes, len(asked.replies), "questions")
+    if any(isinstance(reply, Answer) for reply in asked.replies):
+        if not allow_failures:
+            warnings.warn(problem, RagmeterWarning, stacklevel=3)
+        return
+    refuse_failed(path, problem)
+    if not allow_failures:
+        keep = option("allow_failures", True)
+        raise AllFailedError(problem, hint=f"nothing was written; {keep} keeps a run of failures")
 
 
 def _warn_of_retriever(asked: Asked, metrics: Sequence[Metric]) -> None:

@@ -19,7 +19,7 @@ from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
 from ragmeter.engine.filling import Asking, Batches, Filled, journals_of
 from ragmeter.engine.judged_parts import judge_and_score, judged_columns
-from ragmeter.engine.keeping import described, keep_run, results_of, score_into, signature
+from ragmeter.engine.keeping import check_scores, described, keep_run, results_of, score_into, signature
 from ragmeter.engine.part_sources import only_parts, without_bad_files
 from ragmeter.engine.parts import (
     Plan,
@@ -36,7 +36,6 @@ from ragmeter.errors import InputError, Interrupted, UnknownNameError
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
-from ragmeter.io.names import run_name
 from ragmeter.io.source import Reading, checked, stem
 from ragmeter.io.write import RUNS, check_writable
 from ragmeter.metrics.abstention import MARKS
@@ -44,6 +43,7 @@ from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
+from ragmeter.runs.numbering import hold_name
 from ragmeter.runs.part_summaries import PartSummaries
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
@@ -134,16 +134,18 @@ def evaluate(
     asking = Asking(judge, journals_of(folder), retry_failed, progress)
     if run is None:
         return _evaluate(data, chosen, asking, None, confidence, workers)
-    path = folder / run_name(run, folder)
     if isinstance(folder, Path):
         check_writable(folder)
     judged = without_bad_files(data, checked(reading)) if skip_bad_parts else data
     again = _judged_again(asking, chosen, partial(judged.batches, chosen, asking.needs(chosen)))
-    with hold_for_new_run(path, "evaluates results", asks=judge is not None, replace=replace, judged_again=again):
-        if engine is not None:
-            scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
-            return _keep_parts(data, *scored, path, confidence)
-        return _evaluate(data, chosen, asking, path, confidence, workers)
+    how: dict[str, Any] = {"doing": "evaluates results", "asks": judge is not None}
+    with hold_name(run, folder, **how) as name:
+        path = folder / name
+        with hold_for_new_run(path, **how, replace=replace, judged_again=again):
+            if engine is not None:
+                scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
+                return _keep_parts(data, *scored, path, confidence)
+            return _evaluate(data, chosen, asking, path, confidence, workers)
 
 
 def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:
@@ -229,6 +231,7 @@ def _keep_parts(
     summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
     how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
     results = results_of(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
+    check_scores(path, results)
     more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
     documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
     summary = {"run": path.name, **results, **documents}

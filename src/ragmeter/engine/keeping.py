@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from typing import Any
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.effects.collector import rare_collections
+from ragmeter.effects.signals import held_back
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, in_order
 from ragmeter.engine.offline_filling import described as offline_described
@@ -19,6 +21,7 @@ from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import score_batches
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import ROWS
+from ragmeter.runs.replacing import refuse_failed
 from ragmeter.runs.stored import new_run
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
@@ -38,20 +41,36 @@ def keep_run(
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
     executor: Executor | None = None,
     judging: Mapping[str, Any] | None = None,
+    complete: Callable[[Evaluation], None] = lambda evaluation: None,
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read.
 
-    `judging` is what a judge's calls took.
+    `judging` is what a judge's calls took. `complete` is called when the run is in its place; no Ctrl-C comes between.
     """
     with new_run(path) as new:
         with Embedders() as embedders:
             scored = score_into(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
+        check_scores(path, scored)
         more = [dict(details() if callable(details) else details) for details in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
         if used := embedders.used():
             more[0]["embeddings"] = used
-        folder = new.finish(signature(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]})
-        return Evaluation(folder, used, judging)
+        documents = signature(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]}
+        with held_back():
+            evaluation = Evaluation(new.finish(*documents), used, judging)
+            complete(evaluation)
+        return evaluation
+
+
+def check_scores(path: Location, results: Mapping[str, Any]) -> None:
+    """Refuse to replace a run that has scores by one in which no metric has any."""
+    causes: Counter[str] = Counter()
+    for summary in results["metrics"].values():
+        if summary["n_scored"] or not summary["n_total"]:
+            return
+        causes.update(summary["n_not_scored"])
+    most = "".join(f", mostly {cause}" for cause, _ in causes.most_common(1))
+    refuse_failed(path, f"no row has a score{most}")
 
 
 def score_into(

@@ -40,18 +40,26 @@ _DESCRIPTORS: set[int] = set()
 
 @contextmanager
 def file_lock(
-    path: Path, what: str, doing: str, *, asks: bool = False, wait: bool = True, until: Callable[[], bool] | None = None
+    path: Path,
+    what: str,
+    doing: str,
+    *,
+    asks: bool = False,
+    wait: bool = True,
+    certain: bool = False,
+    until: Callable[[], bool] | None = None,
 ) -> Iterator[bool]:
     """Hold the lock of the file `path`, which is made for it and removed at the end. Yields False within itself.
 
     `what` is locked, by a process that is `doing` something; `asks` says that this may take hours. Without `wait`, a
-    lock that is taken is a BusyError at once; waiting ends, too, when `until` is true: then this yields False.
+    lock that is taken is a BusyError at once, and if `certain`, so is one of which that can't be known; waiting ends,
+    too, when `until` is true: then this yields False.
     """
     own: set[Path] = _OWN.__dict__.setdefault("locks", set())
     if path in own:
         yield False
         return
-    descriptor = _wait_for(path, what, wait=wait, until=until)
+    descriptor = _wait_for(path, what, wait=wait, certain=certain, until=until)
     if descriptor is None:
         yield False
         return
@@ -71,13 +79,13 @@ def is_lock(path: Path) -> bool:
     return bool(_holder(path))
 
 
-def _wait_for(path: Path, what: str, *, wait: bool, until: Callable[[], bool] | None) -> int | None:
+def _wait_for(path: Path, what: str, *, wait: bool, certain: bool, until: Callable[[], bool] | None) -> int | None:
     """The open and locked file; None if what it was needed for has happened meanwhile."""
     holder: dict[str, Any] = {}
     begun = time.monotonic()
     is_announced = False
     while True:
-        descriptor = _try(path, certain=not wait)
+        descriptor = _try(path, certain=certain)
         if descriptor is not None:
             return descriptor
         if until is not None and until():

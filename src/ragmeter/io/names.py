@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 from ragmeter.errors import UsageError
@@ -24,9 +26,32 @@ _LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.(tmp|old)", re.DOTALL)
 def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
     """A run's name with its fields filled in: {n} is the next free number, {date} and {time} are now.
 
-    With `latest`, {n} is the highest number in use, be it only by a journal. An interrupted run has no folder yet, so
-    its number is still free, and the same command resumes it.
+    With `latest`, {n} is the highest number in use, be it only by a journal. Another process may take the same number:
+    `runs.numbering.hold_name()` takes one for good.
     """
+    filled = _with_time(name)
+    if "{n}" in filled:
+        filled = filled.replace("{n}", str(max(_number(filled, output_dir, latest) + (not latest), 1)))
+    return _checked(filled)
+
+
+def next_names(name: str, output_dir: Location) -> Iterator[str]:
+    """The names with {n} filled in, one after another, from the next free number on.
+
+    An interrupted run has no folder yet, so its number is still free, and the same command resumes it.
+    """
+    filled = _with_time(name)
+    for number in count(_number(filled, output_dir, latest=False) + 1):
+        yield _checked(filled.replace("{n}", str(number)))
+
+
+def is_numbered(name: str) -> bool:
+    """Whether a name has the field {n}."""
+    return "n" in _FIELD.findall(name)
+
+
+def _with_time(name: str) -> str:
+    """The name with {date} and {time} filled in."""
     now = datetime.now().astimezone()
     known = {"date": now.strftime("%Y-%m-%d"), "time": now.strftime("%H%M%S")}
     for field in _FIELD.findall(name):
@@ -34,21 +59,23 @@ def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
             raise UsageError(
                 f"{name!r}: a run's name has no field {{{field}}}", hint="there are {n}, {date} and {time}"
             )
-    filled = _FIELD.sub(lambda match: known.get(match[1], match[0]), name)
-    if "{n}" in filled:
-        filled = filled.replace("{n}", str(max(_number(filled, output_dir, latest) + (not latest), 1)))
-    if _WINDOWS and NOT_ON_WINDOWS.search(filled):
-        raise UsageError(f"{filled!r} can't be a folder on Windows", hint='leave out < > : " | ? *')
-    if not filled:
+    return _FIELD.sub(lambda match: known.get(match[1], match[0]), name)
+
+
+def _checked(name: str) -> str:
+    """The name, if a folder can have it."""
+    if _WINDOWS and NOT_ON_WINDOWS.search(name):
+        raise UsageError(f"{name!r} can't be a folder on Windows", hint='leave out < > : " | ? *')
+    if not name:
         raise UsageError("the run's name is empty", hint="is a variable not set? Without a name, a run is dated")
-    if len(filled.encode()) > _LONGEST:
+    if len(name.encode()) > _LONGEST:
         raise UsageError(
-            f"the run's name has {len(filled.encode()):,} bytes, which is too long for a folder",
+            f"the run's name has {len(name.encode()):,} bytes, which is too long for a folder",
             hint=f"choose one of at most {_LONGEST} with {option('run')}",
         )
-    if filled in (".", "..") or re.search(r"[/\\\0]", filled):
-        raise UsageError(f"{filled!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
-    return filled
+    if name in (".", "..") or re.search(r"[/\\\0]", name):
+        raise UsageError(f"{name!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
+    return name
 
 
 def plain_name(text: str) -> str:

@@ -22,6 +22,9 @@ FORMATS = ("tsv", "csv", "jsonl", "parquet")
 RUNS = Path("runs")
 EVALUATION_RESULTS = Path("data/evaluation_results")
 
+#: What this process has put into place, in that order: an interruption afterwards has not undone it.
+WRITTEN: dict[str, None] = {}
+
 #: Windows does not replace a file that a program has open: access denied, or a sharing violation.
 _OPEN_ELSEWHERE = (5, 32)
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENAMETOOLONG)
@@ -47,6 +50,7 @@ def replacing(*paths: Path, private: bool = False) -> Iterator[list[Path]]:
                 os.fsync(file.fileno())
         for written, path in zip(temporary, paths, strict=True):
             written.replace(path)
+            WRITTEN[str(path)] = None
     except OSError as error:
         written_to = dict(zip(map(str, temporary), paths, strict=True))
         place = written_to.get(str(error.filename), error.filename) or paths[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, cast, runtime_checkable
 
@@ -78,11 +78,29 @@ def _is_folder(path: Location) -> bool:
         return False
 
 
-def find_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Location = RUNS) -> list[Run]:
+#: Several runs: in their order, or evaluations that were not kept under the names that they are to have.
+ManyRuns = Iterable[RunLike] | Mapping[str, RunLike]
+
+
+def find_runs(runs: RunLike | ManyRuns, output_dir: str | Location = RUNS) -> list[Run]:
     """One run, or several."""
     if is_run(runs) or not isinstance(runs, Iterable):
         return [find_run(cast(RunLike, runs), output_dir)]  # raises if it is not a run
+    if isinstance(runs, Mapping):
+        return [_named(name, find_run(run, output_dir)) for name, run in runs.items()]
     return [find_run(run, output_dir) for run in runs]
+
+
+def _named(name: str, run: Run) -> Run:
+    """A run that was not kept, under this name; one that was has a name."""
+    if isinstance(run, TemporaryRun):
+        return TemporaryRun(name, run.rows(), run.manifest(), run.summary())
+    if run.name != name:
+        raise UsageError(
+            f"the run {run.name} was kept under this name, and can't be called {name} here",
+            hint="a name may be given to what was not kept; name runs in a list otherwise",
+        )
+    return run
 
 
 def run_labels(runs: Sequence[Run]) -> list[str]:

@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from ragmeter.errors import RagmeterError
+from ragmeter.errors import BusyError, RagmeterError
 from ragmeter.io.locations import Location
 from ragmeter.io.lock import file_lock, is_lock
 from ragmeter.io.names import run_of_leftover
+from ragmeter.io.write import WRITTEN
 from ragmeter.runs.layout import COMPARISONS, MANIFEST, ROWS, writing
 
 #: New files that are complete: in place of all of the folder's files but journals, or beside them.
@@ -29,11 +30,11 @@ _UNFINISHED = re.compile(r"\..+\.\d+\.tmp", re.DOTALL)
 
 
 @contextmanager
-def hold(path: Location, doing: str, *, asks: bool = False) -> Iterator[None]:
+def hold(path: Location, doing: str, *, asks: bool = False, wait: bool = True) -> Iterator[None]:
     """Be the only one who writes to a run's folder, which need not exist. First finish or remove what a kill has left.
 
-    A holder that only computes is waited for; one that asks a server (`asks`) is a BusyError for others. In a store
-    there are no locks.
+    A holder that only computes is waited for, unless `wait` is false; one that asks a server (`asks`) is a BusyError
+    for others. In a store there are no locks.
     """
     if not isinstance(path, Path):
         yield
@@ -44,7 +45,7 @@ def hold(path: Location, doing: str, *, asks: bool = False) -> Iterator[None]:
     try:
         with writing(path):
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with file_lock(place, f"this run, {path.name}", doing, asks=asks) as is_first:
+        with file_lock(place, f"this run, {path.name}", doing, asks=asks, wait=wait) as is_first:
             if is_first:
                 _clear(path)
                 _clear_others(path.parent)
@@ -53,6 +54,18 @@ def hold(path: Location, doing: str, *, asks: bool = False) -> Iterator[None]:
         for folder in created:
             with suppress(OSError):  # only if it is empty: nothing was written
                 folder.rmdir()
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process is at work on a run's folder, which need not exist."""
+    lock = _lock_file(_real(path))
+    if not lock.exists():
+        return False
+    try:
+        with file_lock(lock, path.name, "looks at it", wait=False):
+            return False
+    except BusyError:
+        return True
 
 
 def hold_for(file: Path, doing: str) -> AbstractContextManager[None]:
@@ -88,12 +101,14 @@ def put(new: Path, path: Path, *, beside: bool) -> None:
 
     Journals stay in any case: their replies were paid for.
     """
-    path = _real(path)
-    if not path.exists():
-        new.rename(path)
+    real = _real(path)
+    if not real.exists():
+        new.rename(real)
+        WRITTEN[str(path)] = None
         return
-    new.rename(path / (ADDING if beside else REPLACING))
-    _move_in(path)
+    new.rename(real / (ADDING if beside else REPLACING))
+    WRITTEN[str(path)] = None
+    _move_in(real)
 
 
 def _move_in(path: Path) -> None:
@@ -154,12 +169,15 @@ def _clear_others(parent: Path) -> None:
     """Clear up after the other runs of a folder, as far as no process is at work on them."""
     for name in {run_of_leftover(folder.name) for folder in _leftovers(parent)}:
         path = parent / str(name)
-        with suppress(RagmeterError), file_lock(_lock_file(path), path.name, "clears up", wait=False) as is_first:
+        with (
+            suppress(RagmeterError),
+            file_lock(_lock_file(path), path.name, "clears up", wait=False, certain=True) as is_first,
+        ):
             if is_first:
                 _clear(path)
     for file in _listed(parent):
         if file.name.startswith(".") and file.suffix == _LOCK and is_lock(file):
-            with suppress(RagmeterError), file_lock(file, file.name, "clears up", wait=False):
+            with suppress(RagmeterError), file_lock(file, file.name, "clears up", wait=False, certain=True):
                 pass  # which removes the file
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ragmeter.errors import InputError, UsageError
+from ragmeter.errors import AllFailedError, InputError, UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import MANIFEST
@@ -44,6 +44,26 @@ def hold_for_new_run(
                 f"{by_caller('--replace', 'replace=True')}: its journal stays{instead}",
             )
         yield
+
+
+def refuse_failed(path: Location, problem: str) -> None:
+    """Refuse to replace a run that has scores by one in which everything failed; `problem` says what did."""
+    if (path / MANIFEST).is_file() and _has_scores(path):
+        raise AllFailedError(
+            f"{problem}; the run {path.name} stays as it was, since it has scores",
+            hint=f"choose another name with {option('run')} to keep a run of failures",
+        )
+
+
+def _has_scores(path: Location) -> bool:
+    """Whether a run has a score of any row that did not fail."""
+    try:
+        summary = Run(path).summary()
+    except InputError:  # it is damaged, and there to be replaced
+        return False
+    causes = summary.get("causes")
+    failed = sum(causes.values()) if isinstance(causes, dict) else 0
+    return failed < summary["n_rows"] and any(metric["n_scored"] for metric in summary["metrics"].values())
 
 
 def refuse_added(path: Path) -> None:

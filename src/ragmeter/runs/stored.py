@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from ragmeter.errors import RagmeterError
 from ragmeter.io.locations import Location, StorePath, filesystem, folders_in, store_errors
-from ragmeter.io.write import dumps
+from ragmeter.io.write import WRITTEN, dumps
 from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS_LOG, SUMMARY, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
@@ -62,6 +62,7 @@ def commit(path: StorePath, version: str, manifest: dict[str, Any], summary: dic
     """Make the files in the folder `version` the run's, by putting its manifest into place; remove older ones."""
     (path / version / SUMMARY).write_bytes(_document(summary))
     (path / MANIFEST).write_bytes(_document({**manifest, FILES_IN: version}))
+    WRITTEN[str(path)] = None
     for older in folders_in(path):
         if older != version and older.startswith("files-"):
             with suppress(RagmeterError):  # it is only in the way

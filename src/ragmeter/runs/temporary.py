@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragmeter.io.locations import Location
-from ragmeter.io.write import dumps
+from ragmeter.io.write import WRITTEN, dumps
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY, Stamp, writing
 from ragmeter.runs.rows import Rows, RowsInMemory
 from ragmeter.runs.run import Run
@@ -55,6 +55,7 @@ class TemporaryRun(Run):
                 with writing(new.path), (new.folder / ROWS).open("wb") as file:
                     pq.write_table(self._table, file)
                 self._path = new.finish(self.manifest(), self.summary()).path
+                WRITTEN.pop(str(self._path), None)  # it is nothing that stays
         return self._path
 
     __eq__ = object.__eq__

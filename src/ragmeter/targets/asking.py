@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +19,8 @@ from ragmeter.hints import for_python
 from ragmeter.io.write import dumps
 from ragmeter.targets.port import Answer, Question, Target
 
+#: How the cause of turns begins that were not asked.
+_EARLIER = "an earlier turn of the "
 #: Up to so many earlier turns are part of a key as they are, so that runs that an earlier version began are continued.
 _SPELLED_OUT = 50
 
@@ -48,6 +50,17 @@ class Asked:
         return dict(Counter(f"{failure.outcome}: {spell(failure.written)}" for failure in failures).most_common())
 
 
+def failures(causes: Mapping[str, int], total: int, what: str) -> str:
+    """How many questions or turns failed, and with what: of several causes, the one that most of them have in common.
+
+    `causes` has how many failed with each, the commonest first. That an earlier turn failed is no cause of its own.
+    """
+    failed = sum(causes.values())
+    own = [cause for cause in causes if _EARLIER not in cause] or list(causes)
+    many = f"all {failed:,}" if failed == total > 1 else f"{failed:,} of {total:,}"
+    return f"{many} {what} failed{' with' if len(own) == 1 else ', most of them with'} {own[0]}"
+
+
 class Answers:
     """The journal of a run's answers, and the round that is being asked.
 
@@ -64,6 +77,7 @@ class Answers:
     ) -> None:
         digest = hashlib.sha256(repr(questions).encode("utf-8", "replace")).hexdigest()
         self.target = target
+        self.finished = False
         self.journal = Journal(path)
         try:
             self.round = begin_round(self.journal, run, target.identity(), reuse, digest)
@@ -87,6 +101,7 @@ class Answers:
     def finish(self) -> None:
         """The run is complete: the next one of its name asks everything again."""
         self.journal.finish_round(self.round.number)
+        self.finished = True
 
 
 def ask(
@@ -123,7 +138,7 @@ def ask(
                 heard(question, answer)
                 if isinstance(answer, Failure):  # later turns would be asked without their context
                     for later in places[count:]:
-                        replies[later] = Failure(answer.outcome, "an earlier turn of the session has no answer")
+                        replies[later] = Failure(answer.outcome, f"{_EARLIER}session has no answer")
                     break
                 history.append((question.text, answer.answer))
                 digest.update(dumps(history[-1]).encode("utf-8", "replace"))

@@ -5,6 +5,7 @@ A package can bring another kind as an entry point in the group `ragmeter.target
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
@@ -46,8 +47,20 @@ def kind_of(target: Any) -> Kind[Target]:
     return find_kind(target, KINDS, _GROUP)
 
 
+#: A host with a port or a path: 127.0.0.1:8000/q, localhost:8000, rag.example.com/query.
+_ADDRESS = re.compile(r"\w[\w.-]*:\d{2,5}(/.*)?|(localhost|\w[\w-]*(\.[\w-]+)+)/.*(?<!\.py)")
+#: A model as its vendor calls it, or as a local server does: gpt-4o, qwen2.5:7b.
+_MODEL = re.compile(r"[A-Za-z][\w.]*-[\w.-]*|[A-Za-z][\w.-]*:(\d+[A-Za-z][\w.-]*|latest)")
+_VENDORS = {"claude": "anthropic:", "gemini": "gemini:"}
+
+
 def _check_prefix(given: Any) -> None:
-    """Refuse `opnai:NAME` and `ftp://...`: not a kind that is known, and not a module either."""
+    """Refuse `opnai:NAME`, `ftp://...`, an address without http:// and a model without its kind: none is a module."""
+    if isinstance(given, str) and _ADDRESS.fullmatch(given):
+        raise UsageError(f"{given!r} is not the path of a target", hint=f"if it is an address, write http://{given}")
+    if isinstance(given, str) and _MODEL.fullmatch(given):
+        kind = next((kind for name, kind in _VENDORS.items() if given.lower().startswith(name)), "openai:")
+        raise UsageError(f"{given!r} is not the path of a target", hint=f"if it is a model, write {kind}{given}")
     prefix, _, rest = given.partition(":") if isinstance(given, str) else ("", "", "")
     prefixes = [kind.prefix for kind in KINDS if kind.prefix]
     misspelt = prefix.isidentifier() and did_you_mean(f"{prefix}:", prefixes) and find_spec(prefix) is None

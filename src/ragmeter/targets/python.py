@@ -13,7 +13,7 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import in_thread
 from ragmeter.effects.rounds import Identity
-from ragmeter.errors import UsageError, describe, errors_of
+from ragmeter.errors import UsageError, describe, errors_of, is_refused_call, refused_call
 from ragmeter.registry import import_object
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.calling import METHODS, asks, method_of
@@ -38,13 +38,13 @@ class PythonTarget(Target):
 
     @classmethod
     def load(cls, path: str, timeout: float = 60.0) -> Self:
-        """The target at a dotted path; a class is called without arguments.
+        """The target at a dotted path; a class is called without arguments, and so is a function that takes none.
 
         `mypkg.rag:build(top_k=5)` calls what is there with these keywords, and asks what it returns.
         """
         name, keywords = _split_call(path)
         target = import_object(name, "target")
-        if keywords is not None or isinstance(target, type):
+        if keywords is not None or isinstance(target, type) or _builds(target):
             with errors_of(path):
                 target = target(**(keywords or {}))
         return cls.of(target, timeout, path=path)
@@ -83,12 +83,14 @@ class PythonTarget(Target):
         """Call the function, and read what it returns."""
         begun = time.perf_counter()
         limit = asyncio.timeout(self.timeout)
+        is_called = False
         try:
             async with limit:
                 if inspect.iscoroutinefunction(self.function) or inspect.isasyncgenfunction(self.function):
                     returned = self._ask(question)
                 else:
                     returned = await in_thread(self._ask, question)
+                is_called = True
                 if inspect.isawaitable(returned):
                     returned = await returned
                 answer = await read_stream(returned, begun)
@@ -103,7 +105,18 @@ class PythonTarget(Target):
         except (Exception, SystemExit) as error:
             if limit.expired():
                 raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s") from None
+            if not is_called and is_refused_call(error):
+                wrong = refused_call(self.function, self.path, "a question", error)
+                raise GiveUp(TARGET_ERROR, wrong.message, fatal=wrong) from None
             raise TryAgain(TARGET_ERROR, describe(error)) from None
+
+
+def _builds(target: Any) -> bool:
+    """Whether a function takes no argument: it can't be asked a question, so it makes what can be."""
+    if not inspect.isfunction(target) or inspect.iscoroutinefunction(target) or inspect.isgeneratorfunction(target):
+        return False
+    parameters = inspect.signature(target, follow_wrapped=False).parameters.values()
+    return all(value.kind == value.KEYWORD_ONLY and value.default is not value.empty for value in parameters)
 
 
 def _split_call(path: str) -> tuple[str, dict[str, Any] | None]:

@@ -41,7 +41,7 @@ _ROUNDING = 1e-12
 
 
 def compare(
-    runs: Sequence[RunLike],
+    runs: Sequence[RunLike] | Mapping[str, RunLike],
     *,
     metrics: str | Iterable[str] | None = None,
     test: str = RANDOMISATION,
@@ -71,11 +71,12 @@ def compare(
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must be between 0 and 1, got {given(alpha)}", hint="0.05 is usual")
-    if is_run(runs) or len(runs := list(runs)) < 2:
+    compared = runs if isinstance(runs, Mapping) and not is_run(runs) else [] if is_run(runs) else list(runs)
+    if len(compared) < 2:
         raise UsageError(
             "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
         )
-    opened = find_runs(runs, output_dir)
+    opened = find_runs(compared, output_dir)
     labels = run_labels(opened)
     if keep:
         check_kept(opened)

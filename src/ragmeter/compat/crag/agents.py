@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypedDict
 
 from ragmeter.compat.crag.dataset_utils import Question, convert_domain_indices_to_names
 from ragmeter.effects.rounds import Identity
-from ragmeter.errors import UsageError
+from ragmeter.errors import refused_call
 from ragmeter.io.write import dumps
 from ragmeter.targets.identity import fingerprint
 
@@ -75,11 +75,9 @@ class Signature:
         try:
             parameters.bind([], [], [], **signature.arguments((), {}))
         except TypeError as error:
-            raise UsageError(
-                f"{type(agent).__name__}.batch_generate_response{parameters} can't be called: {error}",
-                hint="it is called with queries, images and message_histories, in this order, and with "
-                "rag_context_list and domains if it takes them; give other parameters a default",
-            ) from None
+            name = f"{type(agent).__name__}.batch_generate_response()"
+            given = "queries, images and message_histories, in this order"
+            raise refused_call(agent.batch_generate_response, name, given, error) from None
         return signature
 
     def arguments(self, questions: Sequence[Question], vocabularies: dict[str, list[str]]) -> dict[str, list[str]]:

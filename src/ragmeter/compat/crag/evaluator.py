@@ -12,6 +12,7 @@ from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, identity_of, notice_of
 from ragmeter.compat.crag.cascade import SharedTurns
 from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
+from ragmeter.compat.crag.failures import check_scored, check_turns
 from ragmeter.compat.crag.generation import Generation, Heard
 from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
@@ -174,15 +175,22 @@ class CRAGEvaluator:
         """The same as `initialize_for_generation`: __init__ has checked everything else."""
         self.initialize_for_generation()
 
-    def evaluate_agent(self, progress_callback: ProgressCallback | None = None) -> tuple[Rows, ScoresByPart]:
+    def evaluate_agent(
+        self, progress_callback: ProgressCallback | None = None, *, allow_failures: bool = False
+    ) -> tuple[Rows, ScoresByPart]:
         """Let the agent answer, judge the answers and score them. Returns rows and scores, each for `all` and `ego`.
 
         `progress_callback` is called with (conversations done, conversations) while the agent answers, and then with
-        (turns done, turns) while they are judged.
+        (turns done, turns) while they are judged. Where turns failed, a warning says why; where all did, or none got a
+        score, it is an error unless `allow_failures` is true.
         """
         self.initialize_evaluation()
-        self.generate_agent_responses(progress_callback, finish=False)
+        turns = self.generate_agent_responses(progress_callback, finish=False)
+        if not allow_failures:
+            check_turns(turns)
         results = self.evaluate_agent_responses(progress_callback=progress_callback)
+        if not allow_failures and self.report is not None:
+            check_scored(self.report.judged)
         self.finish_generation()
         return results
 

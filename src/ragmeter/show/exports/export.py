@@ -30,7 +30,7 @@ FORMATS = (*FILES, MLFLOW)
 
 def export(
     run: RunLike,
-    to: str,
+    to: str | None = None,
     output: str | Path | None = None,
     *,
     tracking_uri: str | None = None,
@@ -40,10 +40,13 @@ def export(
 ) -> list[str]:
     """Write a run in another format, and return where it went.
 
-    `to` is csv, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow. `output`
-    is the file; default: the run's name, here. MLflow gets the run's figures and settings, no questions and no answers,
-    and only at `tracking_uri`. `guard`: in CSV, cells that a spreadsheet would run as a formula get a quote in front.
+    `to` is csv, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow; without
+    it, the end of the file's name says which. `output` is the file; default: the run's name, here. MLflow gets the
+    run's figures and settings, no questions and no answers, and only at `tracking_uri`. `guard`: in CSV, cells that a
+    spreadsheet would run as a formula get a quote in front.
     """
+    if to is None:
+        to = _format_of(output)
     if to not in FORMATS:
         raise UnknownNameError("format", to, FORMATS)
     stored = find_run(run, output_dir)
@@ -69,3 +72,14 @@ def export(
     written = [path, path.with_name(f"{path.stem}.qrels")] if to == "trec" else [path]
     check_no_input(written, [stored], f"name another file with {option('output')}")
     return [str(file) for file in write(stored, path, guard)]
+
+
+def _format_of(output: str | Path | None) -> str:
+    """The format of a file by the end of its name."""
+    endings = {ending: name for name, (_, ending) in FILES.items()}
+    name = "" if output is None else Path(output).name.lower()
+    ending = max((ending for ending in endings if name.endswith(ending)), key=len, default=None)
+    if ending is None:
+        what = "no format was named" if output is None else f"the name {Path(output).name} says no format"
+        raise UsageError(what, hint=f"name it with {option('to')}, or a file that ends with {', '.join(endings)}")
+    return endings[ending]

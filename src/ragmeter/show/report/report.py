@@ -13,7 +13,7 @@ from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
-from ragmeter.runs.finding import RunLike, find_runs
+from ragmeter.runs.finding import ManyRuns, RunLike, find_runs
 from ragmeter.runs.inputs import check_no_input
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.places import hold_for
@@ -45,7 +45,7 @@ class Report:
 
 
 def report(
-    runs: RunLike | Iterable[RunLike],
+    runs: RunLike | ManyRuns,
     output: str | Path = "report.html",
     *,
     output_dir: str | Path = RUNS,
@@ -91,7 +91,7 @@ def report(
     return Report(Path(output), (*list(texts)[1:], *drawn), total, rendered.rows)
 
 
-def load_runs(runs: RunLike | Iterable[RunLike], output_dir: str | Path = RUNS) -> list[Run]:
+def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[Run]:
     """The runs in the given order, with all of their columns, because the page needs most of them."""
     loaded = find_runs(runs, output_dir)
     if not loaded:
