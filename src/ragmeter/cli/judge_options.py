@@ -35,7 +35,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "seed": {"metavar": "N", "type": int, "help": "default: 0"},
     "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024. With 1, a verdict of one "
                    "word is read off the log-probabilities of the first token, where the server gives them"},
-    "timeout": {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"},
+    "timeout": {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60. After one "
+                "that did not come in time the next have twice as long, up to four times"},
     "retries": {"metavar": "N", "type": int, "help": "how often a call that failed is made again; default: 3"},
     "give_up_after": {"metavar": "SECONDS", "type": float, "help": "stop when no call has succeeded for so long; the "
                       "same command goes on later; default: 300"},

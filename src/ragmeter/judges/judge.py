@@ -52,7 +52,7 @@ class Judge:
         wordings: in how many wordings a verdict is asked for: 1 or 2. Without it, in a second one where the probability
             of the first is between 0.1 and 0.9; it takes a server with log-probabilities, and no reasons.
         tries: how often a judgement that can't be read is asked for before it counts as unparsable.
-        timeout: seconds for a reply.
+        timeout: seconds for a reply; after one that did not come in time the next have twice as long, up to four times.
         retries: how often a call that failed is made again.
         give_up_after: seconds without any success after which judging stops; what was recorded is not asked again.
         prices: a file of prices, where ours does not know the model.
