@@ -103,8 +103,8 @@ def judge_options(
         "--judge-check",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="try the judge on 24 built-in cases with known verdicts first, and stop if it gets fewer than 20 right; "
-        "a judge that was tried before costs nothing",
+        help="try the judge on 24 built-in cases with known verdicts first, and stop if it gets no more right than "
+        "chance does (16); a judge that was tried before costs nothing",
     )
     if dry_run:
         what = "say how many calls, tokens and dollars judging takes, and ask nothing"
