@@ -69,6 +69,8 @@ TIED = "tied"
 TIMEOUT = "timeout"
 JUDGE_ERROR = "judge_error"
 SKIPPED_BUDGET = "skipped_budget"
+#: Outcomes of rows that were to be scored by somebody who said nothing that counts.
+NO_VERDICT = frozenset({UNPARSABLE, REFUSED, TIED, TIMEOUT, JUDGE_ERROR, SKIPPED_BUDGET})
 #: Outcomes of rows that the system was never asked about: they don't count as its failures.
 NOT_ASKED = frozenset({SKIPPED_BUDGET})
 
