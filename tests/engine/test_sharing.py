@@ -183,7 +183,7 @@ def test_a_label_of_a_row_that_is_not_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("settings", "is_said"), [({}, True), ({"audit": 0.0}, False), ({"audit": 1.0}, False)])
 def test_where_fewer_are_sure_than_the_check_takes_it_says_so(
-    tmp_path: Path, settings: dict[str, float], is_said: bool, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, settings: dict[str, Any], is_said: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Before: the model was asked about every row, without a word."""
     provider = fake("Yes")

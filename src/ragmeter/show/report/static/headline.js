@@ -77,14 +77,14 @@ function card(name) {
 /** Where most rows have no verdict, the mean of the others is none of all: its bounds stand in its place. */
 const meanOf = (summary) => (summary.bounds ? interval(summary.bounds) : figure(summary.mean));
 const intervalOf = (summary) => (summary.bounds ? null : summary.interval);
-const drawn = (summary, axis, colour) => (summary.bounds
+const whiskerOf = (summary, axis, colour) => (summary.bounds
   ? whisker(null, summary.bounds, axis, colour) : whisker(summary.mean, summary.interval, axis, colour));
 const unsure = (summary) => (summary.bounds ? 'bounds of the mean: most rows have no verdict' : 'too few rows for an interval');
 
 function single(summary, metric) {
   return [
     make('p', { class: 'big' }, meanOf(summary)),
-    drawn(summary, metric.axis, 0), scale(metric.axis),
+    whiskerOf(summary, metric.axis, 0), scale(metric.axis),
     make('p', {}, intervalOf(summary) ? `${summary.level}: ${interval(summary.interval)}` : unsure(summary)),
     scored(summary), few([summary]),
   ];
@@ -102,7 +102,7 @@ function beside(name, metric, having) {
     const summary = run.metrics[name];
     return [
       [dot(run), words(run.name)],
-      drawn(summary, metric.axis, data.runs.indexOf(run) % 8),
+      whiskerOf(summary, metric.axis, data.runs.indexOf(run) % 8),
       make('strong', {}, meanOf(summary)),
       interval(intervalOf(summary)),
       make('span', { class: summary.n_scored < summary.n_total ? 'lacking' : 'soft' },
