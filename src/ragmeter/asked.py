@@ -50,6 +50,10 @@ class Form(Protocol):
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """The values of the filled columns, the first under the name "value"; None if the reply can't be read."""
 
+    def problem(self, reply: str, sent: Mapping[str, str]) -> str:
+        """What is wrong with a reply that can't be read, where more is known than that; else an empty text."""
+        return ""
+
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
         """The probability of the higher value, from the log-probabilities of the first token; None if it has none."""
         return None
@@ -64,7 +68,7 @@ class Parts:
     """How a row is asked about in several calls, over one or two of its columns.
 
     `split` returns the texts of each call, for at most so many claims a call; `join` makes the row's value from the
-    values of its calls, in the same order. `alone` has the attributes of the column that are others where each call is
+    values of its calls, in the same order. `alone` has the attributes of the column that are others where a call is
     about a single claim.
     """
 

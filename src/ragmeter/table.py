@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, compress
 from typing import Any
 
@@ -69,6 +69,8 @@ TIED = "tied"
 TIMEOUT = "timeout"
 JUDGE_ERROR = "judge_error"
 SKIPPED_BUDGET = "skipped_budget"
+#: Outcomes of rows that were to be scored by somebody who said nothing that counts.
+NO_VERDICT = frozenset({UNPARSABLE, REFUSED, TIED, TIMEOUT, JUDGE_ERROR, SKIPPED_BUDGET})
 #: Outcomes of rows that the system was never asked about: they don't count as its failures.
 NOT_ASKED = frozenset({SKIPPED_BUDGET})
 
@@ -108,6 +110,12 @@ class Batch:
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
+
+    def row(self, place: int) -> Batch:
+        """One row as a batch of its own."""
+        one = slice(place, place + 1)
+        columns = {name: column[one] for name, column in self.columns.items()}
+        return replace(self, columns=columns, lines=self.lines[one], causes=self.causes[one], embedded={})
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,20 @@ def test_claims_take_several_calls(tmp_path: Path) -> None:
     assert "claims" in {call.column for call in calls_of_row(result.folder, 0)}
 
 
+def test_calls_about_a_single_claim_and_further_tries(tmp_path: Path) -> None:
+    def reply(prompt: str) -> str:
+        if "List every" in prompt:
+            return "- A is B."
+        return "Supported" if "could not be read" in prompt else "1: Supported\n2: Neither"
+
+    row = {"qid": "1", "question": "q", "answer": "A is B", "contexts": ["A is B"]}
+    ragmeter.evaluate([row], metrics="faithfulness", judge=judge(reply), run="r", output_dir=tmp_path)
+    claims, first, second = calls_of_row(Run(tmp_path / "r"), 0)
+    assert (claims.column, first.column, second.reply) == ("claims", "support_by_passages", "Supported")
+    assert [call.changed for call in (claims, first, second)] == [False] * 3
+    assert ["could not be read" in call.messages[1][1] for call in (first, second)] == [False, True]
+
+
 def test_the_answers_of_a_session(tmp_path: Path) -> None:
     rows = [
         {"qid": "b", "session_id": "s", "turn_idx": "1", "question": "And of Spain?", "reference": "Madrid"},

@@ -22,6 +22,8 @@ from ragmeter.embedders.models import cached_models
 from ragmeter.errors import UnknownNameError
 from ragmeter.hints import install_command
 from tests.conftest import Run
+from tests.hostile.test_slow_servers import OneSlot
+from tests.judge_server import Action, JudgeServer
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -178,3 +180,17 @@ def test_every_command_is_in_the_scripts(ragmeter: Run) -> None:
     with pytest.raises(UnknownNameError, match="unknown shell 'tcsh'"):
         completion("tcsh", _COMMANDS)
     assert ragmeter("--completion").returncode == 2
+
+
+def test_how_fast_a_model_judges_behind_an_endpoint(ragmeter: Run) -> None:
+    slot = OneSlot(0.3)
+    with JudgeServer(lambda request, number: slot(request, number) if request else Action(body={})) as server:
+        done = ragmeter("doctor", "--json", "--endpoint", server.url, "--judge-model", "m")
+        state, what = states(done.stdout)["speed"]
+        assert (done.returncode, state, server.count) == (0, "ok", 11)  # the first is the plain request
+    assert "the slowest of 8 at once" in what
+    assert "--judge-workers" in what
+    with JudgeServer(lambda request, number: Action(404, {"error": "no such model"})) as server:
+        done = ragmeter("doctor", "--json", "--endpoint", server.url, "--judge-model", "m")
+        assert (done.returncode, states(done.stdout)["speed"][0]) == (1, "broken")
+    assert ragmeter("doctor", "--judge-model", "m").returncode == 2

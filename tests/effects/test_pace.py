@@ -65,10 +65,10 @@ def test_additive_increase_and_multiplicative_decrease() -> None:
         pace.too_much(100.5)
         assert pace.limit == 16
         for _ in range(16):
-            pace.went_well()
+            pace.went_well(now)
         assert 16.9 < pace.limit <= 17.0
         for _ in range(5000):
-            pace.went_well()
+            pace.went_well(now)
         assert pace.limit == 64
         for start in range(200, 220):
             now = float(start)
@@ -76,6 +76,18 @@ def test_additive_increase_and_multiplicative_decrease() -> None:
         assert pace.limit == 1
 
     asyncio.run(work())
+
+
+def test_a_reply_that_takes_as_long_as_one_that_never_came_opens_no_slot() -> None:
+    now = 100.0
+    pace = Pace(8, lambda: now)
+    pace.timed_out(40.0)
+    pace.timed_out(40.0)  # of the same eight calls
+    assert pace.limit == 4
+    pace.went_well(40.0)
+    assert pace.limit == 4
+    pace.went_well(41.0)
+    assert pace.limit == 4.25
 
 
 def test_no_more_than_the_limit_get_in() -> None:

@@ -16,10 +16,11 @@ def usage(*replies: Reply, price: float | None = None) -> Usage:
 def test_a_reply_counts_once_and_in_its_part() -> None:
     whole, part = Usage(), Usage()
     whole.add("a", Reply("x", 10, 1, 0.5))
-    whole.part = part
-    whole.add("a", Reply("x", 10, 1, 0.5))
-    whole.add("b", Reply("x", 20, 2, 0.25))
-    assert (whole.as_dict()["calls"], whole.as_dict()["cost_usd"]) == (2, 0.75)
+    with whole.counting(part):
+        whole.add("a", Reply("x", 10, 1, 0.5))
+        whole.add("b", Reply("x", 20, 2, 0.25))
+    whole.add("c", Reply("x", 0, 0, 0.0))
+    assert (whole.as_dict()["calls"], whole.as_dict()["cost_usd"]) == (3, 0.75)
     assert (part.as_dict()["calls"], part.as_dict()["cost_usd"]) == (1, 0.25)
 
 

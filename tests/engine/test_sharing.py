@@ -179,3 +179,18 @@ def test_a_label_of_a_row_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'s1-00', and no such row"):
         shared(provider, tmp_path, Cascade(labels={"s1-00": 1.0}))
     assert provider.prompts == []
+
+
+@pytest.mark.parametrize(("settings", "is_said"), [({}, True), ({"audit": 0.0}, False), ({"audit": 1.0}, False)])
+def test_where_fewer_are_sure_than_the_check_takes_it_says_so(
+    tmp_path: Path, settings: dict[str, Any], is_said: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before: the model was asked about every row, without a word."""
+    provider = fake("Yes")
+    one = judge(provider, cascade=Cascade(llm_share=0.5, **settings))
+    found = evaluate(TABLE[:20], metrics=NAME, judge=one, output_dir=tmp_path)
+    cascade = found.summary["judges"]["verdict[judge=cascade]"]["cascade"]
+    warning = "the language model is asked about all of them as a check, which takes at least 30: nothing is saved"
+    assert any(warning in text for text in cascade["warnings"]) == is_said
+    assert (warning in capsys.readouterr().err) == is_said
+    assert (cascade["calls_saved"] == 0) == (settings.get("audit") != 0.0)

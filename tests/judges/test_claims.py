@@ -107,6 +107,39 @@ def test_a_reply_that_leaves_out_a_claim_is_asked_again_and_never_counted(tmp_pa
     assert len(provider.prompts) == 1 + 2 * 3
 
 
+def test_a_single_claim_is_asked_about_in_the_form_of_one(tmp_path: Path) -> None:
+    """Asked for a list of one, a small model invents a second line."""
+
+    def inventive(prompt: str) -> FakeReply:
+        reply = by_rule(prompt)
+        return f"{reply}\n2: Neither" if "one line for each" in prompt and "\n2. " not in prompt else reply
+
+    row = {**ROW, "answer": "Paris is the capital."}
+    result, provider = run(tmp_path, [row], "faithfulness", replies=inventive, tries=1)
+    assert (result["faithfulness"].mean, len(provider.prompts)) == (1.0, 3)
+    forms = ["Reply with one word" in prompt for prompt in provider.prompts]
+    assert (forms, fenced_texts(provider.prompts[1])["claims"]) == ([False, True, True], "Paris is the capital.")
+    again = evaluate([row], metrics="faithfulness", judge=judge(provider, claims_per_call=1), output_dir=tmp_path)
+    assert (again["faithfulness"].mean, len(provider.prompts)) == (
+        1.0,
+        3,
+    )  # the same calls, of which the journal has the replies
+
+
+def test_the_last_of_several_calls_may_be_about_a_single_claim(tmp_path: Path) -> None:
+    row = {**ROW, "answer": " ".join(f"Fact {number} holds." for number in range(11)), "contexts": ["Fact 10 holds."]}
+    result, provider = run(tmp_path, [row], "faithfulness")
+    assert result["faithfulness"].mean == pytest.approx(1 / 11)
+    assert ["one word" in prompt for prompt in provider.prompts] == [False, False, True]
+
+
+def test_a_list_of_another_length_says_so(tmp_path: Path) -> None:
+    result, _ = run(tmp_path, [ROW], "faithfulness", replies=lambda prompt: by_rule(prompt) + "\n3: Neither"
+                    if "List every" not in prompt else by_rule(prompt), tries=1)  # fmt: skip
+    causes = result.summary["judges"]["support_by_passages"]["causes"]
+    assert causes == {"unparsable: 3 labels for 2 claims": 1}
+
+
 def test_claims_of_several_references_are_those_of_the_first(tmp_path: Path) -> None:
     row = {**ROW, "reference": ["Paris is the capital.", "It is old."]}
     result, _ = run(tmp_path, [row], "claim_recall", "claim_precision")

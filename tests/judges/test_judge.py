@@ -104,7 +104,7 @@ def test_trouble_that_passes(trouble: Action) -> None:
     ],
 )
 def test_trouble_that_does_not_pass(trouble: Action, outcome: str, said: str) -> None:
-    found, server = judged(always(trouble), timeout=2.0 if trouble is NEVER else PATIENCE, retries=2)
+    found, server = judged(always(trouble), timeout=0.5 if trouble is NEVER else PATIENCE, retries=2)
     assert (found.outcome, found.verdict, found.accuracy) == (outcome, None, None)
     assert said in found.cause
     assert server.count == 3
@@ -172,6 +172,21 @@ def test_a_reply_that_is_no_verdict_is_neither_right_nor_wrong(reply: dict[str, 
     assert server.count == (3 if outcome == "unparsable" else 1)
     seeds = [request["seed"] for request in server.requests]
     assert len(set(seeds)) == len(seeds)  # to ask the same again would bring the same again
+    temperatures = [request["temperature"] for request in server.requests]
+    assert temperatures == ([0.0, 0.3, 0.6] if outcome == "unparsable" else [0.0])
+    words = ["could not be read" in request["messages"][-1]["content"] for request in server.requests]
+    assert words == ([False, True, True] if outcome == "unparsable" else [False])
+
+
+def test_a_model_that_says_the_same_to_the_same_words_is_asked_in_others() -> None:
+    """Before: six replies, all the same, since only the seed was another."""
+
+    def says_the_same(request: dict[str, Any], number: int) -> Action:
+        is_other = "could not be read" in request["messages"][-1]["content"]
+        return Action(body=completion(GOOD if is_other else "I would say that it is right"))
+
+    found, server = judged(says_the_same)
+    assert (found.outcome, found.verdict, server.count) == ("scored", "CORRECT", 2)
 
 
 def test_the_second_try_may_be_read() -> None:

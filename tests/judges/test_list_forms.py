@@ -80,3 +80,24 @@ def test_a_single_claim_needs_no_number() -> None:
     alone = Labels(WORDS, alone=True)
     assert alone.read("Neither", {"claims": "a claim"}) == {"value": '["not mentioned"]'}
     assert alone.read("Neither, since", {"claims": "a claim"}) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "claims", "problem"),
+    [
+        ("1: Supported\n2: Neither", "1. a", "2 labels for 1 claim"),
+        ("Supported\nNeither", "a", "2 labels for 1 claim"),
+        ("Supported", "1. a\n2. b", "1 label for 2 claims"),
+        ("1: Supported\n2: Neither", "1. a\n2. b", ""),
+        ("1: Supported\n2: Maybe\n3: Neither", "1. a\n2. b", ""),  # no list of labels at all
+        ("1: Supported\nThat is all.", "1. a", ""),
+        ("", "1. a", ""),
+    ],
+)
+def test_what_is_wrong_with_a_list_of_labels(reply: str, claims: str, problem: str) -> None:
+    assert LABELS.problem(reply, {"claims": claims}) == problem
+    assert ITEMS.problem(reply, {"claims": claims}) == ""
+
+
+def test_what_is_labelled_has_its_own_noun() -> None:
+    assert Labels(WORDS, alone=True, noun="fact").problem("1: Neither\n2: Neither", {}) == "2 labels for 1 fact"

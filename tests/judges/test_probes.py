@@ -14,10 +14,11 @@ from ragmeter.engine.filling import Asking
 from ragmeter.errors import UsageError
 from ragmeter.io.data import Data
 from ragmeter.judges.prices import Price
-from ragmeter.judges.probes import FEWEST_RIGHT, PROBES
+from ragmeter.judges.probes import PROBES, fewest_right
 from ragmeter.judges.providers.fake import FakeProvider, FakeReply, fenced_texts
 from ragmeter.judges.verdict import CORRECT, is_exact_match
 from ragmeter.registry import get_all
+from ragmeter.show.sentences.judging import WARNING, judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import asked, fake, files, judge, rows
 
@@ -54,7 +55,12 @@ def test_the_cases() -> None:
     assert len(KNOWN) == 24
 
 
-@pytest.mark.parametrize(("wrong", "right"), [(0, 24), (1, 23), (24 - FEWEST_RIGHT, FEWEST_RIGHT)])
+def test_the_line_is_what_chance_reaches() -> None:
+    """A coin gets 17 of 24 or more in 3.2% of all tries, 16 or more in 7.6%; one that says no to all gets 14."""
+    assert fewest_right() == 17
+
+
+@pytest.mark.parametrize(("wrong", "right"), [(0, 24), (1, 23), (7, 17)])
 def test_a_judge_that_knows_enough(tmp_path: Path, wrong: int, right: int) -> None:
     provider = expert(wrong)
     check = tried(provider, tmp_path).summary["judge_check"]
@@ -68,11 +74,12 @@ def test_a_judge_that_knows_enough(tmp_path: Path, wrong: int, right: int) -> No
 def test_a_judge_that_does_not_stops_before_any_row(tmp_path: Path, always: str) -> None:
     provider = fake(always)
     with pytest.raises(
-        UsageError, match=r"fake: this judge got (10|14|0) of 24 built-in cases right, and 20 are"
+        UsageError, match=r"fake: this judge got (10|14|0) of 24 built-in cases right, and 17 are"
     ) as caught:
         tried(provider, tmp_path, tries=1)
     assert "Judge(check=False)" in caught.value.hint
-    assert "It missed" in str(caught.value)
+    missed = [probe for probe in PROBES if always == "hm" or (probe.verdict == CORRECT) != (always == "Yes")]
+    assert all(repr(probe.answer) in str(caught.value) for probe in missed)  # all of them, not the first three
     assert (always == "hm") == ('24 have no verdict, unparsable: not a verdict: "hm"' in str(caught.value))
     assert len(asked(provider)) == 24
     assert files(tmp_path) == ["judge.journal.sqlite"]
@@ -82,9 +89,21 @@ def test_a_judge_that_does_not_stops_before_any_row(tmp_path: Path, always: str)
 
 
 def test_calls_that_failed_are_told_from_wrong_verdicts(tmp_path: Path) -> None:
-    provider = expert(6, GiveUp("judge_error", "HTTP 400: out of order"))
-    with pytest.raises(UsageError, match=r"18 of 24.*6 have no verdict, judge_error: HTTP 400: out of order"):
+    provider = expert(8, GiveUp("judge_error", "HTTP 400: out of order"))
+    with pytest.raises(UsageError, match=r"16 of 24.*8 have no verdict, judge_error: HTTP 400: out of order"):
         tried(provider, tmp_path)
+
+
+@pytest.mark.parametrize(("wrong", "is_warned"), [(4, False), (5, True), (6, True), (7, True)])
+def test_between_chance_and_a_good_judge_it_warns_and_goes_on(
+    tmp_path: Path, wrong: int, is_warned: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = tried(expert(wrong), tmp_path)
+    assert found["llm_correct"].n_scored == 1
+    said, (line, kind) = capsys.readouterr().err, next(judge_lines(found.summary, found.manifest))
+    caution = "that is more than chance (16), and fewer than the 20 of a judge to rely on"
+    assert (caution in said, caution in line, kind == WARNING) == (is_warned,) * 3
+    assert all(repr(probe.answer) in line for probe in PROBES[:wrong])
 
 
 @pytest.mark.parametrize(

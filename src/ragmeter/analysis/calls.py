@@ -138,6 +138,9 @@ def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestio
         if state == SCORED and value is None:
             yield _JudgeQuestion(column, entry, asked, own, items)
             other = as_rephrased(asked)
+            if isinstance(entry.get("calls_about_one"), str):
+                own_entry = {**entry, "prompt": entry.get("prompt_about_one"), "calls": entry["calls_about_one"]}
+                yield _JudgeQuestion(column, own_entry, as_asked(column.asked, None, 1), own, items)
             if other is not None and isinstance(entry.get("rephrased_calls"), str):
                 own_entry = {**entry, "prompt": entry.get("rephrased_prompt"), "calls": entry["rephrased_calls"]}
                 yield _JudgeQuestion(column, own_entry, other, own, items)
@@ -158,8 +161,9 @@ def _column_calls(run: Run, question: _JudgeQuestion) -> Iterator[Call]:
     with ExitStack() as stack:
         journals = [stack.enter_context(RecordedReplies(path)) for path in _journals(run, entry)]
         for texts in texts_of_calls(asked, question.texts, question.items):
-            messages = tuple((message["role"], message["content"]) for message in prompt.messages(texts))
-            for recorded in _replies(journals, entry, texts):
+            for attempt, recorded in _replies(journals, entry, texts):
+                sent = prompt.messages(texts, again=attempt > 0)
+                messages = tuple((message["role"], message["content"]) for message in sent)
                 reply = ChatReply.from_reply(recorded.reply)
                 note = reply.declined or ("cut off" if reply.cut_off else "")
                 model = str(entry.get("model") or "")
@@ -168,15 +172,15 @@ def _column_calls(run: Run, question: _JudgeQuestion) -> Iterator[Call]:
 
 def _replies(
     journals: Sequence[RecordedReplies], entry: Mapping[str, Any], texts: Mapping[str, str]
-) -> Iterator[RecordedReply]:
-    """The replies of every repeat and of every try of it."""
+) -> Iterator[tuple[int, RecordedReply]]:
+    """The replies of every repeat and of every try of it, with the number of the try."""
     for repeat in range(int(entry.get("repeats") or 1)):
         for attempt in count():
             key = reply_key(str(entry["calls"]), texts, repeat, attempt)
             recorded = next((reply for journal in journals if (reply := journal.get(key)) is not None), None)
             if recorded is None:
                 break
-            yield recorded
+            yield attempt, recorded
 
 
 def _journals(run: Run, entry: Mapping[str, Any]) -> list[Path]:

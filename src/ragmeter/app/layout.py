@@ -12,7 +12,8 @@ from ragmeter.app.elements import Content, Markup, address, element, joined, lin
 from ragmeter.app.queries import PAGE, Selection, Wish
 from ragmeter.show import numbers
 from ragmeter.show.report.shapes import axis_of_means
-from ragmeter.show.sentences.metrics import differing_level
+from ragmeter.show.sentences.metrics import differing_level, headline
+from ragmeter.stats.summary import bounds_of_mean
 
 
 def page(
@@ -111,11 +112,11 @@ def figure(summary: Mapping[str, Any] | None) -> Markup:
     """A mean with its interval and n, as text and as a picture."""
     if summary is None:
         return Markup()
-    mean, interval = summary["mean"], summary["interval"]
+    mean, interval = headline(summary)
     between = "" if interval is None else differing_level(summary) + numbers.interval(interval)
     n = numbers.scored(summary["n_scored"], summary["n_total"])
     return joined(
-        element("span", numbers.number(mean), class_="mean"),
+        element("span", mean, class_="mean"),
         " ",
         element("span", between, class_="soft nowrap"),
         whisker(summary),
@@ -125,7 +126,7 @@ def figure(summary: Mapping[str, Any] | None) -> Markup:
 
 def whisker(summary: Mapping[str, Any]) -> Markup:
     """A mean and its interval on the metric's axis."""
-    if summary["mean"] is None:
+    if summary["mean"] is None or bounds_of_mean(summary) is not None:
         return Markup()
     low, high = axis_of_means([summary])
     scale = 100 / (high - low)

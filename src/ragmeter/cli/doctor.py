@@ -24,8 +24,10 @@ missing.
 
   ragmeter doctor
   ragmeter doctor --endpoint http://127.0.0.1:8000/v1/models
+  ragmeter doctor --endpoint http://127.0.0.1:8000/v1 --judge-model my-model
 
-Nothing is sent anywhere but a plain request, without a key, to the endpoints that are named. Values of keys are not
+Nothing is sent anywhere but a plain request, without a key, to the endpoints that are named; with --judge-model, ten
+short calls too, with your key: how long one takes, and how many the server works on at once. Values of keys are not
 shown. The exit code is 1 if ragmeter can't work, if a plugin does not load, or if an endpoint does not answer.
 """
 _OK, _MISSING, _BROKEN = "ok", "missing", "broken"
@@ -59,10 +61,14 @@ def run(argv: Sequence[str]) -> int:
     endpoint = "an address to reach, for example of a judge or a system; may be given several times"
     parser.add_argument("--endpoint", metavar="URL", action="append", default=[], help=endpoint)
     parser.add_argument("--timeout", metavar="SECONDS", type=float, default=10.0, help="for an endpoint; default: 10")
+    model = "a model behind the endpoints: measure how fast it judges, with ten calls"
+    parser.add_argument("--judge-model", metavar="NAME", help=model)
     runs_option(parser)
     json_option(parser)
     chosen = parser.parse_args(list(argv))
-    checks = [*_checks(chosen.output_dir), *_endpoints(chosen.endpoint, chosen.timeout)]
+    if chosen.judge_model is not None and not chosen.endpoint:
+        parser.error("--judge-model has no effect without --endpoint: name the address of its server")
+    checks = [*_checks(chosen.output_dir), *_endpoints(chosen.endpoint, chosen.timeout, chosen.judge_model)]
     if chosen.json:
         print(dumps([asdict(check) for check in checks], indent=2))
     else:
@@ -159,7 +165,7 @@ def _runs(output_dir: Location) -> Check:
     return Check("runs", _OK, f"{number:,} in {output_dir}/")
 
 
-def _endpoints(urls: Sequence[str], timeout: float) -> Iterator[Check]:
+def _endpoints(urls: Sequence[str], timeout: float, model: str | None) -> Iterator[Check]:
     from ragmeter.effects.reachable import reach
     from ragmeter.show.numbers import hundredths
 
@@ -167,3 +173,26 @@ def _endpoints(urls: Sequence[str], timeout: float) -> Iterator[Check]:
         reached = reach(url, timeout)
         what = f"{url}: {reached.what}, after {hundredths(reached.seconds)} s"
         yield Check("endpoint", _OK if reached.is_reached else _BROKEN, what)
+        if model is not None and reached.is_reached:
+            yield _speed(url, model)
+
+
+def _speed(url: str, model: str) -> Check:
+    """How fast a model judges, and the options that suit it."""
+    from ragmeter.errors import RagmeterError
+    from ragmeter.judges.speed import AT_ONCE, measure_speed
+    from ragmeter.show.numbers import hundredths
+    from ragmeter.show.progress import show_notice
+
+    show_notice(f"{url}: ten calls to {model}, of which {AT_ONCE} at once")
+    try:
+        speed = measure_speed(model, url)
+    except RagmeterError as error:
+        return Check("speed", _BROKEN, f"{model}: {error}")
+    alone, slowest = hundredths(speed.alone), hundredths(speed.slowest)
+    times = f"a call takes {alone} s alone, the slowest of {speed.n} at once {slowest} s"
+    slots = f"about {speed.slots} at a time" if speed.slots < speed.n else f"{speed.n} at a time or more"
+    options = f"--judge-workers {speed.slots}" if speed.slots < speed.n else ""
+    if speed.timeout > 60:
+        options += f"{' or ' if options else ''}--judge-timeout {speed.timeout}"
+    return Check("speed", _OK, f"{model}: {times}: it works on {slots}{options and '; '}{options}")

@@ -294,7 +294,7 @@ def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
 def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None, *, replaced: bool = False) -> int:
     """Print the results, the gate's verdict included; return the exit code."""
     from ragmeter.show import terminal
-    from ragmeter.show.sentences.metrics import no_rates, without_width
+    from ragmeter.show.sentences.metrics import cautions
 
     folder, summary = evaluation.folder, evaluation.summary
     assert folder is not None  # noqa: S101 - a named run is always kept
@@ -305,7 +305,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
         return print_verdict(verdict, json=True) or judge_code(chosen, summary)
     out = terminal.console()
     out.print(terminal.summary_table(summary["metrics"]))
-    for line in (*without_width(summary["metrics"]), *no_rates(summary["metrics"])):
+    for line in cautions(summary["metrics"]):
         out.sentence(line)
     problems = [*terminal.causes(summary["metrics"]), *terminal.truncated(evaluation.embeddings)]
     if chosen.results is not None:  # a run that is only extended has shown these before

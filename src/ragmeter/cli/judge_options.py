@@ -35,7 +35,8 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "seed": {"metavar": "N", "type": int, "help": "default: 0"},
     "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024. With 1, a verdict of one "
                    "word is read off the log-probabilities of the first token, where the server gives them"},
-    "timeout": {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60"},
+    "timeout": {"metavar": "SECONDS", "type": float, "help": "for a reply; default: 60. After one "
+                "that did not come in time the next have twice as long, up to four times"},
     "retries": {"metavar": "N", "type": int, "help": "how often a call that failed is made again; default: 3"},
     "give_up_after": {"metavar": "SECONDS", "type": float, "help": "stop when no call has succeeded for so long; the "
                       "same command goes on later; default: 300"},
@@ -102,8 +103,8 @@ def judge_options(
         "--judge-check",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="try the judge on 24 built-in cases with known verdicts first, and stop if it gets fewer than 20 right; "
-        "a judge that was tried before costs nothing",
+        help="try the judge on 24 built-in cases with known verdicts first, and stop if it gets no more right than "
+        "chance does (16); a judge that was tried before costs nothing",
     )
     if dry_run:
         what = "say how many calls, tokens and dollars judging takes, and ask nothing"

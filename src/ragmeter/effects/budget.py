@@ -37,6 +37,12 @@ class Budget:
             await self._settled.wait()
         return False
 
+    def allows(self, calls: int, dollars: float) -> bool:
+        """Whether so many more calls, of so many dollars in all, are within what is left."""
+        return (self.calls is None or self.made + calls <= self.calls) and (
+            self.dollars is None or self.spent + self._reserved + dollars <= self.dollars
+        )
+
     def reason(self) -> str:
         """Why no further call may begin."""
         if self.calls is not None and self.made >= self.calls:

@@ -29,8 +29,9 @@ class TryAgain(Exception):
     `partial_answer` is what had arrived of the answer.
 
     `outcome` is the row's outcome if all retries fail. `overloaded`: the server is busy, and asks for a pause of
-    `after` seconds if that is known. `billed`: it may have cost something. `at_once`: retry immediately; not counted as
-    a failure. `fatal`: the server can't be reached; this error ends the run if no call has succeeded so far.
+    `after` seconds if that is known. `slow`: it has not replied in time. `billed`: it may have cost something.
+    `at_once`: retry immediately; not counted as a failure. `fatal`: the server can't be reached; this error ends the
+    run if no call has succeeded so far.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class TryAgain(Exception):
         cause: str,
         *,
         overloaded: bool = False,
+        slow: bool = False,
         after: float | None = None,
         billed: bool = False,
         at_once: bool = False,
@@ -48,6 +50,7 @@ class TryAgain(Exception):
         self.outcome = outcome
         self.cause = whole(cause)
         self.overloaded = overloaded
+        self.slow = slow
         self.after = after
         self.billed = billed
         self.at_once = at_once
@@ -184,7 +187,7 @@ class Caller:
                 self._worked = True
                 self._failed_in_a_row = 0
                 self._patience.succeeded()
-                self.pace.went_well()
+                self.pace.went_well(started)
                 return result
             if isinstance(result, GiveUp):
                 if result.fatal is not None and not self._worked:
@@ -196,6 +199,8 @@ class Caller:
                 immediate += 1
                 continue
             self._patience.failed(result.cause)
+            if result.slow:
+                self.pace.timed_out(started)
             if result.overloaded:
                 self.pace.too_much(started)
                 refusals += 1

@@ -18,6 +18,8 @@ from ragmeter.hints import by_caller, option, parameter
 
 #: The options for headers, by what the options of those who ask begin with; embedding models have none.
 _HEADERS = {"": (by_caller("--header", "headers=..."),), "judge": (by_caller("--judge-header", "headers=..."),)}
+#: So many times the time limit a server of models may take, once it has exceeded it.
+_PATIENCE = 4
 #: Headers that say who asks. What a model replies does not depend on them.
 _CREDENTIALS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
 
@@ -142,7 +144,7 @@ class Endpoint:
         sent |= self.headers
         if self.key and not self._key_headers():
             sent[self.vendor.key_header] = Secret(self.vendor.key_prefix + self.key.reveal())
-        return Wire(self.base_url, outcome=outcome, timeout=self.timeout, headers=sent)
+        return Wire(self.base_url, outcome=outcome, timeout=self.timeout, headers=sent, patience=_PATIENCE)
 
     def url(self, path: str, query: Mapping[str, str] | None = None) -> str:
         """The address of one of its services. `query` is added to the address's own, and goes before it."""

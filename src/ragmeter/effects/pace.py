@@ -33,6 +33,7 @@ class Pace:
         self.closed = False
         self._clock = clock
         self._cut_at = -math.inf
+        self._too_long = math.inf  # the shortest time after which a call was given up
         self._open_at = -math.inf
         self._waiting: deque[asyncio.Future[bool]] = deque()
 
@@ -68,15 +69,25 @@ class Pace:
         self.inside -= 1
         self._admit()
 
-    def went_well(self) -> None:
-        """Additive increase: about one slot more for each round of calls."""
-        self.limit = min(float(self.most), self.limit + 1 / self.limit)
+    def went_well(self, started: float) -> None:
+        """Additive increase: about one slot more for each round of calls.
+
+        Not for a reply that took as long as what was given up elsewhere: with more calls the server's queue would be
+        longer still.
+        """
+        if self._clock() - started < self._too_long:
+            self.limit = min(float(self.most), self.limit + 1 / self.limit)
 
     def too_much(self, started: float) -> None:
         """Multiplicative decrease, once for all the calls that were under way when it was noticed."""
         if started > self._cut_at:
             self.limit = max(1.0, self.limit / 2)
             self._cut_at = self._clock()
+
+    def timed_out(self, started: float) -> None:
+        """The same where a server did not reply in time: it may work on fewer calls at once than it is sent."""
+        self._too_long = min(self._too_long, self._clock() - started)
+        self.too_much(started)
 
     def pause(self, seconds: float) -> None:
         """Begin no call for so many seconds."""
@@ -86,7 +97,7 @@ class Pace:
             asyncio.get_running_loop().call_later(seconds + 0.001, self._admit)
 
     def now(self) -> float:
-        """The clock's time, for `too_much`."""
+        """The clock's time, at which a call starts."""
         return self._clock()
 
     def close(self) -> None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from ragmeter.effects.journal import Reply
 
 _COUNTS = ("calls", "prompt_tokens", "completion_tokens", "calls_without_token_counts", "calls_without_price")
+
+
+#: What a task asks for is counted here too: in the usage of the column that it fills.
+_PART: ContextVar[Usage | None] = ContextVar("_PART", default=None)
 
 
 @dataclass(slots=True)
@@ -26,18 +32,25 @@ class Effort:
 class Usage:
     """Tokens, cost and latency of a run's replies, new or from the journal. Each key counts once.
 
-    `price` is the cost of tokens, for replies that were recorded when nobody had said a price. Replies count in `part`
-    too, which is that of what is being asked for.
+    `price` is the cost of tokens, for replies that were recorded when nobody had said a price.
     """
 
     def __init__(self, price: Callable[[float, float], float] | None = None) -> None:
         self.price = price
-        self.part: Usage | None = None
         self._keys: set[str] = set()
         self._costs = array("d")
         self.latencies = array("d")
         self.prompt_tokens = self.completion_tokens = 0
         self.without_tokens = self.without_price = 0
+
+    @contextmanager
+    def counting(self, part: Usage | None) -> Iterator[None]:
+        """Replies that the tasks in here ask for count in `part` too, whatever other tasks ask for at the same time."""
+        before = _PART.set(part)
+        try:
+            yield
+        finally:
+            _PART.reset(before)
 
     def add(self, key: str, reply: Reply) -> None:
         """Count a reply, unless it was counted before."""
@@ -51,8 +64,9 @@ class Usage:
         cost = self._cost(reply)
         self.without_price += cost is None
         self._costs.append(cost or 0.0)
-        if self.part is not None:
-            self.part.add(key, reply)
+        part = _PART.get()
+        if part is not None and part is not self:
+            part.add(key, reply)
 
     def _cost(self, reply: Reply) -> float | None:
         if reply.cost is not None or self.price is None:

@@ -82,7 +82,9 @@ class Wire:
     """Connections to one server. Use it as a context.
 
     `outcome` is the outcome of a call that failed for good. Secret headers and the values of the address's query are
-    removed from everything that is written. The environment's proxy is used, but not for addresses on this machine.
+    removed from everything that is written. After a time-out the next calls have twice as long, up to `patience` times
+    the `timeout`: a call may have waited in the server's queue. The environment's proxy is used, but not for addresses
+    on this machine.
     """
 
     def __init__(
@@ -92,10 +94,11 @@ class Wire:
         outcome: str,
         timeout: float,
         headers: Mapping[str, Secret | str] | None = None,
+        patience: int = 1,
     ) -> None:
         self.name = public(url)
         self.outcome = outcome
-        self.timeout = timeout
+        self._limit, self._longest = timeout, timeout * patience
         self._url = url
         self._proxy: Any = None
         self._headers = dict(headers or {})
@@ -114,7 +117,6 @@ class Wire:
                 headers["Authorization"] = password
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),  # no limit here: Pace has it
-            timeout=aiohttp.ClientTimeout(total=self.timeout),
             headers={name: value.reveal() if isinstance(value, Secret) else value for name, value in headers.items()},
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -133,17 +135,18 @@ class Wire:
         """
         aiohttp = load_aiohttp()
         headers = {} if body is None else {"Content-Type": "application/json"}
+        limit = self._limit
+        how = {"allow_redirects": False, "proxy": self._proxy, "timeout": aiohttp.ClientTimeout(total=limit)}
         try:
-            async with self._session.request(
-                method, self._address(url), data=body, headers=headers, allow_redirects=False, proxy=self._proxy
-            ) as response:
+            async with self._session.request(method, self._address(url), data=body, headers=headers, **how) as response:
                 return await self._read(response, on_line)
         except UnreadableError as problem:
             cause = self.clean(str(problem))
             failure = TryAgain(self.outcome, cause, billed=True) if problem.passing else GiveUp(self.outcome, cause)
             raise failure from None
         except TimeoutError:
-            raise TryAgain(TIMEOUT, f"no answer within {self.timeout:g} s", billed=True) from None
+            self._limit = max(self._limit, min(2 * limit, self._longest))
+            raise TryAgain(TIMEOUT, f"no answer within {limit:g} s", slow=True, billed=True) from None
         except aiohttp.ClientConnectorError as error:
             cause = f"can't connect to {self.name}: {_reason(error)}"
             hint = "is the server running, and is this its address? Replies so far are recorded"

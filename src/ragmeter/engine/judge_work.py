@@ -16,9 +16,11 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.charges import Spent
 from ragmeter.effects.journal import Journal, journal_to_read
+from ragmeter.effects.loop import for_each
 from ragmeter.effects.usage import Usage
 from ragmeter.engine.filling import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging import ColumnFiller
+from ragmeter.engine.row_by_row import RowLimits, estimated_effort
 from ragmeter.engine.watching import JudgingWatch
 from ragmeter.errors import BusyError
 from ragmeter.hints import option
@@ -29,7 +31,9 @@ from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge
 from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.show.progress import Advance, both, show_notice
-from ragmeter.table import outcome_column
+from ragmeter.table import Batch, outcome_column
+
+FillColumns = Callable[[Batch, int], Awaitable[dict[str, list[Any]]]]
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,10 @@ class JudgeCalls:
         """
 
         async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
-            caller.usage.price, caller.usage.part = self.judge.price_of_tokens, trying
+            caller.usage.price = self.judge.price_of_tokens
             async with self.judge.client() as client:
-                check = await self._check(caller, client, watch)
+                with caller.usage.counting(trying):
+                    check = await self._check(caller, client, watch)
                 await work(caller, client)
             effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
             refused = {"parameters_the_server_refused": sorted(client.dropped)}
@@ -199,14 +204,24 @@ class Filling:
         async def work(caller: Caller, client: ChatProvider) -> None:
             start = 0
             watch.begin(caller)
-            for batch in batches():
+
+            async def fill_columns(rows: Batch, start: int) -> dict[str, list[Any]]:
                 columns: dict[str, list[Any]] = {}
                 for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
                     done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
-                    so_far = replace(batch, columns={**batch.columns, **columns})
+                    so_far = replace(rows, columns={**rows.columns, **columns})
                     heard = partial(watch.judged, filler.column.name)
-                    caller.usage.part = usages[filler.column.name]
-                    columns |= await filler.fill(so_far, start, caller, client, done, heard)
+                    with caller.usage.counting(usages[filler.column.name]):
+                        columns |= await filler.fill(so_far, start, caller, client, done, heard)
+                return columns
+
+            for batch in batches():
+                if len(fillers) > 1 and caller.budget.is_limited:
+                    columns = await self._fill_rows(fillers, batch, start, caller, fill_columns)
+                else:
+                    columns = await fill_columns(batch, start)
+                for filler in fillers:
+                    filler.count()
                 if any(filler.is_stopped for filler in fillers):
                     return  # nobody will look at the rest
                 batch_done(batch, columns)
@@ -229,6 +244,22 @@ class Filling:
         judging = {"usage": usage, "effort": effort}
         return Filled(filled, marks, shown, self.numbers, manifest, summary, judging)
 
+    async def _fill_rows(
+        self, fillers: Sequence[ColumnFiller], batch: Batch, start: int, caller: Caller, fill_columns: FillColumns
+    ) -> dict[str, list[Any]]:
+        """Fill the columns row by row, each row to its end."""
+        limits = RowLimits(caller.budget, self.judge)
+        filled: dict[int, dict[str, list[Any]]] = {}
+
+        async def fill_row(place: int) -> None:
+            row = batch.row(place)
+            async with limits.row(estimated_effort(fillers, lambda: [row], caller.journal, start + place)):
+                filled[place] = await fill_columns(row, start + place)
+
+        await for_each(range(len(batch)), fill_row, 2 * self.judge.workers)
+        in_order = [filled[place] for place in range(len(batch))]
+        return {name: [row[name][0] for row in in_order] for name in (in_order[0] if in_order else ())}
+
     def _calls(self, fillers: Sequence[ColumnFiller], batches: Batches) -> JudgeCalls:
         own_journal = self.judge.journal is not None
         keys = (key for filler in fillers for key in filler.keys(batches)) if own_journal else None
@@ -247,18 +278,9 @@ class Filling:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
         fillers = self.fillers()
 
-        def count(journal: Journal) -> Mapping[str, int]:
-            filled = batches
-            total = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
-            seen: set[str] = set()
-            for filler in fillers:
-                filler.prepare(filled)
-                for name, number in filler.estimate(filled, journal, seen).items():
-                    total[name] = max(total[name], number) if name == "rows" else total[name] + number
-                if filler.asked.guess is not None:  # what the next columns are filled from
-                    filled = partial(filler.guessed, filled, journal)
-            return total
-
+        for filler in fillers:
+            filler.prepare(batches)
+        count = partial(estimated_effort, fillers, batches)
         return self._calls(fillers, batches).estimate(count, self._scope(batches))
 
     def check_journal(self) -> None:

@@ -99,6 +99,7 @@ class ColumnFiller:
         is_cascade = column.settings.get("judge") == "cascade"
         self.sharing = Sharing(judge.cascade or Cascade()) if is_cascade else None
         self._tally = Tally()
+        self._uncounted: dict[int, tuple[Decision, Judgement | None]] = {}
         self.is_stopped = False  # by Ctrl-C, with rows left that were to be asked about
 
     def prepare(self, batches: Callable[[], Iterable[Batch]]) -> None:
@@ -212,14 +213,10 @@ class ColumnFiller:
         for place, (state, decision) in enumerate(zip(states, known, strict=True)):
             judgement = judgements.get(place)
             chance = None if self.sharing is None else self.sharing.chance(start + place)
-            if judgement is not None:
-                self._tally.add(judgement)
-                if judgement.outcome != SCORED:
-                    self._tally.causes[f"{judgement.outcome}: {judgement.cause}"] += 1
-                if self.sharing is not None:
-                    self.sharing.record(start + place, judgement.accuracy)
+            if judgement is not None and self.sharing is not None:
+                self.sharing.record(start + place, judgement.accuracy)
             decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
-        self._tally.judged_by.update(decision.by for decision in decisions if decision.by)
+            self._uncounted[start + place] = decisions[-1], judgement
         name = self.column.name
         cells: list[list[Any]] = [
             [decision.value for decision in decisions],
@@ -229,6 +226,17 @@ class ColumnFiller:
         ]
         outcomes = [decision.outcome for decision in decisions]
         return {name: cells[0], outcome_column(name): outcomes, **dict(zip(self.column.columns, cells, strict=False))}
+
+    def count(self) -> None:
+        """Count what was filled since the last time, in the order of the rows, whichever of them was judged first."""
+        for _, (decision, judgement) in sorted(self._uncounted.items(), key=lambda entry: entry[0]):
+            if judgement is not None:
+                self._tally.add(judgement)
+                if judgement.outcome != SCORED:
+                    self._tally.causes[f"{judgement.outcome}: {judgement.cause}"] += 1
+            if decision.by:
+                self._tally.judged_by[decision.by] += 1
+        self._uncounted.clear()
 
     def asks_anything(self, batches: Iterable[Batch]) -> bool:
         """Whether there is a row that is the model's to judge."""
@@ -241,9 +249,8 @@ class ColumnFiller:
             start += len(batch)
         return False
 
-    def _texts_to_ask(self, batches: Iterable[Batch]) -> Iterator[dict[str, str]]:
-        """What the model is shown of each row that it is asked about."""
-        start = 0
+    def _texts_to_ask(self, batches: Iterable[Batch], start: int = 0) -> Iterator[dict[str, str]]:
+        """What the model is shown of each row that it is asked about; `start` is the number of the first row."""
         for batch in batches:
             states, values, rows = self.rows(batch)
             before = self._before(batch)
@@ -271,10 +278,12 @@ class ColumnFiller:
         """What the first reply about each row is kept under."""
         return (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batches()))
 
-    def estimate(self, batches: Callable[[], Iterable[Batch]], journal: Journal, seen: set[str]) -> dict[str, int]:
+    def estimate(
+        self, batches: Callable[[], Iterable[Batch]], journal: Journal, seen: set[str], start: int = 0
+    ) -> dict[str, int]:
         """Rows, calls and tokens. `seen` has the keys of what other columns ask about, and gets those of this one."""
         lengths: list[int] = []
-        texts = self._texts_to_ask(watched(batches(), lengths.append))
+        texts = self._texts_to_ask(watched(batches(), lengths.append), start)
         estimate = self.asks.estimate_all(texts, journal, retry=self.retry_failed, seen=seen)
         return {"rows": sum(lengths), **estimate}
 

@@ -13,9 +13,9 @@ from ragmeter.hints import option
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.numbers import scored
-from ragmeter.show.sentences.metrics import bracketed
+from ragmeter.show.sentences.metrics import bracketed, within
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
-from ragmeter.stats.summary import MetricSummary
+from ragmeter.stats.summary import MetricSummary, bounds_of_mean
 
 #: What an evaluation is called that was not kept, and whose data come from no file.
 UNNAMED = "this evaluation"
@@ -102,4 +102,7 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
 def _short(summary: MetricSummary) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total}"
-    return bracketed(summary.mean, summary.interval, scored(summary.n_scored, summary.n_total))
+    n = scored(summary.n_scored, summary.n_total)
+    if (bounds := bounds_of_mean(summary.as_dict())) is not None:
+        return f"{within(bounds)}: most rows have no verdict, n = {n}"
+    return bracketed(summary.mean, summary.interval, n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ragmeter.judges.cascade import (
     Doubtful,
     Plan,
     agreement,
+    all_audited_warning,
     corrected_accuracy,
     no_verdict_warning,
     offline_chances,
@@ -22,6 +23,7 @@ from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, LLM, OFFLINE, WRONG
+from ragmeter.show.progress import show_notice
 from ragmeter.stats.cascade import Flags, Threshold
 from ragmeter.table import SCORED, Scores
 
@@ -120,6 +122,10 @@ class Sharing:
         self._audited = np.zeros(n, dtype=np.bool_)
         if asks is not None:
             self._audited = self.cascade.audited(np.bincount(self._units, self._sure) > 0, self._plan)[self._units]
+            if self._sure.any() and not (self._sure & ~self._audited).any() and self.cascade.audit < 1:
+                text = all_audited_warning(int(self._sure.sum()), self.rows_name)
+                self._plan = replace(self._plan, warnings=(*self._plan.warnings, text))
+                show_notice(text)
         for qid, correct in decided.items():
             self._model[row_of[qid]] = correct
 

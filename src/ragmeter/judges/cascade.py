@@ -224,6 +224,14 @@ def agreement(pairs: Sequence[tuple[bool | None, bool | None]]) -> dict[str, Any
     return {"n": n, "agreement": same / n if n else None, "interval": wilson_interval(same, n)}
 
 
+def all_audited_warning(count: int, unit: str) -> str:
+    """Says that a cascade saves no call, because of its audit."""
+    return (
+        f"{unit} that the offline judge is sure of: {count:,}, and the language model is asked about all of them as a "
+        f"check, which takes at least {_FEWEST_AUDITED}: nothing is saved. An audit share of 0 leaves the check out"
+    )
+
+
 def no_verdict_warning(count: int, unit: str) -> str:
     """Says that doubtful rows without a verdict make every accuracy one of the other rows alone."""
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
+from ragmeter.judges.list_forms import is_single
 from ragmeter.judges.prompt import Prompt
 from ragmeter.judges.providers.port import ChatProvider, ChatReply
 from ragmeter.show.texts import shortened, visible
@@ -29,26 +30,46 @@ _FRAME = 50
 _BYTES = 4
 #: How many likely first tokens a server is asked for.
 _TOP_TOKENS = 5
+#: How much warmer each further try is, up to the warmest: at the same temperature many a model says the same again.
+_WARMER, _WARMEST = 0.3, 0.9
 #: So many characters are shown of a reply that can't be read.
 _SHOWN_OF_REPLY = 200
 
 
+class _Call:
+    """How a call is made: in which words, with which parameters, and filed under which `spec`."""
+
+    def __init__(self, judge: Judge, asked: Asked, spec: str) -> None:
+        self.judge, self.form, self.spec = judge, asked.form, spec
+        self.prompt = Prompt(asked, reasons=judge.reasons)
+        self.choices = asked.form.choices(reasons=judge.reasons)
+        form = asked.form.response_format(reasons=judge.reasons)
+        self._parameters: dict[str, Any] = {
+            "max_tokens": judge.max_tokens,
+            **({} if form is None else {"response_format": form}),
+            **({"grammar": choice_grammar(self.choices)} if judge.grammar and self.choices else {}),
+            **({} if judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
+        }
+
+    def parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
+        """Of a try: with another seed, and warmer than the one before, which could not be read."""
+        temperature = max(self.judge.temperature, min(_WARMER * attempt, _WARMEST))
+        seed = self.judge.seed + 1000 * repeat + attempt
+        return {"temperature": temperature, "seed": seed, **self._parameters}
+
+
 class ColumnJudge:
-    """A judge that is asked to fill one column: `asked` has its words, `spec` is what its calls are filed under."""
+    """A judge that is asked to fill one column: `asked` has its words.
+
+    Where a call may be about several claims, one about a single claim has words and a form of its own.
+    """
 
     def __init__(self, judge: Judge, node: Asked) -> None:
         self.judge = judge
         self.asked = judge.asked(node)
-        self.spec = judge.spec(node)
-        self._prompt = Prompt(self.asked, reasons=judge.reasons)
-        self._choices = self.asked.form.choices(reasons=judge.reasons)
-        form = self.asked.form.response_format(reasons=judge.reasons)
-        self._parameters_of_all: dict[str, Any] = {
-            "temperature": judge.temperature, "seed": judge.seed, "max_tokens": judge.max_tokens,
-            **({} if form is None else {"response_format": form}),
-            **({"grammar": choice_grammar(self._choices)} if judge.grammar and self._choices else {}),
-            **({} if judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
-        }  # fmt: skip
+        self._usual = _Call(judge, self.asked, judge.spec(node))
+        alone = judge.asked_alone(node)
+        self._about_one = None if alone is None else _Call(judge, alone, judge.spec(node, items_per_call=1))
         self._tried: dict[str, int] = {}
 
     async def ask(
@@ -75,7 +96,9 @@ class ColumnJudge:
             enough = attempt >= before + self.judge.tries or (judgement.outcome == REFUSED and attempt > before)
             if enough and key not in caller.journal:
                 return judgement
-            send = partial(self._send, client, values, self._parameters(repeat, attempt))
+            call = self._call(values)
+            messages = partial(call.prompt.messages, values, again=attempt > 0)
+            send = partial(_send, client, messages, call.parameters(repeat, attempt))
             reply = await caller.ask(key, send, worst=self.most(values))
             if isinstance(reply, Failure):
                 return Judgement(reply.outcome, None, "", (None,), tuple(replies), reply.cause)
@@ -96,26 +119,25 @@ class ColumnJudge:
         replies.append(reply.content or "")
         if reply.declined:
             return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
-        text = first_choice(self._choices, reply.logprobs or {}) if reply.cut_off else replies[-1]
-        columns = None if text is None else self.asked.form.read(text, values)
+        call = self._call(values)
+        text = first_choice(call.choices, reply.logprobs or {}) if reply.cut_off else replies[-1]
+        columns = None if text is None else call.form.read(text, values)
         if columns is None:
             form = f"in the form of {self.asked.name}" if self.asked.structured else f"a {self.asked.name}"
-            cause = "cut off at max_tokens" if reply.cut_off else f"not {form}"
+            cause = call.form.problem(replies[-1], values) or f"not {form}"
+            cause = "cut off at max_tokens" if reply.cut_off else cause
             unread = visible(shortened(bare_reply(replies[-1]) or replies[-1], _SHOWN_OF_REPLY)) or "an empty reply"
             return Judgement(UNPARSABLE, None, "", (None,), tuple(replies), cause, unread=unread)
         value, reason = columns["value"], columns.get("reason", "")
-        chance = self.asked.form.probability(reply.logprobs or {})
+        chance = call.form.probability(reply.logprobs or {})
         return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
 
-    async def _send(self, client: ChatProvider, values: Mapping[str, str], parameters: dict[str, Any]) -> Reply:
-        return await client.send(self._prompt.messages(values), parameters)
-
-    def _parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
-        return {**self._parameters_of_all, "seed": self.judge.seed + 1000 * repeat + attempt}
+    def _call(self, values: Mapping[str, str]) -> _Call:
+        return self._about_one if self._about_one is not None and is_single(values) else self._usual
 
     def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
         """What a reply is kept under in the journal."""
-        return reply_key(self.spec, values, repeat, attempt)
+        return reply_key(self._call(values).spec, values, repeat, attempt)
 
     def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
         """How many of a row's repeats take no call, because of what a journal has; `retry` as in `ask`."""
@@ -146,8 +168,9 @@ class ColumnJudge:
 
     def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
         """About how many tokens one call takes and gives: four bytes a token."""
-        reply = self.asked.form.reply_tokens(values, reasons=self.judge.reasons)
-        return self._prompt.size(values) // _BYTES + _FRAME, min(reply, self.judge.max_tokens)
+        call = self._call(values)
+        reply = call.form.reply_tokens(values, reasons=self.judge.reasons)
+        return call.prompt.size(values) // _BYTES + _FRAME, min(reply, self.judge.max_tokens)
 
     def estimate_all(
         self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
@@ -177,7 +200,15 @@ class ColumnJudge:
     def most(self, values: Mapping[str, str]) -> float:
         """The most that one call can cost, in dollars; 0 where the price is not known: a token is at least a byte."""
         price = self.judge.price
-        return 0.0 if price is None else price.of(self._prompt.size(values) + _FRAME, self.judge.max_tokens)
+        if price is None:
+            return 0.0
+        return price.of(self._call(values).prompt.size(values, again=True) + _FRAME, self.judge.max_tokens)
+
+
+async def _send(
+    client: ChatProvider, messages: Callable[[], list[dict[str, str]]], parameters: dict[str, Any]
+) -> Reply:
+    return await client.send(messages(), parameters)
 
 
 def most_of_a_call(judge: Judge, prompt_tokens: float) -> float:

@@ -52,7 +52,7 @@ class Judge:
         wordings: in how many wordings a verdict is asked for: 1 or 2. Without it, in a second one where the probability
             of the first is between 0.1 and 0.9; it takes a server with log-probabilities, and no reasons.
         tries: how often a judgement that can't be read is asked for before it counts as unparsable.
-        timeout: seconds for a reply.
+        timeout: seconds for a reply; after one that did not come in time the next have twice as long, up to four times.
         retries: how often a call that failed is made again.
         give_up_after: seconds without any success after which judging stops; what was recorded is not asked again.
         prices: a file of prices, where ours does not know the model.
@@ -176,9 +176,17 @@ class Judge:
         """The column as this judge is asked about it: in the user's own words, if there are any."""
         return as_asked(node, self.words, self.items_per_call)
 
-    def signature(self, node: Asked = verdict) -> dict[str, Any]:
+    def asked_alone(self, node: Asked) -> Asked | None:
+        """The column as this judge is asked about a single claim where others are asked about together, if it has such
+        a form.
+        """
+        has_own = self.items_per_call > 1 and self.words is None and node.parts is not None and node.parts.alone
+        return as_asked(node, None, 1) if has_own else None
+
+    def signature(self, node: Asked = verdict, *, items_per_call: int | None = None) -> dict[str, Any]:
         """Everything that a reply depends on besides the texts."""
-        asked = self.asked(node)
+        items = self.items_per_call if items_per_call is None else items_per_call
+        asked = as_asked(node, self.words, items)
         return {
             **self.client().signature(),
             "temperature": self.temperature,
@@ -186,19 +194,24 @@ class Judge:
             "max_tokens": self.max_tokens,
             "reasons": self.reasons,
             "prompt": prompt_hash(asked, reasons=self.reasons),
-            **({} if asked.parts is None else {"claims_per_call": self.items_per_call}),
+            **({} if asked.parts is None else {"claims_per_call": items}),
             **({"grammar": True} if self.grammar and asked.form.choices(reasons=self.reasons) else {}),
         }
 
-    def spec(self, node: Asked = verdict) -> str:
+    def spec(self, node: Asked = verdict, *, items_per_call: int | None = None) -> str:
         """What the calls of this judge are filed under: everything but the texts."""
-        return digest(self.signature(node) | self.client().digests())
+        return digest(self.signature(node, items_per_call=items_per_call) | self.client().digests())
 
     def filed(self, node: Asked = verdict) -> dict[str, Any]:
         """For the manifest: how to look up this judge's replies in their journal. It holds nothing secret."""
-        other = self.rephrased(node)
+        other, alone = self.rephrased(node), self.asked_alone(node)
+        of_one: dict[str, str] = {}
+        if alone is not None:
+            of_one["calls_about_one"] = self.spec(node, items_per_call=1)
+            of_one["prompt_about_one"] = prompt_hash(alone, reasons=self.reasons)
         return {
             "calls": self.spec(node),
+            **of_one,
             **({} if other is None else {"rephrased_calls": self.spec(other)}),
             **({} if self.words is None else {"words": self.words}),
             **({} if self.journal is None else {"journal": str(self.journal)}),

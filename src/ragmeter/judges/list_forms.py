@@ -77,11 +77,13 @@ class Labels(Form):
     """A label for each of several numbered texts. Those of `sent` count: a reply that leaves one out is no reply.
 
     `words` maps what the model is asked to say to the labels that stand for it, `also` other words that are understood.
+    `alone`: there is one text, and the reply is one word. `noun` is what messages call a text.
     """
 
     words: Mapping[str, str]
     also: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
+    noun: str = "claim"
 
     def instruction(self, *, reasons: bool) -> str:
         """One line for each, or one word."""
@@ -100,6 +102,16 @@ class Labels(Form):
         words = self._words(bare_reply(reply), self._count(sent))
         labels = [self._label(word) for word in words or ()]
         return None if words is None or None in labels else {"value": dumps(labels)}
+
+    def problem(self, reply: str, sent: Mapping[str, str]) -> str:
+        """That there are more labels than texts, or fewer."""
+        lines = [line for line in bare_reply(reply).split("\n") if line.strip()]
+        matches = [_LABEL.fullmatch(line) or _ALONE.fullmatch(line) for line in lines]
+        labels = [self._label(match[match.lastindex or 0]) for match in matches if match]
+        n, count = len(lines), self._count(sent)
+        if n in (0, count) or len(labels) < n or None in labels:
+            return ""
+        return f"{n} {'label' if n == 1 else 'labels'} for {count} {self.noun}{'' if count == 1 else 's'}"
 
     def _count(self, sent: Mapping[str, str]) -> int:
         """How many texts are to be labelled."""
@@ -123,6 +135,13 @@ class Labels(Form):
         return _LABEL_TOKENS * self._count(sent)
 
 
-def numbered(texts: Sequence[str]) -> str:
-    """Texts to be labelled, each on a line with its number."""
+def listed(texts: Sequence[str]) -> str:
+    """Texts to be labelled, each on a line with its number; a single one needs none."""
+    if len(texts) == 1:
+        return texts[0]
     return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+
+
+def is_single(sent: Mapping[str, str]) -> bool:
+    """Whether one text is to be labelled: none of them has several lines."""
+    return "\n" not in sent["claims"]

@@ -15,7 +15,7 @@ from ragmeter.asked import LLM, Parts, asked
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.judges.claims import declined, first_reference
-from ragmeter.judges.list_forms import Items, Labels, numbered
+from ragmeter.judges.list_forms import Items, Labels, listed
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets
 from ragmeter.metrics.offline.support.claims import nugget_labels
 from ragmeter.metrics.sentences import sentences
@@ -68,7 +68,7 @@ def _split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
         {
             "question": row["question"] or "",
             "answer": row["answer"],
-            "claims": group[0] if at_once == 1 else numbered(group),
+            "claims": listed(group),
         }
         for group in groups
     ]
@@ -90,7 +90,7 @@ _MANY, _ONE = _ASK.format(facts="each fact"), _ASK.format(facts="the fact")
 nugget_support = asked(
     "nugget_support",
     words=_MANY,
-    form=Labels(_WORDS, _ALSO),
+    form=Labels(_WORDS, _ALSO, noun="fact"),
     structured=True,
     optional=("question",),
     known=declined,
@@ -101,7 +101,7 @@ nugget_support = asked(
         lambda row, labels: [label for group in labels for label in group],
         {
             "words": _ONE,
-            "form": Labels(_WORDS, _ALSO, alone=True),
+            "form": Labels(_WORDS, _ALSO, alone=True, noun="fact"),
             "labels": {"question": "Question", "answer": "Answer", "claims": "Fact"},
         },
     ),

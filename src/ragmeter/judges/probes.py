@@ -1,14 +1,16 @@
 """Cases with known verdicts, on which a judge is tried before it is trusted.
 
 Each is one that people agree on. A judge that says CORRECT to everything gets 10 of the 24 right, one that says WRONG
-to everything 14.
+to everything 14, and one that tosses a coin up to 16, 95 times of 100. Fewer than 17 are no sign of a judge: it is
+refused. So few cases say little more than that, so from there on it is asked, with a warning below 20.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from ragmeter.effects.caller import STOPPED, Caller
@@ -20,12 +22,16 @@ from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
+from ragmeter.show.progress import show_notice
+from ragmeter.stats.distributions import binomial_cdf
 
 #: Of fewer verdicts nothing is said about their all being the same.
 _FEW = 20
 _NEARLY_ALL = 0.95
-#: With fewer right than this, a judge is not trusted.
-FEWEST_RIGHT = 20
+#: With fewer right than this, a judge is warned of; how few are refused is said by chance.
+ENOUGH_RIGHT = 20
+#: So often a judge that tosses a coin stays below what is refused.
+_LEVEL = 0.95
 #: The columns that the cases have, and those without which nobody can decide them.
 _COLUMNS = frozenset({"question", "reference", "answer"})
 _DECISIVE = ("reference", "answer")
@@ -98,6 +104,26 @@ class Check:
     def sentence(self) -> str:
         """In words."""
         return f"this judge got {self.right} of {self.n} built-in cases right"
+
+    def caution(self) -> str:
+        """That a judge which was not refused is hardly to be trusted; an empty text if it is."""
+        return check_caution(self.right, self.n)
+
+
+def check_caution(right: int, n: int) -> str:
+    """What is to be said of a judge that got so many of the cases right and is not refused; empty if nothing is."""
+    if right >= ENOUGH_RIGHT or not n:
+        return ""
+    return f"that is more than chance ({fewest_right() - 1}), and fewer than the {ENOUGH_RIGHT} of a judge to rely on"
+
+
+@cache
+def fewest_right() -> int:
+    """How many cases a judge must get right: more than one that always says the same, and than tossing a coin gets."""
+    same = max(Counter(probe.verdict for probe in PROBES).values())
+    n = len(PROBES)
+    by_coin = next(right for right in range(n) if binomial_cdf(right, n, 0.5) >= _LEVEL)
+    return max(same, by_coin) + 1
 
 
 def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[Mapping[str, int], str]:
@@ -179,16 +205,24 @@ async def check_judge(
         len(PROBES),
         tuple(f"{probe.kind}: {probe.answer!r} for {probe.reference!r}" for probe in missed),
     )
-    if check.right < FEWEST_RIGHT:
-        shown = "; ".join(check.missed[:3])
-        causes = Counter((j.outcome, j.cause) for j in judgements.values() if j.verdict is None)
-        examples = {(j.outcome, j.cause): j.explained for j in judgements.values()}
-        silent = "".join(f". {n} have no verdict, {key[0]}: {examples[key]}" for key, n in causes.most_common(1))
+    missed_cases = f"It missed {'; '.join(check.missed)}{_without_verdict(judgements.values())}"
+    if check.right < fewest_right():
         raise UsageError(
-            f"{asks.judge.model}: {check.sentence()}, and {FEWEST_RIGHT} are needed. It missed {shown}{silent}",
+            f"{asks.judge.model}: {check.sentence()}, and {fewest_right()} are needed: tossing a coin gets up to "
+            f"{fewest_right() - 1}. {missed_cases}",
             hint=_better(asks.judge) + by_caller("--no-judge-check", "Judge(check=False)"),
         )
+    if caution := check.caution():
+        show_notice(f"{asks.judge.model}: {check.sentence()}: {caution}. {missed_cases}")
     return check
+
+
+def _without_verdict(judgements: Iterable[Judgement]) -> str:
+    """How many cases have no verdict for the most frequent cause; an empty text if all have one."""
+    silent = [judgement for judgement in judgements if judgement.verdict is None]
+    causes = Counter((judgement.outcome, judgement.cause) for judgement in silent)
+    examples = {(judgement.outcome, judgement.cause): judgement.explained for judgement in silent}
+    return "".join(f". {n} have no verdict, {key[0]}: {examples[key]}" for key, n in causes.most_common(1))
 
 
 def _better(judge: Judge) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragmeter.asked import LLM, Asked, Parts, asked
 from ragmeter.judges.claims import declined
-from ragmeter.judges.list_forms import Labels, numbered
+from ragmeter.judges.list_forms import Labels, listed
 from ragmeter.metrics.offline.support.claims import labels_by_passage, labels_by_text
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts, has_text
 
@@ -23,7 +23,7 @@ _ALSO = {
 _MANY = "{text}\n{claims}\n\nGoing by the text alone, is each claim supported by it, contradicted by it, or neither?"
 _ONE = "{text}\n{claims}\n\nGoing by the text alone, is the claim supported by it, contradicted by it, or neither?"
 _LABELS = {"text": "Text", "claims": "Claims"}
-#: What is different where a call is about a single claim: the reply is one word.
+#: What is different where a call is about a single claim: the reply is one word. A list of one gets inventions.
 ALONE: Mapping[str, Any] = {
     "words": _ONE,
     "form": Labels(_WORDS, _ALSO, alone=True),
@@ -40,11 +40,7 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
 
     def split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
         passages = filter(has_text, as_passages(row[text])) if by_passage else [_whole(row[text])]
-        return [
-            {"text": passage, "claims": group[0] if at_once == 1 else numbered(group)}
-            for passage in passages
-            for group in groups(row, at_once)
-        ]
+        return [{"text": passage, "claims": listed(group)} for passage in passages for group in groups(row, at_once)]
 
     def join(row: Mapping[str, Any], labels: list[Any]) -> list[Any]:
         n_claims = len(row[claims])

@@ -11,7 +11,15 @@ from ragmeter.asked import OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
 from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import about_intervals, common_level, differing_level, level, no_rates, titled
+from ragmeter.show.sentences.metrics import (
+    about_intervals,
+    common_level,
+    differing_level,
+    headline,
+    level,
+    no_rates,
+    titled,
+)
 from ragmeter.show.texts import in_markdown
 from ragmeter.stats.intervals import SMALL
 
@@ -98,14 +106,16 @@ def _mean(summary: Mapping[str, Any] | None, usual: str) -> str:
     if summary is None:
         return MISSING
     own_level = differing_level(summary, usual)
-    between = "" if summary["interval"] is None else f" ({own_level}{interval(summary['interval'])})"
-    return f"{number(summary['mean'])}{between}, n = {scored(summary['n_scored'], summary['n_total'])}"
+    mean, ends = headline(summary)
+    between = "" if ends is None else f" ({own_level}{interval(ends)})"
+    return f"{mean}{between}, n = {scored(summary['n_scored'], summary['n_total'])}"
 
 
 def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
-    between = MISSING if summary.interval is None else f"{interval(summary.interval)} ({percent(summary.level)})"
+    mean, ends = headline(summary.as_dict())
+    between = MISSING if ends is None else f"{interval(ends)} ({percent(summary.level)})"
     n, causes = scored(summary.n_scored, summary.n_total), in_markdown(counted_causes(summary.n_not_scored))
-    return titled(in_markdown(name), summary.direction), number(summary.mean), between, n, causes
+    return titled(in_markdown(name), summary.direction), mean, between, n, causes
 
 
 def _failures(run: Run, label: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ragmeter.errors import MissingExtraError, UnknownNameError
 from ragmeter.show import numbers
 from ragmeter.show.sentences.causes import counted_causes
-from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.texts import in_html
 from ragmeter.stats.intervals import Interval
 
@@ -102,11 +102,12 @@ def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
     """A line for each metric: its mean, interval and n, and the causes if rows were not scored."""
     level = next((summary.level for summary in metrics.values()), 0.95)
     titles = ["metric", "mean", f"{numbers.percent(level)} interval", "n"]
+    shown = {name: headline(summary.as_dict()) for name, summary in metrics.items()}
     rows = [
         [
             titled(name, summary.direction),
-            numbers.number(summary.mean),
-            numbers.interval(summary.interval),
+            shown[name][0],
+            numbers.interval(shown[name][1]),
             numbers.scored(summary.n_scored, summary.n_total),
         ]
         for name, summary in metrics.items()

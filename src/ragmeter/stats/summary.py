@@ -12,7 +12,7 @@ import numpy as np
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import Interval, interval_of, limits_of, within
-from ragmeter.table import Scores
+from ragmeter.table import NO_VERDICT, Scores
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,21 @@ def summarise(
         n_clusters=None if scored_codes is None else len(np.unique(scored_codes)),
         binary=binary,
     )
+
+
+def bounds_of_mean(summary: Mapping[str, Any]) -> Interval | None:
+    """Where most rows that were to be scored have no verdict, between what the mean of all of them must lie.
+
+    The rows with a score are no sample of the others then: of a judge that could not be read, they are the exact
+    matches, which nobody was asked about. None where most have a score, and where the metric has no range.
+    """
+    missing = sum(count for cause, count in summary["n_not_scored"].items() if cause in NO_VERDICT)
+    n, mean = summary["n_scored"], summary["mean"]
+    low, high = summary.get("range") or (None, None)
+    if missing <= n or mean is None or low is None or high is None:
+        return None
+    low, high = ((n * mean + missing * end) / (n + missing) for end in (low, high))
+    return low, high
 
 
 def percentiles(values: Scores) -> dict[str, float]:

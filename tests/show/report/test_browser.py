@@ -291,6 +291,17 @@ def test_light_and_dark_are_a_choice_and_print_is_light(browser: Any, small: Pat
     opened.check()
 
 
+def test_where_most_verdicts_are_unreadable_the_bounds_are_the_headline(browser: Any, tmp_path: Path) -> None:
+    data = [{**row, "answer": row["reference"][0] if i == 0 else "nonsense"} for i, row in enumerate(rows(4))]
+    asking = Judge(provider=FakeProvider("well"), check=False)
+    ragmeter.evaluate(data, metrics="llm_correct", judge=asking, run="r", output_dir=tmp_path)
+    opened = Opened(browser, ragmeter.report("r", tmp_path / "r.html", output_dir=tmp_path).page)
+    assert opened.text(".card.metric .big") == "0.2500 to 1.0000"
+    assert "most rows have no verdict" in opened.text(".card.metric")
+    assert opened.page.locator(".card.metric .whisker .dot").count() == 0
+    opened.check()
+
+
 def test_a_judge_is_shown_with_its_check_and_its_reasons(browser: Any, tmp_path: Path) -> None:
     keep_judged(tmp_path)
     opened = Opened(browser, ragmeter.report("judged", tmp_path / "r.html", output_dir=tmp_path).page)

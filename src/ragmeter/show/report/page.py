@@ -29,6 +29,7 @@ from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines, ju
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
 from ragmeter.stats.intervals import SMALL
+from ragmeter.stats.summary import bounds_of_mean
 
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = (
@@ -187,6 +188,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
                     key: figures[key]
                     for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
                 },
+                "bounds": bounds_of_mean(figures),
                 "level": level(figures),
                 "sentence": summary_sentence(name, figures),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragmeter.asked import LLM, OFFLINE
 from ragmeter.effects.usage import total_usage
 from ragmeter.judges.cascade import NO_MODEL
+from ragmeter.judges.probes import check_caution
 from ragmeter.judges.verdict import EXACT
 from ragmeter.show.numbers import interval, money, number, whole
 from ragmeter.show.sentences.causes import abstained_sentence
@@ -41,7 +42,7 @@ def judge_lines(
         return
     usages = _usages(summary, manifest)
     if check := summary.get("judge_check"):
-        yield check_line(check, is_named=len(usages) > 1), PLAIN
+        yield check_line(check, is_named=len(usages) > 1)
     for name, column in judges.items():
         prefix = f"{name}: " if len(judges) > 1 else ""
         if column["judged_by"] and (not prefix or column["judged_by"].keys() != {LLM}):
@@ -139,13 +140,15 @@ def judge_causes(summary: Mapping[str, Any]) -> dict[str, int]:
     return causes
 
 
-def check_line(check: Mapping[str, Any], *, is_named: bool = False) -> str:
+def check_line(check: Mapping[str, Any], *, is_named: bool = False) -> Line:
     """The judge's result on the built-in cases; it is named where there are several."""
     judge = f"the judge {check['model']}" if is_named and check.get("model") else "this judge"
     if check["skipped"]:
-        return f"{judge} was not tried on built-in cases: {check['skipped']}"
+        return f"{judge} was not tried on built-in cases: {check['skipped']}", PLAIN
     missed = f"; it missed: {'; '.join(check['missed'])}" if check["missed"] else ""
-    return f"{judge} got {check['right']} of {check['n']} built-in cases right{missed}"
+    caution = check_caution(check["right"], check["n"])
+    what = f"{judge} got {check['right']} of {check['n']} built-in cases right{caution and ': '}{caution}{missed}"
+    return what, WARNING if caution else PLAIN
 
 
 def decided_by(judged_by: Mapping[str, int]) -> str:

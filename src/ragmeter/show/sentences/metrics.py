@@ -10,7 +10,7 @@ from ragmeter.errors import UsageError
 from ragmeter.show import numbers
 from ragmeter.show.sentences.causes import because
 from ragmeter.stats.intervals import Interval, is_few
-from ragmeter.stats.summary import MetricSummary
+from ragmeter.stats.summary import MetricSummary, bounds_of_mean
 
 #: The arrow beside a metric's name: which direction is better.
 ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
@@ -76,11 +76,41 @@ def about_intervals(levels: Sequence[str]) -> str:
     )
 
 
+def headline(summary: Mapping[str, Any]) -> tuple[str, Interval | None]:
+    """The mean and its interval; where most rows have no verdict, the bounds of the mean, which has no interval."""
+    bounds = bounds_of_mean(summary)
+    if bounds is not None:
+        return numbers.interval(bounds), None
+    return numbers.number(summary["mean"]), summary["interval"]
+
+
+def within(bounds: Interval) -> str:
+    """Bounds of a mean: `between 0.2500 and 1.0000`."""
+    return f"between {numbers.number(bounds[0])} and {numbers.number(bounds[1])}"
+
+
 def summary_sentence(name: str, summary: Mapping[str, Any]) -> str:
     """A metric in one line: `token_f1 0.4308 (95%: 0.1479 to 0.7137), 7 of 8 scored`."""
     scored = f"{summary['n_scored']:,} of {summary['n_total']:,} scored"
-    between = "" if summary["interval"] is None else f" ({level(summary)}: {numbers.interval(summary['interval'])})"
-    return f"{name} {numbers.number(summary['mean'])}{between}, {scored}"
+    mean, interval = headline(summary)
+    between = "" if interval is None else f" ({level(summary)}: {numbers.interval(interval)})"
+    return f"{name} {mean}{between}, {scored}"
+
+
+def cautions(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What is to be said of means before they are believed."""
+    lines = []
+    for name, summary in metrics.items():
+        if (bounds := bounds_of_mean(summary)) is not None:
+            lines.append(
+                f"{name}: most rows have no verdict, and the mean of the other {summary['n_scored']:,} "
+                f"({numbers.number(summary['mean'])}) does not stand for them: the mean of all is {within(bounds)}"
+            )
+    return [
+        *lines,
+        *without_width({name: s for name, s in metrics.items() if bounds_of_mean(s) is None}),
+        *no_rates(metrics),
+    ]
 
 
 def without_width(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -115,6 +145,9 @@ def brief(summary: MetricSummary, limit: float | None = None) -> str:
     """
     if summary.mean is None:
         return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
+    if (bounds := bounds_of_mean(summary.as_dict())) is not None:
+        of_all = f"{within(bounds)}: most rows have no verdict"
+        return f"{of_all}, n = {numbers.scored(summary.n_scored, summary.n_total)}{because(summary.n_not_scored)}"
     between = "no interval"
     if summary.interval is not None:
         between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval, limit)}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.show import numbers
 from ragmeter.show.sentences.limits import rows_shown
-from ragmeter.show.sentences.metrics import differing_level, titled
+from ragmeter.show.sentences.metrics import differing_level, headline, titled
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.show.texts import printable, shortened
@@ -84,5 +84,5 @@ def _figure(entry: RunEntry, name: str) -> str:
     figures = entry.metrics.get(name)
     if figures is None:
         return ""
-    mean, interval = numbers.number(figures["mean"]), figures["interval"]
+    mean, interval = headline(figures)
     return mean if interval is None else f"{mean} ({differing_level(figures)}{numbers.interval(interval)})"

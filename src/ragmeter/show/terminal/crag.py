@@ -49,7 +49,7 @@ def judged(
         )
         print_lines(cause_lines(summary["causes"], summary.get("unreadable")))
     if check := summary.get("judge_check"):
-        out.sentence(check_line(check))
+        print_lines([check_line(check)])
     if not has_judge and "cascade" not in summary:
         out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)
     elif has_judge:

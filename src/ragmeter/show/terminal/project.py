@@ -8,8 +8,8 @@ from typing import Any
 from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
-from ragmeter.show.numbers import given, interval, number, percent, scored
-from ragmeter.show.sentences.metrics import titled
+from ragmeter.show.numbers import given, interval, percent, scored
+from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.terminal.comparison import show_comparison
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
@@ -54,4 +54,5 @@ def _cells(name: str, run: str, figures: Mapping[str, Any]) -> tuple[str | Text,
     style = "" if figures["n_scored"] == figures["n_total"] else "bold red"
     count = Text(scored(figures["n_scored"], figures["n_total"]), style=style)
     title = printable(titled(name, figures["direction"]))
-    return title, printable(run), number(figures["mean"]), interval(figures["interval"]), count
+    mean, between = headline(figures)
+    return title, printable(run), mean, interval(between), count

@@ -12,7 +12,8 @@ from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
 from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
 from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import no_rates, titled, without_width
+from ragmeter.show.sentences.metrics import cautions as cautions_of
+from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.show.texts import printable
@@ -34,7 +35,7 @@ def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
         out.print(slice_table(column, [part for part in summary.slices if part.column == column]))
     for line in (*cautions, *causes(metrics)):
         out.sentence(line, "red")
-    for line in (*without_width(metrics), *no_rates(metrics)):
+    for line in cautions_of(metrics):
         out.sentence(line)
     if any(part.small for part in summary.slices):
         out.sentence(f"few: fewer than {SMALL} rows scored; such an interval is rough")
@@ -48,10 +49,11 @@ def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Figures:
     table = Figures.of("metric", "mean", f"{percent(level)} interval", "median", "n", optional=["median"])
     for name, summary in metrics.items():
         style = "" if summary["n_scored"] == summary["n_total"] else "bold red"
+        mean, between = headline(summary)
         table.add(
             printable(titled(name, summary["direction"])),
-            number(summary["mean"]),
-            interval(summary["interval"]),
+            mean,
+            interval(between),
             number(summary["median"]),
             Text(scored(summary["n_scored"], summary["n_total"]), style=style),
         )
@@ -83,7 +85,7 @@ def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], ou
     out = console()
     summary = evaluation.summary
     out.print(summary_table(summary["metrics"]))
-    for line in (*without_width(summary["metrics"]), *no_rates(summary["metrics"]), *percentiles(summary["numbers"])):
+    for line in (*cautions_of(summary["metrics"]), *percentiles(summary["numbers"])):
         out.sentence(line)
     not_answered = asked.causes(for_command_line)
     for cause, count in list(not_answered.items())[:5]:

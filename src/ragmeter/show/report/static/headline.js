@@ -74,11 +74,18 @@ function card(name) {
     make('p', { class: 'soft better' }, metric.better));
 }
 
+/** Where most rows have no verdict, the mean of the others is none of all: its bounds stand in its place. */
+const meanOf = (summary) => (summary.bounds ? interval(summary.bounds) : figure(summary.mean));
+const intervalOf = (summary) => (summary.bounds ? null : summary.interval);
+const whiskerOf = (summary, axis, colour) => (summary.bounds
+  ? whisker(null, summary.bounds, axis, colour) : whisker(summary.mean, summary.interval, axis, colour));
+const unsure = (summary) => (summary.bounds ? 'bounds of the mean: most rows have no verdict' : 'too few rows for an interval');
+
 function single(summary, metric) {
   return [
-    make('p', { class: 'big' }, figure(summary.mean)),
-    whisker(summary.mean, summary.interval, metric.axis, 0), scale(metric.axis),
-    make('p', {}, summary.interval ? `${summary.level}: ${interval(summary.interval)}` : 'too few rows for an interval'),
+    make('p', { class: 'big' }, meanOf(summary)),
+    whiskerOf(summary, metric.axis, 0), scale(metric.axis),
+    make('p', {}, intervalOf(summary) ? `${summary.level}: ${interval(summary.interval)}` : unsure(summary)),
     scored(summary), few([summary]),
   ];
 }
@@ -95,9 +102,9 @@ function beside(name, metric, having) {
     const summary = run.metrics[name];
     return [
       [dot(run), words(run.name)],
-      whisker(summary.mean, summary.interval, metric.axis, data.runs.indexOf(run) % 8),
-      make('strong', {}, figure(summary.mean)),
-      interval(summary.interval),
+      whiskerOf(summary, metric.axis, data.runs.indexOf(run) % 8),
+      make('strong', {}, meanOf(summary)),
+      interval(intervalOf(summary)),
       make('span', { class: summary.n_scored < summary.n_total ? 'lacking' : 'soft' },
         summary.n_scored < summary.n_total ? `${count(summary.n_scored)} of ${count(summary.n_total)}` : count(summary.n_scored)),
     ];
