@@ -68,20 +68,18 @@ def run(argv: Sequence[str]) -> int:
             judge=read_judge_of_answers(chosen),
         )
     evaluation, asked = service.evaluation, service.asked
-    unmatched_paths = target.never_found()
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
         result = {
             **evaluation.summary,
             "effort": asked.effort,
-            "paths_never_found": unmatched_paths,
             **repeats_json(evaluation.folder),
             **gate_json(verdict),
         }
         print(dumps(result, indent=2))
     else:
-        terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
+        terminal.asked(evaluation, asked, chosen.output)
         print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     failed, total = sum(asked.causes().values()), len(asked.replies)

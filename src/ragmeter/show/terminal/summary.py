@@ -78,7 +78,7 @@ def percentiles(columns: Mapping[str, Mapping[str, float]]) -> list[str]:
     ]
 
 
-def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], output: Path | None) -> None:
+def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
     """The scores of a live system, its calls, and the questions that it could not answer."""
     out = console()
     summary = evaluation.summary
@@ -92,8 +92,6 @@ def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], ou
         out.sentence("the same command with --retry-failed asks again for these alone")
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
-    for path in missing_paths:
-        out.sentence(f"no reply had {path}", "red")
     if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
         out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
     for line in limit_lines(summary):
