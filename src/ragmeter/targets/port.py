@@ -47,8 +47,8 @@ class Answer:
     """An answer. `retrieved` and `contexts` are None where the target does not report them.
 
     `only_retrieved`: the target is a retriever, which gives no answer. `retrieved_scores` are the system's own, one for
-    each of `retrieved`. `conversation_id` is the id that the server gave the session; the next turn sends it. `lacks` are
-    the user's paths that the reply has not, by their options, each with what is there instead.
+    each of `retrieved`. `conversation_id` is the id that the server gave the session; the next turn sends it. `lacks`
+    are the user's paths that the reply has not, by their options, each with what is there instead.
     """
 
     answer: str
