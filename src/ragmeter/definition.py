@@ -60,6 +60,7 @@ class Derived:
     function: Callable[..., Any]
     inputs: tuple[str, ...]
     settings: tuple[str, ...]
+    may_lack: frozenset[str] = frozenset()
 
     def own(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of this column, out of a metric's settings."""
@@ -98,8 +99,8 @@ class Metric:
         self.direction = direction
         self.binary = binary
         self.bounds = bounds
-        self.may_lack = frozenset(may_lack)
-        self.optional = frozenset(optional) | self.may_lack
+        self._may_lack = frozenset(may_lack)
+        self._optional = frozenset(optional)
         self.failed_score = failed_score
         self.source = source
         self.inputs, self.defaults = _signature(function)
@@ -127,6 +128,16 @@ class Metric:
     def __reduce__(self) -> tuple[Any, ...]:
         """A metric is pickled by its name; unpickling imports the module that declares it."""
         return _arrived, (self.name, self.function.__module__, self.source)
+
+    @cached_property
+    def may_lack(self) -> frozenset[str]:
+        """The columns that the table may lack: its own, and those of the columns that it is computed from."""
+        return self._may_lack.union(*(column.may_lack for column in _derived(self)))
+
+    @cached_property
+    def optional(self) -> frozenset[str]:
+        """The columns that may be empty in a row."""
+        return self._optional | self.may_lack
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
@@ -180,7 +191,7 @@ class Metric:
             read[key] = naming.read_setting(f"{self.base}: {key}", value, setting_type)
         unchanged: dict[str, Any] = {
             key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")
-        }
+        } | {"optional": self._optional, "may_lack": self._may_lack}
         return Metric(self.base, self.function, settings={**self.settings, **read}, **unchanged)
 
     def accepts(self, key: str, value: Any) -> bool:
@@ -238,8 +249,9 @@ class Metric:
     def __call__(self, *columns: Sequence[Any]) -> Scores:
         """Score plain lists, in the order of `needs`: texts, or several references or ids per row as lists."""
         names = self.needs
-        if len(columns) != len(names):  # those that a table may lack may be left out
-            names = tuple(name for name in names if name not in self.may_lack)
+        for lacking in (self.may_lack - self._may_lack, self.may_lack):
+            if len(columns) != len(names):  # those that a table may lack may be left out
+                names = tuple(name for name in self.needs if name not in lacking)
         if len(columns) != len(names):
             raise TypeError(f"{self.name} takes {len(self.needs)} columns: {', '.join(self.needs)}")
         table: dict[str, Sequence[Any]] = {}
@@ -263,13 +275,16 @@ class Metric:
 @overload
 def column(function: Callable[..., Any]) -> Derived: ...
 @overload
-def column() -> Callable[[Callable[..., Any]], Derived]: ...
-def column(function: Callable[..., Any] | None = None) -> Any:
-    """Declare a derived column, which several metrics share and which is computed once per block."""
+def column(*, may_lack: Iterable[str] = ()) -> Callable[[Callable[..., Any]], Derived]: ...
+def column(function: Callable[..., Any] | None = None, *, may_lack: Iterable[str] = ()) -> Any:
+    """Declare a derived column, which several metrics share and which is computed once per block.
+
+    Columns that the table `may_lack` are None in each row then.
+    """
 
     def declare(function: Callable[..., Any]) -> Derived:
         inputs, settings = _signature(function)
-        derived = Derived(function.__name__, function, inputs, tuple(settings))
+        derived = Derived(function.__name__, function, inputs, tuple(settings), frozenset(may_lack))
         COLUMNS[derived.name] = derived
         return derived
 
@@ -346,6 +361,16 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str,
     inputs = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
     settings = {p.name: (None if p.default is p.empty else p.default) for p in parameters if p.kind is p.KEYWORD_ONLY}
     return inputs, settings
+
+
+def _derived(node: Metric | Derived) -> Iterable[Derived]:
+    """The derived columns that a metric is computed from."""
+    for name in node.inputs:
+        inner = None if name in ASKED or name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
+        if isinstance(inner, Derived):
+            yield inner
+        if inner is not None:
+            yield from _derived(inner)
 
 
 def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Any, Mapping[str, Any]]]:

@@ -95,6 +95,7 @@ def _parser() -> Parser:
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
     options.reading_options(parser)
     add("--language", help="the language for stemming, for metrics that stem")
+    options.doc_id_option(parser)
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
     options.embedding_options(parser)
     asking = parser.add_argument_group("asking")

@@ -255,6 +255,21 @@ def keep_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--keep-columns", metavar="NAME[,NAME]", help=text)
 
 
+def doc_id_option(parser: argparse._ActionsContainer) -> None:
+    """Add --doc-id-pattern."""
+    text = "finds the document's id in a chunk's id (first group)"
+    parser.add_argument("--doc-id-pattern", metavar="REGEX", help=text)
+
+
+def missing_option(parser: argparse._ActionsContainer) -> None:
+    """Add --missing."""
+    text = (
+        "a question of --reference that no result answers scores 0 in metrics of what was retrieved, as with "
+        "trec_eval's -c; without it, it is in no mean"
+    )
+    parser.add_argument("--missing", choices=("zero",), help=text)
+
+
 def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
     """The input options, as the keywords of the api."""
     return {"columns": read_columns(chosen.column), **read_reading(chosen)}

@@ -97,6 +97,7 @@ def ask_and_score(
     resume: bool = False,
     retry_failed: bool = False,
     language: str | None = None,
+    doc_id_pattern: str | None = None,
     fallback: str | None = None,
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
@@ -128,6 +129,7 @@ def ask_and_score(
         choose_metrics(
             metrics,
             language=language,
+            doc_id=doc_id_pattern,
             fallback=fallback,
             model=embedding_model,
             base_url=embedding_base_url,

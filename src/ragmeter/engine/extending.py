@@ -89,7 +89,8 @@ def extend(
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
         how = Confidence.of(manifest.get("statistics") or {})
-        computed = {name: metric.as_dict() for name, metric in writer.summaries(how)[1].items()}
+        summaries = writer.summaries(how)[1]
+        computed = {name: metric.as_dict() for name, metric in summaries.items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         abstained = writer.abstentions()
         judges = _with_judges(_judges_with_usage(summary), filled.summary.pop("judges", {}))
@@ -110,6 +111,7 @@ def extend(
                 **({"judges": judges} if judges else {}),
                 **filled.summary,
                 **writer.cautions(),
+                **writer.document_ids(summaries),
             },
         )
         if was_in_parts and isinstance(new.path, Path):  # its table is one file now

@@ -105,6 +105,7 @@ class Plan:
         wanted = data.wanted(metrics)
         gold = () if reference is None else reference.files
         made_of = (ragmeter.__version__, mapping, sorted(wanted or ()), reading, columns, parts, gold)
+        made_of += ("missing as zero",) if data.missing_as_zero else ()
         fingerprint = hashlib.sha256(repr((*made_of, _described(metrics))).encode()).hexdigest()[:16]
         job = Job(
             ragmeter.__version__,
@@ -118,6 +119,7 @@ class Plan:
             reference,
             0 if judged is not None else _number_of_buckets(gold),  # who asks has read all of it
             judged,
+            data.missing_as_zero,
         )
         return cls(job, parts, cut(gold, reading, PART_BYTES) if job.buckets else [], has_qid, fingerprint)
 

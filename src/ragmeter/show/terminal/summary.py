@@ -11,6 +11,7 @@ from rich.text import Text
 from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
 from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
+from ragmeter.show.sentences.ids import id_lines, never_match_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import titled, without_width
 from ragmeter.show.terminal.console import console
@@ -82,8 +83,14 @@ def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
     """The scores of a live system, its calls, and the questions that it could not answer."""
     out = console()
     summary = evaluation.summary
+    for line in never_match_lines(summary):
+        out.sentence(for_command_line(line), "red")
     out.print(summary_table(summary["metrics"]))
-    for line in (*without_width(summary["metrics"]), *percentiles(summary["numbers"])):
+    for line in (
+        *map(for_command_line, id_lines(summary)),
+        *without_width(summary["metrics"]),
+        *percentiles(summary["numbers"]),
+    ):
         out.sentence(line)
     not_answered = asked.causes(for_command_line)
     for cause, count in list(not_answered.items())[:5]:
