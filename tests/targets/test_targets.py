@@ -91,6 +91,27 @@ def test_what_a_dict_may_hold() -> None:
     assert answer_of(reply_of(python(lambda question: "text"))).retrieved is None
 
 
+def test_names_of_documents_in_a_dict() -> None:
+    def returns(**keys: Any) -> Answer:
+        return answer_of(reply_of(python(lambda question: {"answer": "a", **keys})))
+
+    assert returns(sources=["d1", {"id": "d2"}]).retrieved == ["d1", "d2"]
+    assert returns(chunks=[{"id": "c1", "text": "one"}]).contexts == ["one"]
+    answer = returns(chunks=["one", "two"], docs=["d1"])
+    assert (answer.retrieved, answer.contexts) == (["d1"], ["one", "two"])
+
+
+def test_other_keys_of_a_dict_are_columns() -> None:
+    returned = {
+        "answer": "a", "question": "why?", "tokens": 12, "cost_usd": 0.5, "tool_calls": [{"name": "search"}],
+        "model": "m", "none": None, "object": object(), 7: "seven", "endless": [], "docs": [],
+    }  # fmt: skip
+    returned["endless"] = [returned]
+    answer = answer_of(reply_of(python(lambda question: returned)))
+    assert answer.columns == {"tokens": "12", "cost_usd": "0.5", "tool_calls": '[{"name": "search"}]', "model": "m"}
+    assert answer_of(reply_of(python(lambda question: {"docs": ["d1"], "model": "m"}))).only_retrieved
+
+
 def test_latency_is_measured_where_it_is_not_given() -> None:
     def slow(question: str) -> str:
         time.sleep(0.05)
@@ -105,9 +126,10 @@ def test_latency_is_measured_where_it_is_not_given() -> None:
     [
         (None, "returned NoneType"),
         (7, "returned int"),
-        ({}, "no answer; it has nothing"),
-        ({"text": "x"}, "no answer; it has text"),
-        ({"answer": None}, "NoneType as its answer"),
+        ({}, "no `answer`; it is empty"),
+        ({"text": "x"}, "no `answer`; the keys are text"),
+        ({"respuesta": "x", "docs": ["d1"]}, "no `answer`; the keys are respuesta, docs"),
+        ({"answer": None}, "NoneType as its `answer`"),
         ({"answer": "x", "latency_ms": "quick"}, "latency_ms is 'quick'"),
     ],
 )

@@ -39,7 +39,7 @@ from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, Batch
-from ragmeter.targets.asking import Answers, Asked, ask
+from ragmeter.targets.asking import Answers, Asked, ask, own_columns
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 
@@ -297,12 +297,19 @@ def _answered(
         if name == "answer" or name in needed or any(getattr(row, name, None) is not None for row in replies)
     ]
     left = iter(replies)
+    others: dict[str, str] | None = None
     for batch in batches:
         rows = [next(left) for _ in range(len(batch))]
         answered = {name: [_cell(row, name) for row in rows] for name in names}
+        others = own_columns(replies, batch.columns) if others is None else others
+        answered |= {name: [_own_cell(row, key) for row in rows] for key, name in others.items()}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch({**batch.columns, **answered, "error": errors}, batch.lines, causes)
+
+
+def _own_cell(reply: Answer | Failure, key: str) -> str | None:
+    return reply.columns.get(key) if isinstance(reply, Answer) else None
 
 
 def _cell(reply: Answer | Failure, name: str) -> Any:

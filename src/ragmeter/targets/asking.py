@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +17,18 @@ from ragmeter.effects.rounds import Reuse, begin_round
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import for_python, parameter
 from ragmeter.io.write import dumps
+from ragmeter.show.progress import show_notice
+from ragmeter.table import (
+    CONTEXT_DETAILS,
+    GOLD_COLUMNS,
+    IDS_AS_WRITTEN,
+    JUDGE_COLUMNS,
+    NAMED_COLUMNS,
+    PARTIAL_ANSWER,
+    REPEAT,
+    RETRIEVED_SCORES,
+    outcome_column,
+)
 from ragmeter.targets.port import Answer, Question, Target
 
 #: Up to so many earlier turns are part of a key as they are, so that runs that an earlier version began are continued.
@@ -25,6 +37,9 @@ _SPELLED_OUT = 50
 
 #: After so many answers, a path that none of them had is taken for misspelt: further answers would be paid for in vain.
 _WRONG_PATH_AFTER = 10
+#: So many columns a target may add to the run.
+_MOST_COLUMNS = 50
+_OURS = (RETRIEVED_SCORES, PARTIAL_ANSWER, CONTEXT_DETAILS, IDS_AS_WRITTEN, REPEAT, "turn_idx")
 
 
 @dataclass
@@ -157,6 +172,17 @@ def ask(
     except WrongPathError:
         answers.finish()  # these answers are of no use: the same command asks anew
         raise
+
+
+def own_columns(replies: Iterable[Answer | Failure], present: Collection[str]) -> dict[str, str]:
+    """The columns that the target itself gave, each with its name in the run, where names of ours stay ours."""
+    keys = Counter(key for reply in replies if isinstance(reply, Answer) for key in reply.columns)
+    most = [key for key, _ in keys.most_common(_MOST_COLUMNS)]
+    if len(keys) > len(most):
+        show_notice(f"the target's dicts have {len(keys):,} other keys: the {_MOST_COLUMNS} most frequent are columns")
+    taken = {*present, *NAMED_COLUMNS, *JUDGE_COLUMNS, *GOLD_COLUMNS, *_OURS}
+    is_ours = {key: key in taken or key.endswith(outcome_column("")) for key in most}
+    return {key: f"returned.{key.removesuffix(outcome_column(''))}" if is_ours[key] else key for key in most}
 
 
 def key_of_answer(question: Question, history: str | None = None) -> tuple[Any, ...]:
