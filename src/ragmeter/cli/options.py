@@ -229,6 +229,7 @@ def reading_options(parser: argparse._ActionsContainer) -> None:
         help="what a column is called in your file, for example answer=generated_answer; may be repeated",
     )
     parser.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
+    parser.add_argument("--decimal", metavar="MARK", help="in numbers of csv and tsv files, a point or a comma: ,")
     parser.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
     parser.add_argument(
         "--no-quotes",
@@ -283,6 +284,7 @@ def read_reading(chosen: argparse.Namespace) -> dict[str, Any]:
         "delimiter": read_delimiter(chosen),
         "max_field": chosen.max_field,
         "split": chosen.split,
+        "decimal": chosen.decimal,
     }
 
 

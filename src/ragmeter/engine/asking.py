@@ -80,6 +80,7 @@ def ask_and_score(
     encoding: str | None = None,
     quotes: bool = True,
     delimiter: str | None = None,
+    decimal: str | None = None,
     max_field: float = MAX_FIELD,
     split: str | None = None,
     run: str | None = None,
@@ -139,7 +140,7 @@ def ask_and_score(
     output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    reading = Reading(encoding, quotes, delimiter, max_field, split)
+    reading = Reading(encoding, quotes, delimiter, max_field, split, decimal)
     data = Dataset.read(dataset, reading, columns or {}, repeats, limit)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)

@@ -74,6 +74,7 @@ def evaluate(
     encoding: str | None = None,
     quotes: bool = True,
     delimiter: str | None = None,
+    decimal: str | None = None,
     max_field: float = MAX_FIELD,
     split: str | None = None,
     missing: Literal["zero"] | None = None,
@@ -131,7 +132,7 @@ def evaluate(
             prefix=embedding_prefix,
         )
     )
-    reading = Reading(encoding, quotes, delimiter, max_field, split)
+    reading = Reading(encoding, quotes, delimiter, max_field, split, decimal)
     keep = None if judge is not None else columns_to_keep(keep_columns, confidence)
     data = Data.open(
         results,
