@@ -105,8 +105,8 @@ class Plan:
         wanted = data.wanted(metrics)
         gold = () if reference is None else reference.files
         made_of = (ragmeter.__version__, mapping, sorted(wanted or ()), reading, columns, parts, gold)
-        made_of += ("missing as zero",) if data.missing_as_zero else ()
-        fingerprint = hashlib.sha256(repr((*made_of, _described(metrics))).encode()).hexdigest()[:16]
+        made_of_all = (*made_of, _described(metrics), data.missing_as_zero)
+        fingerprint = hashlib.sha256(repr(made_of_all).encode()).hexdigest()[:16]
         job = Job(
             ragmeter.__version__,
             tuple(metrics),

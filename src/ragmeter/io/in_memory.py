@@ -59,7 +59,7 @@ def _record(item: Any) -> Mapping[str, Any] | None:
     if is_dataclass(item):
         names = [field.name for field in fields(item)]
     else:
-        names = list(getattr(item, "_fields", None) or getattr(item, "__dict__", ()))
+        names = list(getattr(item, "_fields", ()) or getattr(item, "__dict__", ()))
     return {name: getattr(item, name) for name in names if isinstance(name, str) and name[:1] != "_"} or None
 
 

@@ -5,7 +5,7 @@ Rows without a partner stay in the table: a question without a result counts as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,10 +44,10 @@ class JoinCounts:
     reference_only: Unmatched = field(default_factory=Unmatched)
 
 
-def without_result(columns: dict[str, Column], rows: int, *, as_zero: bool) -> Batch:
+def without_result(columns: Mapping[str, Column], rows: int, *, as_zero: bool) -> Batch:
     """Questions that no result answers: rows that failed, or rows for which nothing was retrieved, which score 0."""
     if as_zero and "retrieved" in columns:
-        return Batch(columns | {"retrieved": [[] for _ in range(rows)]})
+        return Batch({**columns, "retrieved": [[] for _ in range(rows)]})
     return Batch(columns, causes=[NO_RESULT] * rows)
 
 

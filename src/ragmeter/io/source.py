@@ -114,8 +114,8 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
     if callable(to_pandas := getattr(data, "to_pandas", None)) and not isinstance(data, type):
         with errors_of(f"to_pandas() of {type(data).__name__}"):
             frame = to_pandas()
-            rows = len(frame)
-        return Source(what, None, partial(_read_frame, partial(_arrow, frame, what), what), rows)
+            n_rows = len(frame)
+        return Source(what, None, partial(_read_frame, partial(_arrow, frame, what), what), n_rows)
     raise UsageError(
         f"can't read rows from {type(data).__name__}",
         hint="give a path, a list or a generator of dicts or of objects with attributes, a dict of lists, a pandas, "
