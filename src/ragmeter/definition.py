@@ -61,6 +61,11 @@ class Derived:
     inputs: tuple[str, ...]
     settings: tuple[str, ...]
     may_lack: frozenset[str] = frozenset()
+    only_with: tuple[str, Any] | None = None
+
+    def is_used(self, settings: Mapping[str, Any]) -> bool:
+        """Whether a metric with these settings is computed from it."""
+        return self.only_with is None or settings.get(self.only_with[0]) == self.only_with[1]
 
     def own(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of this column, out of a metric's settings."""
@@ -132,7 +137,7 @@ class Metric:
     @cached_property
     def may_lack(self) -> frozenset[str]:
         """The columns that the table may lack: its own, and those of the columns that it is computed from."""
-        return self._may_lack.union(*(column.may_lack for column in _derived(self)))
+        return self._may_lack.union(*(column.may_lack for column in _derived(self, self.settings)))
 
     @cached_property
     def optional(self) -> frozenset[str]:
@@ -275,16 +280,24 @@ class Metric:
 @overload
 def column(function: Callable[..., Any]) -> Derived: ...
 @overload
-def column(*, may_lack: Iterable[str] = ()) -> Callable[[Callable[..., Any]], Derived]: ...
-def column(function: Callable[..., Any] | None = None, *, may_lack: Iterable[str] = ()) -> Any:
+def column(
+    *, may_lack: Iterable[str] = (), only_with: tuple[str, Any] | None = None
+) -> Callable[[Callable[..., Any]], Derived]: ...
+def column(
+    function: Callable[..., Any] | None = None,
+    *,
+    may_lack: Iterable[str] = (),
+    only_with: tuple[str, Any] | None = None,
+) -> Any:
     """Declare a derived column, which several metrics share and which is computed once per block.
 
-    Columns that the table `may_lack` are None in each row then.
+    Columns that the table `may_lack` are None in each row then. A column `only_with` some value of a setting is None
+    with every other value, and what it is made of is not needed.
     """
 
     def declare(function: Callable[..., Any]) -> Derived:
         inputs, settings = _signature(function)
-        derived = Derived(function.__name__, function, inputs, tuple(settings), frozenset(may_lack))
+        derived = Derived(function.__name__, function, inputs, tuple(settings), frozenset(may_lack), only_with)
         COLUMNS[derived.name] = derived
         return derived
 
@@ -363,14 +376,15 @@ def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str,
     return inputs, settings
 
 
-def _derived(node: Metric | Derived) -> Iterable[Derived]:
+def _derived(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[Derived]:
     """The derived columns that a metric is computed from."""
     for name in node.inputs:
         inner = None if name in ASKED or name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
-        if isinstance(inner, Derived):
+        if isinstance(inner, Metric):
+            yield from _derived(inner, _with_shared(inner, settings).settings)
+        elif inner is not None and inner.is_used(settings):
             yield inner
-        if inner is not None:
-            yield from _derived(inner)
+            yield from _derived(inner, settings)
 
 
 def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Any, Mapping[str, Any]]]:
@@ -383,7 +397,7 @@ def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tup
             yield AskedColumn.of(inner, settings), settings
         elif isinstance(inner, Metric):
             yield from _leaves(inner, _with_shared(inner, settings).settings)
-        elif isinstance(inner, Derived):
+        elif isinstance(inner, Derived) and inner.is_used(settings):
             yield from _leaves(inner, settings)
 
 
@@ -407,6 +421,8 @@ def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
         if (key := node.key(settings)) not in block.memo:
             raise UsageError(f"the column {name} needs an embedding model: call fill() first")
         return block.memo[key]
+    if not node.is_used(settings):
+        return None
     own_settings = node.own(settings)
     memo_key = (name, tuple(own_settings.items()))
     if memo_key not in block.memo:
