@@ -94,10 +94,7 @@ def _parser() -> Parser:
     add("--target", metavar="TARGET", required=True, help="for example mypkg.rag:pipeline, http://... or openai:MODEL")
     add("--metrics", metavar="NAME", nargs="+", default=[_METRICS], help=f"default: {_METRICS}")
     options.reading_options(parser)
-    add(
-        "--language",
-        help="the language for stemming, by code or name; auto: the row's own, in a column `language`, else detected",
-    )
+    options.language_option(parser)
     options.doc_id_option(parser)
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
     options.embedding_options(parser)

@@ -89,10 +89,7 @@ def _parser(*, add_help: bool) -> Parser:
     group.add_argument(
         "--metrics", metavar="NAME", nargs="+", help="for example token_f1,rouge_l_score,ndcg@10,recall@5"
     )
-    group.add_argument(
-        "--language",
-        help="the language for stemming, by code or name; auto: the row's own, in a column `language`, else detected",
-    )
+    options.language_option(group)
     options.doc_id_option(group)
     options.embedding_options(group)
     group.add_argument(

@@ -256,6 +256,12 @@ def keep_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--keep-columns", metavar="NAME[,NAME]", help=text)
 
 
+def language_option(parser: argparse._ActionsContainer) -> None:
+    """Add --language."""
+    text = "the language for stemming, by code or name; auto: that of each row, in a column `language`, else detected"
+    parser.add_argument("--language", help=text)
+
+
 def doc_id_option(parser: argparse._ActionsContainer) -> None:
     """Add --doc-id-pattern."""
     text = "finds the document's id in a chunk's id (first group)"
