@@ -22,7 +22,6 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, get_type_hints, overload
 
@@ -30,6 +29,7 @@ import numpy as np
 
 from ragmeter import naming
 from ragmeter.asked import ASKED, Asked, AskedColumn
+from ragmeter.derived import Derived, Embedded, signature_of
 from ragmeter.errors import UsageError, errors_of, not_importable
 from ragmeter.table import NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes, plain_column
 
@@ -50,34 +50,6 @@ class Properties(TypedDict, total=False):
 #: All declared metrics and columns, by name.
 METRICS: dict[str, Metric] = {}
 COLUMNS: dict[str, Derived] = {}
-
-
-@dataclass(frozen=True)
-class Derived:
-    """A column made from other columns."""
-
-    name: str
-    function: Callable[..., Any]
-    inputs: tuple[str, ...]
-    settings: tuple[str, ...]
-    may_lack: frozenset[str] = frozenset()
-    only_with: tuple[str, Any] | None = None
-
-    def is_used(self, settings: Mapping[str, Any]) -> bool:
-        """Whether a metric with these settings is computed from it."""
-        return self.only_with is None or settings.get(self.only_with[0]) == self.only_with[1]
-
-    def own(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings of this column, out of a metric's settings."""
-        return {key: settings[key] for key in self.settings}
-
-
-class Embedded(Derived):
-    """A column of vectors that an embedding model fills before any metric runs."""
-
-    def key(self, settings: Mapping[str, Any]) -> str:
-        """Its name with its settings, such as `embeddings[model=wordllama]`."""
-        return naming.render(self.name, {key: value for key, value in self.own(settings).items() if value is not None})
 
 
 class Metric:
@@ -108,7 +80,7 @@ class Metric:
         self._optional = frozenset(optional)
         self.failed_score = failed_score
         self.source = source
-        self.inputs, self.defaults = _signature(function)
+        self.inputs, self.defaults = signature_of(function)
         self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
         self.__doc__ = inspect.getdoc(function)
 
@@ -194,9 +166,8 @@ class Metric:
                 raise self._unknown_setting(key)
             setting_type = types.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
             read[key] = naming.read_setting(f"{self.base}: {key}", value, setting_type)
-        unchanged: dict[str, Any] = {
-            key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")
-        } | {"optional": self._optional, "may_lack": self._may_lack}
+        kept = {"optional": self._optional, "may_lack": self._may_lack}
+        unchanged = {key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")} | kept
         return Metric(self.base, self.function, settings={**self.settings, **read}, **unchanged)
 
     def accepts(self, key: str, value: Any) -> bool:
@@ -296,7 +267,7 @@ def column(
     """
 
     def declare(function: Callable[..., Any]) -> Derived:
-        inputs, settings = _signature(function)
+        inputs, settings = signature_of(function)
         derived = Derived(function.__name__, function, inputs, tuple(settings), frozenset(may_lack), only_with)
         COLUMNS[derived.name] = derived
         return derived
@@ -306,7 +277,7 @@ def column(
 
 def embedded(function: Callable[..., Any]) -> Embedded:
     """Declare a column that an embedding model fills. The function takes the run's models first, then columns."""
-    (_models, *inputs), settings = _signature(function)
+    (_models, *inputs), settings = signature_of(function)
     node = Embedded(function.__name__, function, tuple(inputs), tuple(settings))
     COLUMNS[node.name] = node
     return node
@@ -366,14 +337,6 @@ def _arrived(name: str, module: str, source: str) -> Metric:
 def of_script(source: str) -> str:
     """A metric's source; a worker process imports the main script under another name."""
     return source.replace("__mp_main__.", "__main__.", 1)
-
-
-def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The columns a function takes, and its settings with their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    inputs = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
-    settings = {p.name: (None if p.default is p.empty else p.default) for p in parameters if p.kind is p.KEYWORD_ONLY}
-    return inputs, settings
 
 
 def _derived(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[Derived]:

@@ -88,8 +88,7 @@ def extend(
         if Run(run.place).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
-        how = Confidence.of(manifest.get("statistics") or {})
-        summaries = writer.summaries(how)[1]
+        summaries = writer.summaries(Confidence.of(manifest.get("statistics") or {}))[1]
         computed = {name: metric.as_dict() for name, metric in summaries.items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         abstained = writer.abstentions()
@@ -110,8 +109,7 @@ def extend(
                 **({"abstained": abstained} if abstained else {}),
                 **({"judges": judges} if judges else {}),
                 **filled.summary,
-                **writer.cautions(),
-                **writer.document_ids(summaries),
+                **(writer.cautions() | writer.document_ids(summaries)),
             },
         )
         if was_in_parts and isinstance(new.path, Path):  # its table is one file now
