@@ -7,6 +7,7 @@ from pathlib import Path
 from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.show.markdown import metric_page
+from ragmeter.table import IDS_AS_WRITTEN
 
 TARGET = Path(__file__).with_name("metrics.md")
 INTRODUCTION = """\
@@ -31,8 +32,9 @@ terminal.
   comma inside a number (3.5, 1,000). Scripts that put no space between words (Chinese, Japanese, Thai, Lao, Khmer,
   Burmese, Tibetan) are compared by characters, each with its marks, with or without a language setting.
 - **Languages.** `language=es` (a code or an English name, every Snowball language) stems words first; `zh`, `ja` and
-  `th` are known and stem nothing. Without it words are compared as they stand. `auto` tells the language of each row
-  from its text, and needs the extra `languages`: `pip install '.[languages]'` in a clone.
+  `th` are known and stem nothing. Without it words are compared as they stand. `auto` takes the language of each row
+  from its column `language`; where there is none it tells it from the text, and needs the extra `languages`:
+  `pip install '.[languages]'` in a clone.
 - **Case.** Folding is Unicode's own, the same for all languages. It makes İ an i, but a Turkish I in capitals becomes i
   and not ı: KIRMIZI and kırmızı differ. Full-width forms (Ｈｅｌｌｏ) differ from plain ones.
 - **Accents** count for words (`token_f1` and the others), and not for `exact_match`.
@@ -40,7 +42,8 @@ terminal.
   needs two rows. Student's may reach past the ends of the range; the terminal shows it cut, the summary whole.
 - **Documents.** A chunk stands for its document: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for
   `<urn:uuid:X>` and `X`. Another form is given by `--doc-id-pattern`, a regular expression whose first group is the
-  document's id. A document counts once, at the first rank of its chunks.
+  document's id. A document counts once, at the first rank of its chunks. In TREC's runs and qrels an id is compared as
+  it is written, as trec_eval does, unless there is such a pattern.
 """
 SECTIONS = {
     ("reference", "answer"): "Answers against references",
@@ -55,10 +58,14 @@ def render() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
     for title in dict.fromkeys((*SECTIONS.values(), THE_REST)):
-        metrics = [metric for metric in builtin() if SECTIONS.get(metric.needs, THE_REST) == title]
+        metrics = [metric for metric in builtin() if SECTIONS.get(_columns(metric), THE_REST) == title]
         parts.append(f"## {title}\n")
         parts += [f"### `{heading(metric)}`\n\n{metric_page(metric)}\n" for metric in metrics]
     return "\n".join(parts)
+
+
+def _columns(metric: Metric) -> tuple[str, ...]:
+    return tuple(name for name in metric.needs if name != IDS_AS_WRITTEN)
 
 
 def builtin() -> list[Metric]:

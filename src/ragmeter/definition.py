@@ -22,7 +22,6 @@ import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, get_type_hints, overload
 
@@ -30,6 +29,7 @@ import numpy as np
 
 from ragmeter import naming
 from ragmeter.asked import ASKED, Asked, AskedColumn
+from ragmeter.derived import Derived, Embedded, signature_of
 from ragmeter.errors import UsageError, errors_of, not_importable
 from ragmeter.table import NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes, plain_column
 
@@ -52,28 +52,6 @@ class Properties(TypedDict, total=False):
 #: All declared metrics and columns, by name.
 METRICS: dict[str, Metric] = {}
 COLUMNS: dict[str, Derived] = {}
-
-
-@dataclass(frozen=True)
-class Derived:
-    """A column made from other columns."""
-
-    name: str
-    function: Callable[..., Any]
-    inputs: tuple[str, ...]
-    settings: tuple[str, ...]
-
-    def own(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings of this column, out of a metric's settings."""
-        return {key: settings[key] for key in self.settings}
-
-
-class Embedded(Derived):
-    """A column of vectors that an embedding model fills before any metric runs."""
-
-    def key(self, settings: Mapping[str, Any]) -> str:
-        """Its name with its settings, such as `embeddings[model=wordllama]`."""
-        return naming.render(self.name, {key: value for key, value in self.own(settings).items() if value is not None})
 
 
 class Metric:
@@ -104,11 +82,11 @@ class Metric:
         self.mean_is_rate = mean_is_rate
         self.rate = rate
         self.bounds = bounds
-        self.may_lack = frozenset(may_lack)
-        self.optional = frozenset(optional) | self.may_lack
+        self._may_lack = frozenset(may_lack)
+        self._optional = frozenset(optional)
         self.failed_score = failed_score
         self.source = source
-        self.inputs, self.defaults = _signature(function)
+        self.inputs, self.defaults = signature_of(function)
         self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
         self.__doc__ = inspect.getdoc(function)
 
@@ -133,6 +111,16 @@ class Metric:
     def __reduce__(self) -> tuple[Any, ...]:
         """A metric is pickled by its name; unpickling imports the module that declares it."""
         return _arrived, (self.name, self.function.__module__, self.source)
+
+    @cached_property
+    def may_lack(self) -> frozenset[str]:
+        """The columns that the table may lack: its own, and those of the columns that it is computed from."""
+        return self._may_lack.union(*(column.may_lack for column in _derived(self, self.settings)))
+
+    @cached_property
+    def optional(self) -> frozenset[str]:
+        """The columns that may be empty in a row."""
+        return self._optional | self.may_lack
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
@@ -184,9 +172,8 @@ class Metric:
                 raise self._unknown_setting(key)
             setting_type = types.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
             read[key] = naming.read_setting(f"{self.base}: {key}", value, setting_type)
-        unchanged: dict[str, Any] = {
-            key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")
-        }
+        kept = {"optional": self._optional, "may_lack": self._may_lack}
+        unchanged = {key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")} | kept
         return Metric(self.base, self.function, settings={**self.settings, **read}, **unchanged)
 
     def accepts(self, key: str, value: Any) -> bool:
@@ -244,8 +231,9 @@ class Metric:
     def __call__(self, *columns: Sequence[Any]) -> Scores:
         """Score plain lists, in the order of `needs`: texts, or several references or ids per row as lists."""
         names = self.needs
-        if len(columns) != len(names):  # those that a table may lack may be left out
-            names = tuple(name for name in names if name not in self.may_lack)
+        for lacking in (self.may_lack - self._may_lack, self.may_lack):
+            if len(columns) != len(names):  # those that a table may lack may be left out
+                names = tuple(name for name in self.needs if name not in lacking)
         if len(columns) != len(names):
             raise TypeError(f"{self.name} takes {len(self.needs)} columns: {', '.join(self.needs)}")
         table: dict[str, Sequence[Any]] = {}
@@ -269,13 +257,24 @@ class Metric:
 @overload
 def column(function: Callable[..., Any]) -> Derived: ...
 @overload
-def column() -> Callable[[Callable[..., Any]], Derived]: ...
-def column(function: Callable[..., Any] | None = None) -> Any:
-    """Declare a derived column, which several metrics share and which is computed once per block."""
+def column(
+    *, may_lack: Iterable[str] = (), only_with: tuple[str, Any] | None = None
+) -> Callable[[Callable[..., Any]], Derived]: ...
+def column(
+    function: Callable[..., Any] | None = None,
+    *,
+    may_lack: Iterable[str] = (),
+    only_with: tuple[str, Any] | None = None,
+) -> Any:
+    """Declare a derived column, which several metrics share and which is computed once per block.
+
+    Columns that the table `may_lack` are None in each row then. A column `only_with` some value of a setting is None
+    with every other value, and what it is made of is not needed.
+    """
 
     def declare(function: Callable[..., Any]) -> Derived:
-        inputs, settings = _signature(function)
-        derived = Derived(function.__name__, function, inputs, tuple(settings))
+        inputs, settings = signature_of(function)
+        derived = Derived(function.__name__, function, inputs, tuple(settings), frozenset(may_lack), only_with)
         COLUMNS[derived.name] = derived
         return derived
 
@@ -284,7 +283,7 @@ def column(function: Callable[..., Any] | None = None) -> Any:
 
 def embedded(function: Callable[..., Any]) -> Embedded:
     """Declare a column that an embedding model fills. The function takes the run's models first, then columns."""
-    (_models, *inputs), settings = _signature(function)
+    (_models, *inputs), settings = signature_of(function)
     node = Embedded(function.__name__, function, tuple(inputs), tuple(settings))
     COLUMNS[node.name] = node
     return node
@@ -349,12 +348,15 @@ def of_script(source: str) -> str:
     return source.replace("__mp_main__.", "__main__.", 1)
 
 
-def _signature(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The columns a function takes, and its settings with their defaults."""
-    parameters = inspect.signature(function).parameters.values()
-    inputs = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
-    settings = {p.name: (None if p.default is p.empty else p.default) for p in parameters if p.kind is p.KEYWORD_ONLY}
-    return inputs, settings
+def _derived(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[Derived]:
+    """The derived columns that a metric is computed from."""
+    for name in node.inputs:
+        inner = None if name in ASKED or name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
+        if isinstance(inner, Metric):
+            yield from _derived(inner, _with_shared(inner, settings).settings)
+        elif inner is not None and inner.is_used(settings):
+            yield inner
+            yield from _derived(inner, settings)
 
 
 def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Any, Mapping[str, Any]]]:
@@ -367,7 +369,7 @@ def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tup
             yield AskedColumn.of(inner, settings), settings
         elif isinstance(inner, Metric):
             yield from _leaves(inner, _with_shared(inner, settings).settings)
-        elif isinstance(inner, Derived):
+        elif isinstance(inner, Derived) and inner.is_used(settings):
             yield from _leaves(inner, settings)
 
 
@@ -391,6 +393,8 @@ def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
         if (key := node.key(settings)) not in block.memo:
             raise UsageError(f"the column {name} needs an embedding model: call fill() first")
         return block.memo[key]
+    if not node.is_used(settings):
+        return None
     own_settings = node.own(settings)
     memo_key = (name, tuple(own_settings.items()))
     if memo_key not in block.memo:

@@ -46,6 +46,10 @@ OTHER_NAMES = {
 JUDGE_COLUMNS = ("verdict", "reason", "judged_by", "verdict_probability")
 #: How relevant each judged document is: a JSON object of documents and grades. `relevant` has those above 0.
 RELEVANCE_GRADES = "relevance_grades"
+#: Not empty in rows of a TREC run or of qrels: an id is compared as it is written there, and no chunk's is shortened.
+IDS_AS_WRITTEN = "ids_as_written"
+#: The language of a row's texts, by code or English name.
+LANGUAGE = "language"
 #: What passages have besides their texts: a JSON list with an object for each, with its id, score and metadata.
 CONTEXT_DETAILS = "context_details"
 #: The columns that say what is right. Where a reference file has them, those of the results don't count.

@@ -219,6 +219,32 @@ def test_keywords_that_are_unknown_are_refused() -> None:
         ask(Sys("Paris").run, budget=1.0)
 
 
+def test_what_a_target_says_beside_its_answer_is_a_column() -> None:
+    """Under a name that the run uses for something else, it is still there."""
+    data = [{"question": f"q{i}", "ground_truth": "Paris", "language": "en"} for i in range(2)]
+
+    def system(question: str) -> dict[str, Any]:
+        more = {"tokens": 7, "note.outcome": "x"} if question == "q1" else {}
+        return {"answer": "Paris", "tool_calls": ["search"], "language": "fr", "reference": "a book", **more}
+
+    rows = ragmeter.ask(data, system, metrics="exact_match", run="r").rows.to_pydict()
+    assert rows["tokens"] == [None, "7"]
+    assert rows["tool_calls"] == ['["search"]'] * 2
+    assert (rows["language"], rows["returned.language"]) == (["en"] * 2, ["fr"] * 2)
+    assert (rows["reference"], rows["returned.reference"]) == ([["Paris"]] * 2, ["a book"] * 2)
+    assert rows["returned.note"] == [None, "x"]
+    again = ragmeter.ask(data, system, metrics="exact_match", run="r", resume=True).rows.to_pydict()
+    assert again == rows
+
+
+def test_keys_without_end_are_not_all_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    data = [{"question": f"q{i}", "ground_truth": "Paris"} for i in range(60)]
+    service = ragmeter.ask(data, lambda question: {"answer": "Paris", question: 1, "tokens": 2}, metrics="exact_match")
+    assert "tokens" in service.rows.column_names
+    assert len(service.rows.column_names) < 70
+    assert "the target's dicts have 61 other keys" in capsys.readouterr().err
+
+
 def test_workers_and_timeout() -> None:
     together = threading.Barrier(3, timeout=120)  # breaks unless all three are under way at once
 

@@ -7,6 +7,7 @@ import datetime
 import gzip
 import io
 import json
+import tempfile
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ragmeter import ask, evaluate
+from ragmeter.errors import UsageError
+from ragmeter.io.cells import as_number
 from ragmeter.io.columns import Typed
 from ragmeter.io.source import Reading, open_source
 from tests.conftest import DATA
@@ -219,3 +223,77 @@ def test_a_blank_first_line_and_a_bom_inside(tmp_path: Path) -> None:
 def test_a_list_with_quotes_inside_is_no_numpy_array(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text(json.dumps({"doc_ids": """['say "x" "y"', 'a', ' ']"""}) + "\n")
     assert read(tmp_path / "r.jsonl")["retrieved"] == [['say "x" "y"', "a", " "]]
+
+
+SPANISH = (
+    "Id;Pregunta;Respuesta;Respuesta esperada;latency_ms\n1;¿Cuál es?;París;París;1.234,5\n2;¿Y?;Roma;Lima;812,5\n"
+)
+
+
+def test_spanish_titles_and_decimal_commas(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text(SPANISH, encoding="utf-8")
+    evaluation = evaluate(tmp_path / "r.csv", metrics="exact_match", delimiter=";", decimal=",")
+    assert evaluation["exact_match"].mean == 0.5
+    rows = evaluation.rows.to_pydict()
+    assert (rows["question"], rows["latency_ms"]) == (["¿Cuál es?", "¿Y?"], [1234.5, 812.5])
+    with pytest.raises(UsageError, match="a decimal mark is a point or a comma"):
+        evaluate(tmp_path / "r.csv", metrics="exact_match", decimal=";")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0,5", 0.5),
+        ("-1.234.567,25", -1234567.25),
+        ("1.234", 1234),
+        ("12.5", 12.5),
+        ("7", 7),
+        ("", None),
+        ("1e3", 1000),
+    ],
+)
+def test_numbers_with_a_decimal_comma(text: str, number: float | None) -> None:
+    assert as_number(text, ",") == number
+
+
+@pytest.mark.parametrize("text", ["1,2,3", "a,5", ",", "nan"])
+def test_what_is_no_number_with_a_decimal_comma(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - Python's own messages
+        as_number(text, ",")
+
+
+def test_a_dataset_in_spanish() -> None:
+    rows = [{"Pregunta": "¿Y?", "Respuesta": "Lima"}]
+    service = ask(rows, lambda question: "Lima", metrics="exact_match", output_dir=tempfile.mkdtemp())
+    assert service["exact_match"].mean == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ({"sources": ["d1"], "gold_documents": ["d1"]}, {"retrieved": ["d1"], "relevant": ["d1"]}),
+        ({"sources": [{"id": "d1"}], "gold_documents": '["d1"]'}, {"retrieved": ["d1"], "relevant": ["d1"]}),
+        ({"chunks": ["a text"]}, {"contexts": ["a text"]}),
+        (
+            {"chunks": [{"id": "c1", "text": "a text"}]},
+            {"contexts": ["a text"], "retrieved": ["c1"]},
+        ),
+        # beside the names that they had before, and with other contents, they are the user's own columns
+        ({"sources": ["d1"], "doc_ids": ["d2"]}, {"retrieved": ["d2"], "sources": '["d1"]'}),
+        ({"sources": "wiki"}, {"sources": "wiki"}),
+        ({"sources": [{"url": "https://example.org"}]}, {"sources": '[{"url": "https://example.org"}]'}),
+        ({"chunks": [7, 8]}, {"chunks": "[7, 8]"}),
+        ({"chunks": 3}, {"chunks": "3"}),
+        ({"generated_answer": "x", "respuesta": "y"}, {"answer": "x", "respuesta": "y"}),
+    ],
+)
+def test_names_of_documents_and_passages(given: dict[str, Any], known: dict[str, Any]) -> None:
+    answer = {} if "generated_answer" in given else {"answer": "x"}
+    row = evaluate([{"reference": "x", **answer, **given}], metrics="token_f1").rows.to_pylist()[0]
+    assert {name: row[name] for name in known} == known
+
+
+def test_a_guess_is_said() -> None:
+    evaluation = evaluate([{"sources": ["d1"], "gold_documents": ["d1"]}], metrics="recall@5")
+    assert evaluation["recall@5"].mean == 1
+    assert evaluation.summary["notes"] == ["results: retrieved = sources", "results: relevant = gold_documents"]

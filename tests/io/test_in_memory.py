@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ragmeter import ask, evaluate
@@ -45,11 +49,71 @@ FORMS: dict[str, Any] = {
 }
 
 
+class LLMTestCase:
+    """As DeepEval's: a row is an object, with much besides."""
+
+    def __init__(self, number: int) -> None:
+        self.input, self.actual_output, self.expected_output = f"q{number}", "a b", "a"
+        self.retrieval_context, self.context = ["x"], ["the ideal one"]
+        self.tools_called, self.additional_metadata = None, {"a": 1}
+        self._trace = object()
+
+
+@dataclass
+class Slotted:
+    """A dataclass without a `__dict__` serves too."""
+
+    __slots__ = ("answer", "qid", "reference")
+    qid: str
+    answer: str
+    reference: str
+
+
+class Samples:
+    """As Ragas' EvaluationDataset: it can be a frame, and iterates over something else."""
+
+    def to_pandas(self) -> Any:
+        return pd.DataFrame({"response": ["a b"] * 3, "reference": ["a"] * 3, "retrieved_contexts": [["x"]] * 3})
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(3))
+
+
+FORMS |= {
+    "list of test cases": lambda: [LLMTestCase(number) for number in range(3)],
+    "generator of objects": lambda: (SimpleNamespace(**row) for row in ROWS),
+    "objects and dicts": lambda: [Slotted("9", "a b", "a"), SimpleNamespace(**ROWS[0], extra=1), ROWS[1]],
+    "named tuples": lambda: [namedtuple("Row", ROWS[0])(**row) for row in ROWS],
+    "to_pandas()": Samples,
+    "an evaluation": lambda: evaluate(ROWS, metrics="token_f1"),
+}
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_in_memory(form: str) -> None:
     evaluation = evaluate(FORMS[form](), metrics="token_f1")
     assert evaluation["token_f1"].n_scored == 3
     assert evaluation["token_f1"].mean == pytest.approx(2 / 3)
+
+
+def test_objects_are_read_as_the_files_of_their_tool() -> None:
+    rows = evaluate([LLMTestCase(1)], metrics="token_f1").rows.to_pydict()
+    assert (rows["question"], rows["answer"], rows["reference"]) == (["q1"], ["a b"], [["a"]])
+    assert rows["contexts"] == [["x"]]
+    assert rows["additional_metadata"] == ['{"a": 1}']
+    assert "_trace" not in rows
+
+
+def test_objects_that_are_no_rows() -> None:
+    class Broken:
+        def to_pandas(self) -> Any:
+            raise ValueError("no frame today")
+
+    for data in ([object()], [print], [int], ["a"], [SimpleNamespace()]):
+        with pytest.raises(UsageError, match="can't read rows from list"):
+            evaluate(data, metrics="token_f1")
+    with pytest.raises(UsageError, match=r"to_pandas\(\) of Broken failed with ValueError: no frame today"):
+        evaluate(Broken(), metrics="token_f1")
 
 
 def test_results_and_reference_may_both_be_generators() -> None:

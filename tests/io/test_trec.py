@@ -14,7 +14,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter import ask, evaluate, export, get_metric
+from ragmeter import add_metrics, ask, evaluate, export, get_metric
 from ragmeter.engine.scoring import score_batch
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.data import Data
@@ -90,13 +90,74 @@ def evaluated(run: dict[str, Any], qrels: dict[str, Any]) -> dict[str, dict[str,
 @given(run=runs, qrels=judgements, k=st.integers(1, 4))
 def test_judged_counts_documents_with_any_grade(run: dict[str, Any], qrels: dict[str, Any], k: int) -> None:
     share, missing = get_metric(f"judged@{k}"), get_metric(f"unjudged_docs_count@{k}")
-    assert share.needs == ("retrieved", "relevance_grades")
+    assert share.needs == ("retrieved", "relevance_grades", "ids_as_written")
     for qid in set(run) & set(qrels):
         retrieved, first = list(run[qid]), list(run[qid])[:k]
         columns = [retrieved], [json.dumps(qrels[qid])]
         judged = sum(document in qrels[qid] for document in first)
         assert share(*columns)[0] == pytest.approx(judged / len(first))
         assert missing(*columns)[0] == len(first) - judged
+
+
+CHUNKS = {"1": {"X::chunk-2": 2.0, "Y": 1.0}, "2": {"X": 3.0, "doc-<Y>::chunk-1": 1.0}}
+OF_CHUNKS = {"1": {"X": 1, "Y": 2}, "2": {"X::chunk-2": 1, "<Y>": 1}}
+
+
+def files_of(folder: Path, run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]) -> tuple[Path, Path]:
+    run_text = "".join(f"{q} Q0 {d} 1 {s!r} t\n" for q, of in run.items() for d, s in of.items())
+    qrels_text = "".join(f"{q} 0 {d} {g}\n" for q, of in qrels.items() for d, g in of.items())
+    return write(folder, "a.run", run_text), write(folder, "qrels.txt", qrels_text)
+
+
+def test_an_id_that_looks_like_a_chunks_is_an_id(tmp_path: Path) -> None:
+    """trec_eval has no chunks: `X::chunk-2` is not the document `X`, unless a pattern says so."""
+    files = files_of(tmp_path, CHUNKS, OF_CHUNKS)
+    ours, theirs = scores_of(*files, list(MEASURES)), evaluated(CHUNKS, OF_CHUNKS)
+    for qid in CHUNKS:
+        for name, measure in MEASURES.items():
+            assert ours[qid][name] == pytest.approx(theirs[qid][measure], rel=0, abs=1e-9), name
+    assert evaluate(*files, metrics="judged@3")["judged@3"].mean == pytest.approx((1 / 2 + 0) / 2)
+    pattern = r"^(?:doc-)?(.+?)(?:::chunk-\d+)?$"
+    joined = evaluate(*files, metrics="recall@3", doc_id_pattern=pattern)
+    assert joined[f'recall@3[doc_id="{pattern}"]'.replace("\\", "\\\\")].mean == 1
+
+
+def test_a_run_keeps_how_its_ids_are_compared(tmp_path: Path) -> None:
+    files = files_of(tmp_path, CHUNKS, OF_CHUNKS)
+    kept = evaluate(*files, metrics="recall@3", run="a", output_dir=tmp_path)
+    more = add_metrics(kept, "hit@3", output_dir=tmp_path)
+    assert (more["recall@3"].mean, more["hit@3"].mean) == (0.25, 0.5)
+    assert "chunks" not in more.summary.get("document_ids", {})
+
+
+def test_queries_without_a_result(ragmeter: Run, tmp_path: Path) -> None:
+    """trec_eval's -c averages over all queries of the qrels that have a relevant document."""
+    qrels = {**OF_CHUNKS, "3": {"Z": 1}, "4": {"Z": 0}}
+    run, gold = files_of(tmp_path, {"1": {"Y": 1.0}, "2": {"X": 1.0}}, qrels)
+    options = ("evaluate", "--results", run, "--reference", gold, "--metrics", "recall@3,ndcg")
+    done = ragmeter(*options, "--run", "a")
+    complete = ragmeter(*options, "--run", "b", "--missing", "zero")
+    first, second = (json.loads((tmp_path / "runs" / name / "summary.json").read_text()) for name in "ab")
+    means = first["document_ids"]["missing"]["means_as_zero"]
+    assert first["document_ids"]["missing"]["questions"] == 1
+    assert means == {name: pytest.approx(of["mean"]) for name, of in second["metrics"].items()}
+    assert means["recall@3"] == pytest.approx((1 / 2 + 0 + 0) / 3)
+    assert first["metrics"]["recall@3"]["mean"] == pytest.approx((1 / 2 + 0) / 2)
+    assert "1 question without a result is in no mean; counted as 0 (--missing zero) the means are:" in done.stdout
+    assert "is in no mean" not in complete.stdout
+    assert second["metrics"]["recall@3"]["n_not_scored"] == {"no_relevant": 1}
+    parts = evaluate(run, gold, metrics="recall@3", missing="zero", engine="threads", run="c", output_dir=tmp_path)
+    assert parts["recall@3"].mean == pytest.approx(means["recall@3"])
+    with pytest.raises(UsageError, match="no effect without a reference"):
+        evaluate(run, metrics="recall@3", missing="zero")
+
+
+@pytest.mark.parametrize("text", ["1 0 d1 1\n1 0 d2 1.5\n", "1 0 d1 1.5\n1 0 d2 1\n", QRELS * 2000 + "9 0 d 0.5\n"])
+def test_a_grade_that_is_no_whole_number(tmp_path: Path, text: str) -> None:
+    text = "".join(dict.fromkeys(text.splitlines(keepends=True)))
+    line = next(number for number, line in enumerate(text.splitlines(), 1) if "." in line)
+    with pytest.raises(InputError, match=f"line {line}: the grade .* is not a whole number"):
+        evaluate(write(tmp_path, "a.run", RUN), write(tmp_path, "qrels.txt", text), metrics="ndcg")
 
 
 def test_the_command_as_people_write_it(ragmeter: Run, tmp_path: Path) -> None:

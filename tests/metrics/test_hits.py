@@ -30,7 +30,7 @@ class Name(StrEnum):
 def test_equal_to_the_way_for_all_ids(rows: list[tuple[list[str], list[str]]]) -> None:
     relevant, retrieved = [gold for gold, _ in rows], [ids for _, ids in rows]
     oracle = by_documents(relevant, retrieved)
-    column = ranked.function(relevant, retrieved, doc_id=None)
+    column = ranked.function(relevant, retrieved, [None] * len(rows), doc_id=None)
     quick = hits_by_sets(relevant, retrieved, MARK)
     for number, field in enumerate(FIELDS):
         np.testing.assert_array_equal(getattr(column, field), getattr(oracle, field))
@@ -45,7 +45,7 @@ def test_many_rows_are_scored_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     relevant = [["a"], ["b", "b", "c"], ["c"], ["x"], ["a"], ["d", "e"]]
     retrieved = [["b", "a"], ["c", "b"], ["c::chunk-1", "c::chunk-0"], [], ["a"], ["e", "x", "d"]]
     oracle = by_documents(relevant, retrieved)
-    column = ranked.function(relevant, retrieved, doc_id=None)
+    column = ranked.function(relevant, retrieved, [None] * len(relevant), doc_id=None)
     for field in FIELDS:
         np.testing.assert_array_equal(getattr(column, field), getattr(oracle, field))
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter import get_metric
+from ragmeter import evaluate, get_metric
 from ragmeter.errors import MissingExtraError
 from ragmeter.metrics import splitting
 from ragmeter.metrics import tokens as tokens_module
@@ -143,6 +143,26 @@ def test_auto_tells_the_language_of_each_row() -> None:
     english = get_metric("rouge_l_score[language=en]")(references, answers)
     assert auto[0] == spanish[0] != english[0]
     assert auto[1] == english[1] != spanish[1]
+
+
+def test_auto_takes_each_rows_own_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column `language` says it, so that nothing is detected; where it says nothing, the text does."""
+    texts = {"reference": "los gatos corren", "answer": "el gato corría"}
+    stemmed = [get_metric(f"meteor_score[language={code}]") for code in ("es", "en")]
+    spanish, english = (metric(*([text] for text in texts.values())) for metric in stemmed)
+    rows = [{**texts, "language": language} for language in ("es", "Spanish", " ES-mx ", "en", "tlh", None)]
+    named = ["meteor_score[language=auto]", "token_f1"]
+    with monkeypatch.context() as without_detection:
+        without_detection.setitem(sys.modules, "lingua", None)
+        tokens_module._detector.cache_clear()
+        scores = evaluate(rows[:4], metrics=named).rows[named[0]].to_pylist()
+    assert scores == [spanish[0]] * 3 + [english[0]]
+    tokens_module._detector.cache_clear()
+    detected = get_metric(named[0])(*([text] for text in texts.values()))
+    assert evaluate(rows, metrics=named).rows[named[0]].to_pylist()[4:] == [detected[0]] * 2
+    assert "language" not in get_metric("meteor_score").needs
+    several = [{**rows[3], "reference": ["los gatos corren", "x"]}, rows[0]]
+    assert evaluate(several, metrics=named).rows[named[0]].to_pylist() == [english[0], spanish[0]]
 
 
 def test_auto_without_its_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,7 +221,7 @@ def test_an_object_that_has_none() -> None:
 def test_what_still_is_no_answer() -> None:
     assert "returned object" in failure(lambda question: object())
     assert "returned set" in failure(lambda question: {"a"})
-    assert "dict with no answer" in failure(lambda question: {"context": "all in one piece"})
+    assert "dict with no `answer`" in failure(lambda question: {"context": "all in one piece"})
 
 
 # -- A retriever alone -------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import re
 import threading
 import time
 from pathlib import Path
@@ -90,6 +91,27 @@ def test_what_a_dict_may_hold() -> None:
     assert answer_of(reply_of(python(lambda question: "text"))).retrieved is None
 
 
+def test_names_of_documents_in_a_dict() -> None:
+    def returns(**keys: Any) -> Answer:
+        return answer_of(reply_of(python(lambda question: {"answer": "a", **keys})))
+
+    assert returns(sources=["d1", {"id": "d2"}]).retrieved == ["d1", "d2"]
+    assert returns(chunks=[{"id": "c1", "text": "one"}]).contexts == ["one"]
+    answer = returns(chunks=["one", "two"], docs=["d1"])
+    assert (answer.retrieved, answer.contexts) == (["d1"], ["one", "two"])
+
+
+def test_other_keys_of_a_dict_are_columns() -> None:
+    returned = {
+        "answer": "a", "question": "why?", "tokens": 12, "cost_usd": 0.5, "tool_calls": [{"name": "search"}],
+        "model": "m", "none": None, "object": object(), 7: "seven", "endless": [], "docs": [],
+    }  # fmt: skip
+    returned["endless"] = [returned]
+    answer = answer_of(reply_of(python(lambda question: returned)))
+    assert answer.columns == {"tokens": "12", "cost_usd": "0.5", "tool_calls": '[{"name": "search"}]', "model": "m"}
+    assert answer_of(reply_of(python(lambda question: {"docs": ["d1"], "model": "m"}))).only_retrieved
+
+
 def test_latency_is_measured_where_it_is_not_given() -> None:
     def slow(question: str) -> str:
         time.sleep(0.05)
@@ -104,9 +126,10 @@ def test_latency_is_measured_where_it_is_not_given() -> None:
     [
         (None, "returned NoneType"),
         (7, "returned int"),
-        ({}, "no answer; it has nothing"),
-        ({"text": "x"}, "no answer; it has text"),
-        ({"answer": None}, "NoneType as its answer"),
+        ({}, "no `answer`; it is empty"),
+        ({"text": "x"}, "no `answer`; the keys are text"),
+        ({"respuesta": "x", "docs": ["d1"]}, "no `answer`; the keys are respuesta, docs"),
+        ({"answer": None}, "NoneType as its `answer`"),
         ({"answer": "x", "latency_ms": "quick"}, "latency_ms is 'quick'"),
     ],
 )
@@ -261,7 +284,7 @@ def test_a_question_out_and_an_answer_back() -> None:
         answer = answer_of(reply_of(target))
     assert server.requests == [{"q": "why?", "top": 3}]
     assert answer == Answer("Paris", ["e1", "2"], ["t", ""], 17.0)
-    assert target.never_found() == []
+    assert answer.lacks == {}
 
 
 def test_get_puts_the_question_into_the_query() -> None:
@@ -326,12 +349,41 @@ def test_plain_text_is_an_answer() -> None:
         assert answer_of(reply_of(http(server))).answer == "Paris, of course"
 
 
-def test_a_path_that_no_reply_has() -> None:
-    with replies({"answer": "x"}) as server:
-        target = http(server, paths={"retrieved": "evnts[*].id"})
-        assert target.never_found() == []
-        assert answer_of(reply_of(target)).retrieved == []
-        assert target.never_found() == ["evnts[*].id"]
+def test_a_path_that_no_reply_has(tmp_path: Path) -> None:
+    """It is misspelt: its documents are not "none retrieved", and further answers would be paid for in vain."""
+    with replies({"answer": "x", "data": {"answer": "x", "sources": [{"doc": 1}]}}) as server:
+        for path, instead in (
+            ("data.documents[*].id", "data has answer, sources"),
+            ("data.sources[*].id", "each of data.sources has doc"),
+            ("answer[*].id", "answer is a text"),
+            ("documents", "the reply has answer, data"),
+        ):
+            target = http(server, paths={"retrieved": path})
+            with pytest.raises(UsageError, match=re.escape(f"no reply has '{path}': {instead}")) as error:
+                asked(target, [Question(str(n), "why?") for n in range(30)], journal=tmp_path / "journal.sqlite")
+            assert "retrieved_path" in str(error.value)
+            assert len(server.requests) < 30
+            server.requests.clear()
+
+
+def test_a_path_that_was_mended_at_the_server_is_asked_anew(tmp_path: Path) -> None:
+    """The same command after the error: the answers without documents are not used again."""
+    bodies = [{"answer": "x"}, {"answer": "x", "docs": [{"id": 1}]}]
+    with JudgeServer(lambda request, number: Action(body=bodies[number > 1])) as server:
+        paths = {"retrieved": "docs[*].id"}
+        with pytest.raises(UsageError, match="no reply has 'docs"):
+            asked(http(server, paths=paths), [Question("1", "why?")], journal=tmp_path / "journal.sqlite")
+        again = asked(http(server, paths=paths), [Question("1", "why?")], journal=tmp_path / "journal.sqlite")
+    assert answer_of(again.replies[0]).retrieved == ["1"]
+
+
+def test_a_path_that_some_replies_lack() -> None:
+    bodies = [{"answer": "x"}, {"answer": "x", "docs": []}, {"answer": "x", "docs": None}]
+    with JudgeServer(lambda request, number: Action(body=bodies[int(request["question"])])) as server:
+        target = http(server, paths={"retrieved": "docs[*].id", "contexts": "docs[*].text"})
+        answers = [answer_of(reply) for reply in asked(target, [Question(n, n) for n in "012"]).replies]
+    assert [answer.retrieved for answer in answers] == [None, [], []]
+    assert [answer.contexts for answer in answers] == [None, [], []]
 
 
 @pytest.mark.parametrize(
@@ -413,7 +465,7 @@ def test_secrets_are_taken_out_of_everything(monkeypatch: pytest.MonkeyPatch, tm
         with JudgeServer(always(action)) as server:
             target = http(
                 server, headers=["Authorization: Token $TOK"],
-                paths={"retrieved": "events[*].id", "conversation": "c", "latency": "t"},
+                paths={} if action.pieces else {"retrieved": "events[*].id", "conversation": "c", "latency": "t"},
             )  # fmt: skip
             reply = asked(target, journal=tmp_path / "journal.sqlite").replies[0]
         assert "canary" not in repr(reply)

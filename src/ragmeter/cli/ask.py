@@ -81,20 +81,18 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
             allow_failures=True,  # which the table and the exit code say
         )
     evaluation, asked = service.evaluation, service.asked
-    unmatched_paths = target.never_found()
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
         result = {
             **evaluation.summary,
             "effort": asked.effort,
-            "paths_never_found": unmatched_paths,
             **repeats_json(evaluation.folder),
             **gate_json(verdict),
         }
         print(dumps(result, indent=2))
     else:
-        terminal.asked(evaluation, asked, unmatched_paths, chosen.output)
+        terminal.asked(evaluation, asked, chosen.output)
         print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     failed, total = sum(asked.causes().values()), len(asked.replies)
@@ -129,7 +127,8 @@ def _parser() -> Parser:
         help=f"default: {_METRICS}; without an embedding model {_PLAIN_METRICS}",
     )
     options.reading_options(parser)
-    add("--language", help="the language for stemming, for metrics that stem")
+    options.language_option(parser)
+    options.doc_id_option(parser)
     add("--fallback", metavar="FILE", help="phrases that say nothing was found: one a line, or TOML lists by language")
     options.embedding_options(parser)
     asking = parser.add_argument_group("asking")

@@ -26,6 +26,7 @@ from ragmeter.cli.judge_options import (
 )
 from ragmeter.cli.parser import Parser, command_parser, destinations, given_options
 from ragmeter.errors import UsageError, errors_of
+from ragmeter.hints import for_command_line
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
@@ -90,10 +91,8 @@ def _parser(*, add_help: bool) -> Parser:
     group.add_argument(
         "--metrics", metavar="NAME", nargs="+", help="for example token_f1,rouge_l_score,ndcg@10,recall@5"
     )
-    group.add_argument("--language", help="the language for stemming, by code or name; auto detects it from the text")
-    group.add_argument(
-        "--doc-id-pattern", metavar="REGEX", help="finds the document's id in a chunk's id (first group)"
-    )
+    options.language_option(group)
+    options.doc_id_option(group)
     options.embedding_options(group)
     group.add_argument(
         "--executor",
@@ -114,6 +113,7 @@ def _parser(*, add_help: bool) -> Parser:
     )
     options.input_options(parser)
     options.keep_option(parser)
+    options.missing_option(parser)
     options.statistics_options(parser)
     judge_options(parser, offline=True)
     options.unscored_option(parser, "rows that the judge gave no verdict on")
@@ -146,7 +146,7 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     if not chosen.metrics:
         embedding = ("embedding_model", "embedding_base_url", "embedding_prefix")
         parts = ("keep_columns", "engine", "skip_bad_parts")
-        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace", *parts)
+        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace", "missing", *parts)
         names = [name for name in of_metrics if name not in evaluator_options]
     for name in names:
         if getattr(chosen, name) not in (None, False):
@@ -283,6 +283,7 @@ def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
             executor=chosen.executor or "auto",
             engine=chosen.engine,
             skip_bad_parts=chosen.skip_bad_parts,
+            missing=chosen.missing,
             run=name,
             replace=chosen.replace,
             keep_columns=chosen.keep_columns or (),
@@ -294,6 +295,7 @@ def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
 def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None, *, replaced: bool = False) -> int:
     """Print the results, the gate's verdict included; return the exit code."""
     from ragmeter.show import terminal
+    from ragmeter.show.sentences.ids import id_lines, never_match_lines
     from ragmeter.show.sentences.metrics import cautions
 
     folder, summary = evaluation.folder, evaluation.summary
@@ -304,8 +306,10 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
         print(dumps({**summary, **embeddings, "folder": str(folder.place), **gate_json(verdict)}, indent=2))
         return print_verdict(verdict, json=True) or judge_code(chosen, summary)
     out = terminal.console()
+    for line in never_match_lines(summary):
+        out.sentence(for_command_line(line), "red")
     out.print(terminal.summary_table(summary["metrics"]))
-    for line in cautions(summary["metrics"]):
+    for line in (*map(for_command_line, id_lines(summary)), *cautions(summary["metrics"])):
         out.sentence(line)
     problems = [*terminal.causes(summary["metrics"]), *terminal.truncated(evaluation.embeddings)]
     if chosen.results is not None:  # a run that is only extended has shown these before

@@ -18,7 +18,7 @@ SCHEMA = "ragmeter.schema.json"
 #: What a file has that can be scored as it is.
 _SCORED = ({"answer", "reference"}, {"retrieved", "relevant"})
 #: Options of reading that the file keeps.
-_READING = ("delimiter", "encoding", "split")
+_READING = ("delimiter", "decimal", "encoding", "split")
 #: Stands in the file until the user names a system.
 _TARGET = "mypkg.rag:pipeline"
 _DESCRIPTION = f"""\

@@ -229,6 +229,7 @@ def reading_options(parser: argparse._ActionsContainer) -> None:
         help="what a column is called in your file, for example answer=generated_answer; may be repeated",
     )
     parser.add_argument("--delimiter", metavar="CHARACTER", help="between columns of csv and tsv files; TAB for a tab")
+    parser.add_argument("--decimal", metavar="MARK", help="in numbers of csv and tsv files, a point or a comma: ,")
     parser.add_argument("--encoding", help="the files' encoding, if it is not UTF-8")
     parser.add_argument(
         "--no-quotes",
@@ -255,6 +256,27 @@ def keep_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--keep-columns", metavar="NAME[,NAME]", help=text)
 
 
+def language_option(parser: argparse._ActionsContainer) -> None:
+    """Add --language."""
+    text = "the language for stemming, by code or name; auto: that of each row, in a column `language`, else detected"
+    parser.add_argument("--language", help=text)
+
+
+def doc_id_option(parser: argparse._ActionsContainer) -> None:
+    """Add --doc-id-pattern."""
+    text = "finds the document's id in a chunk's id (first group)"
+    parser.add_argument("--doc-id-pattern", metavar="REGEX", help=text)
+
+
+def missing_option(parser: argparse._ActionsContainer) -> None:
+    """Add --missing."""
+    text = (
+        "a question of --reference that no result answers scores 0 in metrics of what was retrieved, as with "
+        "trec_eval's -c; without it, it is in no mean"
+    )
+    parser.add_argument("--missing", choices=("zero",), help=text)
+
+
 def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
     """The input options, as the keywords of the api."""
     return {"columns": read_columns(chosen.column), **read_reading(chosen)}
@@ -268,6 +290,7 @@ def read_reading(chosen: argparse.Namespace) -> dict[str, Any]:
         "delimiter": read_delimiter(chosen),
         "max_field": chosen.max_field,
         "split": chosen.split,
+        "decimal": chosen.decimal,
     }
 
 

@@ -23,7 +23,7 @@ DATASETS = {"ask": "dataset", "evaluate": "reference", "web": "input", "crag gen
 OF_EACH, OF_ALL = ("summary", "label", "calibrate", "export"), ("compare", "power", "report")
 #: Tables of the file, and the options in them: by their group in the help, or by name.
 _GROUPS = {"the judge": "judge", "the cascade": "judge", "gate": "gate"}
-_DATA = ("column", "no_quotes", "delimiter", "encoding", "max_field", "split", "keep_columns")
+_DATA = ("column", "no_quotes", "delimiter", "decimal", "encoding", "max_field", "split", "keep_columns")
 #: Options without a key: the system's name is the run's, and what is printed is decided by `ragmeter run`.
 _LEFT_OUT = frozenset({"help", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"})
 #: The same of single commands: the turns have their place beside the run, and no key is pressed in `ragmeter run`.

@@ -106,7 +106,7 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
         blocked = {"blocked_connections": dict(target.blocked)} if chosen.same_origin_only else {}
         print(dumps({**summary, "answer_selector": target.found_selector, **blocked, **gate_json(verdict)}, indent=2))
     else:
-        terminal.asked(service.evaluation, service.asked, [], chosen.output)
+        terminal.asked(service.evaluation, service.asked, chosen.output)
         print_judge(service.summary, service.manifest, service.judging)
         _show_what_was_seen(chosen, target)
         if has_evidence:

@@ -42,7 +42,7 @@ from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
-from ragmeter.targets.asking import Answers, Asked, ask, failures
+from ragmeter.targets.asking import Answers, Asked, ask, failures, own_columns
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 
@@ -83,6 +83,7 @@ def ask_and_score(
     encoding: str | None = None,
     quotes: bool = True,
     delimiter: str | None = None,
+    decimal: str | None = None,
     max_field: float = MAX_FIELD,
     split: str | None = None,
     run: str | None = None,
@@ -101,6 +102,7 @@ def ask_and_score(
     resume: bool = False,
     retry_failed: bool = False,
     language: str | None = None,
+    doc_id_pattern: str | None = None,
     fallback: str | None = None,
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
@@ -135,6 +137,7 @@ def ask_and_score(
         choose_metrics(
             metrics,
             language=language,
+            doc_id=doc_id_pattern,
             fallback=fallback,
             model=embedding_model,
             base_url=embedding_base_url,
@@ -144,7 +147,7 @@ def ask_and_score(
     output_dir = on_disk(location(output_dir), "asking a system")
     asked_of = open_target(target, timeout=timeout)
     _check_budget(budget, asked_of)
-    reading = Reading(encoding, quotes, delimiter, max_field, split)
+    reading = Reading(encoding, quotes, delimiter, max_field, split, decimal)
     data = Dataset.read(dataset, reading, columns or {}, repeats, limit)
     asking = Asking(judge, Path(output_dir), retry_failed, progress)
     _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)
@@ -319,12 +322,19 @@ def _answered(
         if name == "answer" or name in needed or any(getattr(row, name, None) is not None for row in replies)
     ]
     left = iter(replies)
+    others: dict[str, str] | None = None
     for batch in batches:
         rows = [next(left) for _ in range(len(batch))]
         answered = {name: [_cell(row, name) for row in rows] for name in names}
+        others = own_columns(replies, batch.columns) if others is None else others
+        answered |= {name: [_own_cell(row, key) for row in rows] for key, name in others.items()}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch({**batch.columns, **answered, "error": errors}, batch.lines, causes)
+
+
+def _own_cell(reply: Answer | Failure, key: str) -> str | None:
+    return reply.columns.get(key) if isinstance(reply, Answer) else None
 
 
 def _cell(reply: Answer | Failure, name: str) -> Any:

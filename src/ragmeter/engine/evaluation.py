@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow.parquet as pq
 
@@ -32,7 +32,8 @@ from ragmeter.engine.parts import (
 from ragmeter.engine.pools import pool_of
 from ragmeter.engine.results import UNNAMED, Evaluation
 from ragmeter.engine.scoring import watched
-from ragmeter.errors import InputError, Interrupted, UnknownNameError
+from ragmeter.errors import InputError, Interrupted, UnknownNameError, UsageError
+from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
@@ -73,8 +74,10 @@ def evaluate(
     encoding: str | None = None,
     quotes: bool = True,
     delimiter: str | None = None,
+    decimal: str | None = None,
     max_field: float = MAX_FIELD,
     split: str | None = None,
+    missing: Literal["zero"] | None = None,
     interval: str = AUTO,
     cluster: str | None = AUTO,
     level: float = 0.95,
@@ -97,14 +100,16 @@ def evaluate(
     folder's, or a pattern: of such a data set, and of what is in a store, the columns that the metrics need are read,
     and those in `keep_columns`, "all" of them if it says so. `columns` maps the table's names to yours: `{"answer":
     "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB; `split` names a
-    part of a BEIR folder or of a `DatasetDict`. `embedding_model`,
-    `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see `semantic_similarity`. `interval` is
-    "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca"; `cluster` names the column
-    whose values tell which rows belong together, None says that all are apart, and "auto" takes conversations of
-    several turns and questions that were asked several times. `judge` is the language model behind metrics such as
-    `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in `output_dir/judge.journal.sqlite`, so that the same
-    answer is paid for once, and `retry_failed` asks again about rows that got no verdict. With `run`, the run is kept
-    as `output_dir/run`; {n} in its name is the next free number, {date} and {time} say when. An older run of that name
+    part of a BEIR folder or of a `DatasetDict`. With `missing="zero"`, a question of the reference that no result
+    answers counts as one for which nothing was retrieved, as with trec_eval's -c; else it is in no mean.
+    `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see
+    `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap"
+    or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all are apart, and
+    "auto" takes conversations of several turns and questions that were asked several times. `judge` is the language
+    model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in
+    `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
+    rows that got no verdict. With `run`, the run is kept as `output_dir/run`; {n} in its name is the next free number,
+    {date} and {time} say when. An older run of that name
     is replaced; one with a judge's replies only if this judge gives them again from the journal, or `replace` is true.
     `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), "auto" (the command's:
     processes for `offline_...` and many rows, else threads), or an object with `submit()` as those of
@@ -127,9 +132,16 @@ def evaluate(
             prefix=embedding_prefix,
         )
     )
-    reading = Reading(encoding, quotes, delimiter, max_field, split)
+    reading = Reading(encoding, quotes, delimiter, max_field, split, decimal)
     keep = None if judge is not None else columns_to_keep(keep_columns, confidence)
-    data = Data.open(results, reference, columns=columns, reading=reading, keep=keep)
+    data = Data.open(
+        results,
+        reference,
+        columns=columns,
+        reading=reading,
+        keep=keep,
+        missing_as_zero=read_missing(missing, reference),
+    )
     folder = location(output_dir)
     asking = Asking(judge, journals_of(folder), retry_failed, progress)
     if run is None:
@@ -146,6 +158,17 @@ def evaluate(
                 scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
                 return _keep_parts(data, *scored, path, confidence)
             return _evaluate(data, chosen, asking, path, confidence, workers)
+
+
+def read_missing(missing: str | None, reference: Any) -> bool:
+    """Whether questions without a result count as 0."""
+    if missing is None:
+        return False
+    if missing != "zero":
+        raise UnknownNameError("value of missing", str(missing), ["zero"])
+    if reference is None:
+        raise UsageError(f"{option('missing', missing)} has no effect without a reference", hint="leave it out")
+    return True
 
 
 def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:
@@ -215,7 +238,7 @@ def _evaluate(
             path,
             rows,
             metrics,
-            manifest=lambda: {"inputs": data.signature(), "columns": data.mapping, **filled.manifest},
+            manifest=lambda: {**data.described(), **filled.manifest},
             summary=lambda: {"join": data.join_counts(), **data.noted(), **filled.summary},
             confidence=confidence,
             executor=executor,
@@ -230,9 +253,10 @@ def _keep_parts(
     metrics = plan.job.metrics
     summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
     how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
-    results = results_of(how, scores, numbers, counted.left_out(), summaries.abstained, counted.cautions())
+    cautions = {**counted.cautions(), **summaries.document_ids(metrics, scores)}
+    results = results_of(how, scores, numbers, counted.left_out(), summaries.abstained, cautions)
     check_scores(path, results)
-    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": results["statistics"]}
+    more = {**data.described(), "statistics": results["statistics"]}
     documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
     summary = {"run": path.name, **results, **documents}
     run = keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary)
@@ -254,7 +278,7 @@ def _score_in_memory(
             summary = score_into(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
-    more = {"inputs": data.signature(), "columns": data.mapping, "statistics": summary["statistics"], **filled.manifest}
+    more = {**data.described(), "statistics": summary["statistics"], **filled.manifest}
     manifest = signature(metrics, name, more)
     run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **data.noted(), **filled.summary})
     return Evaluation(run, embedders.used(), filled.judging)

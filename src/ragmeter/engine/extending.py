@@ -88,8 +88,8 @@ def extend(
         if Run(run.place).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
-        how = Confidence.of(manifest.get("statistics") or {})
-        computed = {name: metric.as_dict() for name, metric in writer.summaries(how)[1].items()}
+        summaries = writer.summaries(Confidence.of(manifest.get("statistics") or {}))[1]
+        computed = {name: metric.as_dict() for name, metric in summaries.items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         abstained = writer.abstentions()
         judges = _with_judges(_judges_with_usage(summary), filled.summary.pop("judges", {}))
@@ -109,7 +109,7 @@ def extend(
                 **({"abstained": abstained} if abstained else {}),
                 **({"judges": judges} if judges else {}),
                 **filled.summary,
-                **writer.cautions(),
+                **(writer.cautions() | writer.document_ids(summaries)),
             },
         )
         if was_in_parts and isinstance(new.path, Path):  # its table is one file now

@@ -86,9 +86,9 @@ def score_into(
         scored = score_batches(batches, metrics, embedders=embedders, executor=executor)
         for _ in in_order(lambda batch: pool.submit(writer.write, batch), scored, 1):
             pass
-    return results_of(
-        *writer.summaries(confidence), writer.numbers(), writer.left_out, writer.abstentions(), writer.cautions()
-    )
+    how, summaries = writer.summaries(confidence)
+    cautions = {**writer.cautions(), **writer.document_ids(summaries)}
+    return results_of(how, summaries, writer.numbers(), writer.left_out, writer.abstentions(), cautions)
 
 
 def results_of(
@@ -97,7 +97,7 @@ def results_of(
     numbers: Mapping[str, Mapping[str, float]],
     left_out: Mapping[str, int],
     abstained: Mapping[str, int],
-    cautions: Mapping[str, int],
+    cautions: Mapping[str, Any],
 ) -> dict[str, Any]:
     """What a summary says of the scores."""
     return {

@@ -75,6 +75,7 @@ class Job:
     """What is the same for all parts of a run. `columns` are those of its table; `folder` is where parts are put.
 
     `buckets`: the reference was partitioned into so many; 0 if it fits a worker. `judged`: what a judge fills.
+    `missing_as_zero`: a question without a result counts as one for which nothing was retrieved.
     """
 
     version: str
@@ -88,6 +89,7 @@ class Job:
     reference: ReferenceFiles | None = None
     buckets: int = 0
     judged: JudgedColumns | None = None
+    missing_as_zero: bool = False
 
     @property
     def own_columns(self) -> list[str]:
@@ -144,7 +146,9 @@ def score_unused(job: bytes, number: int, used: bytes) -> PartDone:
         gold = reference_of(job).for_part()
         gold.used = set(np.flatnonzero(from_bits(used)).tolist())
         counts = JoinCounts()
-        done = write_part(job, number, gold.unused(work.own_columns, counts), counts)
+        done = write_part(
+            job, number, gold.unused(work.own_columns, counts, missing_as_zero=work.missing_as_zero), counts
+        )
     return done
 
 

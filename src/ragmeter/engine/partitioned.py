@@ -19,11 +19,11 @@ from ragmeter.engine.part_work import ASIDE, Job, PartDone, put_bytes, unpickled
 from ragmeter.engine.qid_hashes import hashes_of
 from ragmeter.io.arrow import array_of
 from ragmeter.io.columns import Typed
-from ragmeter.io.join import JoinCounts, Reference, duplicate, no_qid, require_qid
+from ragmeter.io.join import JoinCounts, Reference, duplicate, no_qid, require_qid, without_result
 from ragmeter.io.locations import Location
 from ragmeter.io.pieces import Part, open_part
 from ragmeter.runs.layout import reading
-from ragmeter.table import NO_RESULT, QID, Batch
+from ragmeter.table import QID, Batch
 
 #: Columns of the reference's rows on their way: the row in its part, and the line in its file.
 _ROW, _LINE = "\0row", "\0line"
@@ -125,7 +125,7 @@ def _left(job: Job, part: Part, rows: Any, counts: JoinCounts) -> Iterator[Batch
             given = {name: [column[place] for place in inside.tolist()] for name, column in batch.columns.items()}
             columns = {name: given.get(name, missing) for name in job.columns}
             counts.reference_only.add(columns[QID])
-            yield Batch(columns, causes=[NO_RESULT] * len(inside))
+            yield without_result(columns, len(inside), as_zero=job.missing_as_zero)
 
 
 def _reference(job: Job, part: Part) -> Typed:

@@ -105,7 +105,8 @@ class Plan:
         wanted = data.wanted(metrics)
         gold = () if reference is None else reference.files
         made_of = (ragmeter.__version__, mapping, sorted(wanted or ()), reading, columns, parts, gold)
-        fingerprint = hashlib.sha256(repr((*made_of, _described(metrics))).encode()).hexdigest()[:16]
+        made_of_all = (*made_of, _described(metrics), data.missing_as_zero)
+        fingerprint = hashlib.sha256(repr(made_of_all).encode()).hexdigest()[:16]
         job = Job(
             ragmeter.__version__,
             tuple(metrics),
@@ -118,6 +119,7 @@ class Plan:
             reference,
             0 if judged is not None else _number_of_buckets(gold),  # who asks has read all of it
             judged,
+            data.missing_as_zero,
         )
         return cls(job, parts, cut(gold, reading, PART_BYTES) if job.buckets else [], has_qid, fingerprint)
 

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 from ragmeter import naming
 from ragmeter.errors import UsageError
-from ragmeter.hints import option
+from ragmeter.hints import for_python, option
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.numbers import scored
+from ragmeter.show.sentences.ids import id_lines, never_match_lines
 from ragmeter.show.sentences.metrics import bracketed, within
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 from ragmeter.stats.summary import MetricSummary, bounds_of_mean
@@ -89,11 +90,15 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        lines = [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
+        lines = [*map(for_python, never_match_lines(self.summary))]
+        lines += [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
+        lines += map(for_python, id_lines(self.summary))
         return "\n".join([f"<{type(self).__name__}, rows: {self.summary['n_rows']}>", *lines])
 
     def _repr_html_(self) -> str:
-        return html_lines(f"{self.name}, rows: {self.summary['n_rows']:,}") + summaries_html(self.metrics)
+        never_match, others = (map(for_python, lines(self.summary)) for lines in (never_match_lines, id_lines))
+        first = html_lines(f"{self.name}, rows: {self.summary['n_rows']:,}", *never_match)
+        return first + summaries_html(self.metrics) + html_lines(*others)
 
     def _table(self, name: str) -> Any:
         return self.rows if name == "rows" else arrow_table(summary_records(self.metrics))

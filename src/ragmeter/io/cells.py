@@ -19,6 +19,7 @@ from ragmeter.passages import is_object, passage_text
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 #: Whole numbers beyond these may have more digits than Python writes.
 _SMALLEST, _LARGEST = -(10**18), 10**18
+_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(\.\d{3})+\s*")
 _NO_COMMA = re.compile(r"""['"]\s+['"]""")
 
 
@@ -73,10 +74,17 @@ def whole(text: str) -> str:
     return text if text.isascii() else _LONE_SURROGATE.sub("\ufffd", text)
 
 
-def as_number(value: Any) -> float | None:
-    """A cell as a finite number, given as a number or as text; an empty cell is None."""
+def as_number(value: Any, decimal: str = ".") -> float | None:
+    """A cell as a finite number, given as a number or as text; an empty cell is None.
+
+    With a comma as the decimal mark, points are between thousands: `1.234,5`.
+    """
     if is_missing(value) or (isinstance(value, str) and not value.strip()):
         return None
+    if decimal == "," and isinstance(value, str):
+        if "," not in value and not _THOUSANDS.fullmatch(value):
+            return as_number(value)
+        value = value.replace(".", "").replace(",", ".")
     try:
         number = float(value)
     except (TypeError, OverflowError) as error:

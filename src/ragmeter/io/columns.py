@@ -9,20 +9,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
 from ragmeter.hints import column_option, option
 from ragmeter.io.batches import check_columns, row_place
-from ragmeter.io.cells import CellError, NotAListError, as_list, as_number, as_text, is_clean, shown, texts_of
+from ragmeter.io.cells import (
+    CellError,
+    NotAListError,
+    as_list,
+    as_number,
+    as_text,
+    is_clean,
+    is_missing,
+    items_of,
+    shown,
+    texts_of,
+)
 from ragmeter.io.objects import Passages, read_documents, read_gold_documents, read_passages
 from ragmeter.io.openinference import NOTE, has_spans, rows_of_spans
 from ragmeter.io.paths import split_path, value_at
 from ragmeter.io.source import Source
-from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, recognise
+from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, recognise, weak_lists
 from ragmeter.io.tools import Known, heads_of, known_file
+from ragmeter.passages import passage_text
 from ragmeter.table import (
     CONTEXT_DETAILS,
     LIST_COLUMNS,
@@ -36,7 +48,10 @@ from ragmeter.table import (
 )
 from ragmeter.text_columns import ListsOfOne, TextColumn
 
+#: So many cells are looked at to see what a column has.
+_LOOKED_AT = 50
 _LIST_BEGINS = re.compile(r"""\s*\[\s*["']""").match
+_WITH_COMMA = re.compile(r"\s*[-+]?[\d.]*,\d+\s*").fullmatch
 
 #: Metrics that compare ids of documents, and those that need passages and a judge instead.
 _JUDGED_TWINS = {"context_precision": "llm_context_precision", "context_recall": "context_claim_recall"}
@@ -117,7 +132,13 @@ class Typed:
         known = known_file(batch, self.role, self.mapping, recognised)
         if known.note:
             self.source.say(known.note)
-        return known
+        weak = weak_lists([title for title in batch.columns if title not in self.mapping.values()], self.role)
+        not_meant = known.not_meant | {title for title, name in weak.items() if not _fits(name, batch.columns[title])}
+        read_as = recognised(not_meant)
+        for title, name in weak.items():
+            if read_as.get(name) == title and name not in {**known.mapping, **self.mapping}:
+                self.source.say(f"{name} = {title}")
+        return replace(known, not_meant=not_meant)
 
     def _columns(self, name: str, title: str, batch: Batch, names: Collection[str]) -> dict[str, Column]:
         """The column of this name, and those that objects in its cells fill."""
@@ -176,10 +197,13 @@ class Typed:
         numbers: list[float | None] = []
         for value, line in zip(column, batch.lines, strict=True):
             try:
-                numbers.append(as_number(value))
+                numbers.append(as_number(value, self.source.decimal))
             except ValueError:
+                with_comma = isinstance(value, str) and self.source.decimal == "." and _WITH_COMMA(value)
                 raise InputError(
-                    f"column {title!r}: {shown(value)} is not a number", **row_place(self.name_of(batch), line)
+                    f"column {title!r}: {shown(value)} is not a number",
+                    **row_place(self.name_of(batch), line),
+                    hint=f"if that is a decimal comma, add {option('decimal', ',')}" if with_comma else "",
                 ) from None
         return numbers
 
@@ -197,6 +221,19 @@ class Typed:
                     hint="write a list as JSON, [\"a\", \"b\"], or as Python does, ['a', 'b']" if is_list else "",
                 ) from None
         return cells
+
+
+def _fits(name: str, column: Column) -> bool:
+    """Whether the first cells are lists of passages, or of documents that have ids."""
+    cells = [value for value in column[:_LOOKED_AT] if not is_missing(value) and value != ""]
+    try:
+        items = [item for cell in cells for item in items_of(cell) or ()]
+        if name != "contexts":
+            for cell in cells:
+                read_documents(cell)
+        return bool(cells) and (name != "contexts" or all(passage_text(item) is not None for item in items))
+    except CellError:
+        return False
 
 
 def _reference(value: object) -> list[str] | None:

@@ -32,7 +32,8 @@ class Data:
     """The results and perhaps a reference: their sources and the mapping of their columns.
 
     `repeated`: several results may have one qid. `keep` are the columns of a data set that are read beside those that
-    the metrics need; None reads all.
+    the metrics need; None reads all. `missing_as_zero`: a question that no result answers counts as one for which
+    nothing was retrieved.
     """
 
     results: Source
@@ -41,6 +42,7 @@ class Data:
     counts: JoinCounts
     repeated: bool = False
     keep: frozenset[str] | None = None
+    missing_as_zero: bool = False
 
     @classmethod
     def open(
@@ -52,12 +54,13 @@ class Data:
         reading: Reading = Reading(),  # noqa: B008 - frozen
         repeated: bool = False,
         keep: frozenset[str] | None = None,
+        missing_as_zero: bool = False,
     ) -> Data:
         """Open both sources; raises if one is missing."""
         mapping = dict(columns or {})
         check_mapping(mapping)
         gold = None if reference is None else open_source(reference, reading, what="reference")
-        data = cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated, keep)
+        data = cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated, keep, missing_as_zero)
         if reference is results or data._is_one_file():
             warnings.warn(
                 f"the results and the reference are the same ({data.results.name}): answers that are compared with "
@@ -102,7 +105,8 @@ class Data:
         else:
             results = Typed(self.results, "results", self.mapping, wanted)
             reference = Typed(self.reference, "reference", self.mapping, wanted)
-            rows = joined(results, reference, self.counts, repeated=self.repeated)
+            how = {"repeated": self.repeated, "missing_as_zero": self.missing_as_zero}
+            rows = joined(results, reference, self.counts, **how)
             if _CONTEXTS in {*(name for metric in metrics for name in metric.needs_of_table), *(more or {})}:
                 rows = self._with_contexts(rows, results, self.reference)
         first = True
@@ -179,6 +183,11 @@ class Data:
                 keys = keys_of(within[0])
                 reason, hint = f"no row has {title!r}", f"there are {', '.join(keys)}" if keys else "it has no objects"
             raise ColumnError(f"{column_option(name, title)}: {reason}", file=sources[0].name, hint=hint)
+
+    def described(self) -> dict[str, Any]:
+        """For a manifest: the inputs, and how they were understood."""
+        missing = {"missing": "zero"} if self.missing_as_zero else {}
+        return {"inputs": self.signature(), "columns": self.mapping, **missing}
 
     def signature(self) -> dict[str, Any]:
         """What identifies the inputs."""

@@ -1,12 +1,13 @@
-"""Rows that Python has in memory: a list of dicts, a generator of them, a dict of lists, a Dataset of Hugging Face.
+"""Rows that Python has in memory: dicts in a list or a generator, a dict of lists, a Dataset of Hugging Face.
 
-A Dataset is known by what it has, so that `datasets` need not be installed.
+In place of a dict stands any object with attributes, such as DeepEval's LLMTestCase or a sample of Ragas. A Dataset is
+known by what it has, so that `datasets` need not be installed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from typing import Any
 
@@ -36,12 +37,30 @@ def rows_of(data: Any, what: str, split: str | None) -> Rows | None:
         return Rows(lambda: batches_of_records(numbered(_dicts(data, what)), what), count)
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         return None
+    if hasattr(data, "to_pandas"):
+        return None  # it says itself what its columns are
     rows = data if isinstance(data, Sequence) else list(data)  # a generator can be read only once
     if not all(isinstance(row, Mapping) for row in rows):
-        return None
+        records = [_record(row) for row in rows]
+        if any(record is None for record in records):
+            return None
+        rows = [record for record in records if record is not None]
     if not rows:
         raise InputError("the list has no rows", file=what)
     return Rows(lambda: batches_of_records(numbered(rows), what), len(rows))
+
+
+def _record(item: Any) -> Mapping[str, Any] | None:
+    """A dict as it is, an object's public attributes by their names; None for what has none."""
+    if isinstance(item, Mapping):
+        return item
+    if isinstance(item, type) or callable(item):
+        return None
+    if is_dataclass(item):
+        names = [field.name for field in fields(item)]
+    else:
+        names = list(getattr(item, "_fields", ()) or getattr(item, "__dict__", ()))
+    return {name: getattr(item, name) for name in names if isinstance(name, str) and name[:1] != "_"} or None
 
 
 def _is_dataset(data: Any) -> bool:

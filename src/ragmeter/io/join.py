@@ -5,7 +5,7 @@ Rows without a partner stay in the table: a question without a result counts as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +16,7 @@ from ragmeter.errors import ColumnError, InputError
 from ragmeter.hints import column_option
 from ragmeter.io.batches import ROWS, row_place
 from ragmeter.io.columns import Typed
-from ragmeter.table import GOLD_COLUMNS, NO_RESULT, QID, Batch
+from ragmeter.table import GOLD_COLUMNS, NO_RESULT, QID, Batch, Column
 
 #: The most unmatched ids that are listed; the others are only counted.
 _NAMED = 20
@@ -44,6 +44,13 @@ class JoinCounts:
     reference_only: Unmatched = field(default_factory=Unmatched)
 
 
+def without_result(columns: Mapping[str, Column], rows: int, *, as_zero: bool) -> Batch:
+    """Questions that no result answers: rows that failed, or rows for which nothing was retrieved, which score 0."""
+    if as_zero and "retrieved" in columns:
+        return Batch({**columns, "retrieved": [[] for _ in range(rows)]})
+    return Batch(columns, causes=[NO_RESULT] * rows)
+
+
 def rows_of(results: Typed, *, repeated: bool = False) -> Iterator[Batch]:
     """The rows of a single source. Without a qid column, a row's number is its qid; `repeated` allows duplicates."""
     seen = _Seen(results, repeated)
@@ -57,10 +64,13 @@ def rows_of(results: Typed, *, repeated: bool = False) -> Iterator[Batch]:
         yield batch
 
 
-def joined(results: Typed, reference: Typed, counts: JoinCounts, *, repeated: bool = False) -> Iterator[Batch]:
+def joined(
+    results: Typed, reference: Typed, counts: JoinCounts, *, repeated: bool = False, missing_as_zero: bool = False
+) -> Iterator[Batch]:
     """The rows of both sources, those of the results first and in their order.
 
-    `repeated` allows several results of one qid; each gets the reference of that qid.
+    `repeated` allows several results of one qid; each gets the reference of that qid. `missing_as_zero`: a question
+    without a result counts as one for which nothing was retrieved.
     """
     gold = Reference(reference, results)
     seen = _Seen(results, repeated)
@@ -72,7 +82,7 @@ def joined(results: Typed, reference: Typed, counts: JoinCounts, *, repeated: bo
         columns = columns or list(batch.columns)
     if counts.matched == 0:
         raise nothing_in_common(results.source.name, reference.source.name, counts.results_only.qids, list(gold.rows))
-    yield from gold.unused(columns, counts)
+    yield from gold.unused(columns, counts, missing_as_zero=missing_as_zero)
 
 
 def with_reference(batch: Batch, gold: Reference, counts: JoinCounts) -> Batch:
@@ -127,14 +137,15 @@ class Reference:
         part.used = set()
         return part
 
-    def unused(self, columns: Sequence[str], counts: JoinCounts) -> Iterator[Batch]:
-        """The questions without a result, as rows that failed."""
+    def unused(self, columns: Sequence[str], counts: JoinCounts, *, missing_as_zero: bool = False) -> Iterator[Batch]:
+        """The questions without a result."""
         unused = [place for place in self.rows.values() if place not in self.used]
         for begin in range(0, len(unused), ROWS):
             places = unused[begin : begin + ROWS]
             missing: list[Any] = [None] * len(places)
             given = {name: [column[place] for place in places] for name, column in self.columns.items()}
-            batch = Batch({name: given.get(name, missing) for name in columns}, causes=[NO_RESULT] * len(places))
+            own = {name: given.get(name, missing) for name in columns}
+            batch = without_result(own, len(places), as_zero=missing_as_zero)
             counts.reference_only.add(batch.columns[QID])
             yield batch
 

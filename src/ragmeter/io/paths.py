@@ -14,6 +14,7 @@ from typing import Any
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
 _EVERY = "*"
+_KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
 
 
 def split_path(path: str, titles: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
@@ -89,6 +90,43 @@ def _through_list(value: Any, steps: Sequence[str]) -> tuple[list[Any], bool]:
     rest = rest if step == _EVERY else steps
     inner = ([None] if item is None else _walk(item, rest)[0] for item in value)
     return [item for items in inner for item in items], True
+
+
+def missing_at(value: Any, steps: Sequence[str]) -> str | None:
+    """What is there instead of a path's next step, in words; None if all of the path is there.
+
+    A null at its end, and an empty list on the way, say that there is nothing: the path is there.
+    """
+    walked = ""
+    while steps:
+        value = decoded(value)
+        if not value and (isinstance(value, list | tuple) or steps[0] == _EVERY):
+            return None
+        if isinstance(value, Mapping):
+            size = next((size for size in range(len(steps), 0, -1) if ".".join(steps[:size]) in value), 0)
+            if not size:
+                return f"{walked or 'the reply'} has {', '.join(map(str, value)) or 'no keys'}"
+            walked = ".".join(filter(None, (walked, *steps[:size])))
+            value, steps = value[".".join(steps[:size])], steps[size:]
+        elif isinstance(value, list | tuple):
+            return _missing_in_list(value, steps, walked)
+        else:
+            return f"{walked or 'the reply'} is {_KINDS.get(type(value), type(value).__name__)}"
+    return None
+
+
+def _missing_in_list(values: Sequence[Any], steps: Sequence[str], walked: str) -> str | None:
+    step, rest = steps[0], steps[1:]
+    if step.isdecimal():
+        items = values[int(step) : int(step) + 1]
+    else:
+        items, rest = [item for item in values if item is not None], rest if step == _EVERY else steps
+    reasons = [missing_at(item, rest) for item in items]
+    if not reasons:
+        return None if step == _EVERY else f"{walked or 'the reply'} is a list of {len(values):,}"
+    if None in reasons:
+        return None
+    return (reasons[0] or "").replace("the reply", f"each of {walked or 'the reply'}", 1)
 
 
 def decoded(value: Any) -> Any:

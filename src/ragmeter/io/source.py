@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 
-from ragmeter.errors import InputError, UsageError
+from ragmeter.errors import InputError, UsageError, errors_of
 from ragmeter.hints import option
 from ragmeter.io import beir, delimited, in_memory, jsons, parquet, trec
 from ragmeter.io.batches import ROWS
@@ -34,6 +34,7 @@ _WHICH = f"say which with {option('encoding')}"
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_SPREADSHEETS = frozenset({".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers"})
 Opener = Callable[[], BinaryIO]
 FORMATS = "csv, tsv, json, jsonl, parquet, or a run or qrels of TREC, plain or compressed (.gz, .zst)"
 
@@ -45,7 +46,7 @@ class Source:
     `n_rows` is None where the number of rows is not known without reading them. `files` are those of a data set, be it
     a folder, a pattern or what is in a store; of a data set, `some` reads those columns alone that are chosen.
     `notes` say how the data was understood, where that could be otherwise; reading adds to them. `passages` gives the
-    texts of documents by their ids, where the data has them.
+    texts of documents by their ids, where the data has them. `decimal` is the mark in numbers that are texts.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Source:
     some: Callable[[Choose], Iterator[Batch]] | None = None
     notes: list[str] = field(default_factory=list)
     passages: Callable[[Collection[str]], dict[str, str]] | None = None
+    decimal: str = "."
 
     def say(self, text: str) -> None:
         """Add a note; reading again adds nothing."""
@@ -83,6 +85,7 @@ class Reading:
 
     `max_field` is the most that a row may take, or a JSON document, in MiB. `split` is the part of a data set to read
     that has several under names: `test` of a BEIR folder, of a `DatasetDict`, or of a JSON object with lists of rows.
+    `decimal` is the mark in numbers of csv and tsv files, a point or a comma.
     """
 
     encoding: str | None = None
@@ -90,6 +93,7 @@ class Reading:
     delimiter: str | None = None
     max_field: float | None = None
     split: str | None = None
+    decimal: str | None = None
 
 
 def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results") -> Source:  # noqa: B008 - frozen
@@ -107,10 +111,15 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
         )  # a stream is read once
     if (rows := in_memory.rows_of(data, what, reading.split)) is not None:
         return Source(what, None, rows.batches, rows.count)
+    if callable(to_pandas := getattr(data, "to_pandas", None)) and not isinstance(data, type):
+        with errors_of(f"to_pandas() of {type(data).__name__}"):
+            frame = to_pandas()
+            n_rows = len(frame)
+        return Source(what, None, partial(_read_frame, partial(_arrow, frame, what), what), n_rows)
     raise UsageError(
         f"can't read rows from {type(data).__name__}",
-        hint="give a path, a list or a generator of dicts, a dict of lists, a pandas, polars or Arrow frame, or a "
-        "Dataset of Hugging Face",
+        hint="give a path, a list or a generator of dicts or of objects with attributes, a dict of lists, a pandas, "
+        "polars or Arrow frame, or a Dataset of Hugging Face",
     )
 
 
@@ -118,6 +127,8 @@ def checked(reading: Reading) -> Reading:
     """The same with the codec's own name; an error for one that does not exist, and for a delimiter that is none."""
     if reading.delimiter is not None and (len(reading.delimiter) != 1 or reading.delimiter in '"\r\n'):
         raise UsageError(f"a delimiter is one character, not {reading.delimiter!r}")
+    if reading.decimal not in (None, ".", ","):
+        raise UsageError(f"a decimal mark is a point or a comma, not {reading.decimal!r}")
     return reading if reading.encoding is None else replace(reading, encoding=_text_encoding(reading.encoding))
 
 
@@ -150,7 +161,13 @@ def data_set(name: str, path: Location, files: Sequence[DataFile], reading: Read
         for file in files:
             yield from of_data_set(open_file(file.location, reading, choose=choose), file)
 
-    return Source(name, path, partial(some, None), None, tuple(files), some)
+    return Source(name, path, partial(some, None), None, tuple(files), some, decimal=_decimal(files, reading))
+
+
+def _decimal(files: Sequence[DataFile], reading: Reading) -> str:
+    """The decimal mark of texts in these files; JSON and Parquet have numbers of their own."""
+    has_cells = any(format_of(file.location) in _DELIMITERS for file in files)
+    return (reading.decimal or ".") if has_cells else "."
 
 
 def of_data_set(source: Source, file: DataFile) -> Iterator[Batch]:
@@ -211,12 +228,15 @@ def open_file(
     elif kind := _trec_kind(name, opened, encoding):
         read = trec.reader(kind, name, limit, say)
     else:
-        raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=f"it should be {FORMATS}")
+        sheet = "save the sheet as CSV (UTF-8) in your spreadsheet program; " if ending in _SPREADSHEETS else ""
+        hint = f"{sheet}it should be {FORMATS}"
+        raise InputError(f"can't tell the format from the ending {ending!r}", file=name, hint=hint)
     if span is not None:
         opened = partial(open_span, path, span)
     may_be_empty = span is not None
     batches = partial(_read_text, name, opened, encoding, read, may_be_empty=may_be_empty)
-    return Source(name, known_path, batches, notes=notes)
+    decimal = "." if delimiter is None else reading.decimal or "."
+    return Source(name, known_path, batches, notes=notes, decimal=decimal)
 
 
 def _read_once(path: Location) -> bytes:

@@ -18,18 +18,23 @@ Role = Literal["both", "results", "reference"]
 _GOLD_ANSWER = (
     "reference", "references", "ground_truth", "ground_truths", "golden_answer", "golden_answers", "gold_answer",
     "gold_answers", "gt_answer", "reference_answer", "expected_answer", "expected_output", "ans_full",
+    "respuesta_esperada", "respuesta_correcta", "respuesta_de_referencia",
 )  # fmt: skip
 _GOLD_DOCUMENTS = (
     "relevant", "relevant_ids", "gold_doc_ids", "gold_document_ids", "golden_doc_ids", "gold_docs",
-    "reference_context_ids",
+    "reference_context_ids", "gold_documents",
 )  # fmt: skip
 _RETRIEVED_DOCUMENTS = (
     "retrieved", "retrieved_ids", "retrieved_doc_ids", "retrieved_document_ids", "retrieved_docs",
-    "retrieved_context_ids",
+    "retrieved_context_ids", "sources",
 )  # fmt: skip
+#: Titles that are known only where no other title of a file is: they may be columns of the user's own.
+_WEAK = frozenset({"pregunta", "respuesta", "respuesta_esperada", "respuesta_correcta", "respuesta_de_referencia"})
+#: The same, of columns of documents or passages; known only where the cells are lists of such.
+_WEAK_LISTS = frozenset({"gold_documents", "sources", "chunks"})
 _SHARED = {
     "qid": ("qid", "question_id", "query_id", "interaction_id", "id"),
-    "question": ("question", "query", "user_input"),
+    "question": ("question", "query", "user_input", "pregunta"),
     "session_id": ("session_id",),
     "reference_claims": ("reference_claims", "gt_answer_claims"),
 }
@@ -42,8 +47,9 @@ _OF_RESULTS = {
         "response",
         "prediction",
         "actual_output",
+        "respuesta",
     ),
-    "contexts": ("contexts", "retrieved_contexts", "retrieved_context", "retrieval_context", "context"),
+    "contexts": ("contexts", "retrieved_contexts", "retrieved_context", "retrieval_context", "context", "chunks"),
     "error": ("error",),
     "system_name": ("system_name", "system"),
     "latency_ms": ("latency_ms", "total_time_ms"),
@@ -64,7 +70,7 @@ _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     },
     "results": _SHARED | _OF_RESULTS | {"retrieved": (*_RETRIEVED_DOCUMENTS, "doc_ids", "document_ids")},
     "reference": _SHARED
-    | {"reference": (*_GOLD_ANSWER, "answer"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
+    | {"reference": (*_GOLD_ANSWER, "answer", "respuesta"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
 }
 #: The columns that a title may be mapped to.
 MAPPED_COLUMNS = tuple(_ALIASES["both"])
@@ -76,7 +82,7 @@ def by_alias(titles: Sequence[str], role: Role) -> dict[str, str]:
     """The first title that is known by itself, for each of the table's columns that has one."""
     titles_by_alias = {alias(title): title for title in reversed(titles)}
     matches = {
-        name: [titles_by_alias[other] for other in aliases if other in titles_by_alias]
+        name: _meant(name, [titles_by_alias[other] for other in aliases if other in titles_by_alias])
         for name, aliases in _ALIASES[role].items()
     }
     return {name: present[0] for name, present in matches.items() if present}
@@ -84,7 +90,15 @@ def by_alias(titles: Sequence[str], role: Role) -> dict[str, str]:
 
 def is_title(text: str) -> bool:
     """Whether a column of this title is known."""
-    return any(alias(text) in aliases for names in _ALIASES.values() for aliases in names.values())
+    known = alias(text)
+    return known not in _WEAK_LISTS and any(known in own for names in _ALIASES.values() for own in names.values())
+
+
+def weak_lists(titles: Sequence[str], role: Role) -> dict[str, str]:
+    """The titles that are known only where their cells are lists of documents or passages, with the table's names."""
+    weak = {title: alias(title) for title in titles if alias(title) in _WEAK_LISTS}
+    names = {other: name for name, aliases in _ALIASES[role].items() for other in aliases}
+    return {title: names[other] for title, other in weak.items() if other in names}
 
 
 def recognise(
@@ -128,7 +142,8 @@ def recognise(
 
 def _meant(name: str, titles: list[str]) -> list[str]:
     """Those of the titles for a column that are meant: the column's own name, or else its name in other letters."""
-    return [title for title in titles if title == name] or [title for title in titles if alias(title) == name] or titles
+    own = [title for title in titles if title == name] or [title for title in titles if alias(title) == name]
+    return own or [title for title in titles if alias(title) not in _WEAK | _WEAK_LISTS] or titles
 
 
 def alias(title: str) -> str:

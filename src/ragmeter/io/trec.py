@@ -21,7 +21,7 @@ from ragmeter.errors import InputError
 from ragmeter.io.batches import ROWS
 from ragmeter.io.blocks import Continued, TooLongError, blocks_of_lines, decoded
 from ragmeter.io.limits import Limit
-from ragmeter.table import QID, RELEVANCE_GRADES, RETRIEVED_SCORES, Batch
+from ragmeter.table import IDS_AS_WRITTEN, QID, RELEVANCE_GRADES, RETRIEVED_SCORES, Batch
 
 Kind = Literal["run", "qrels"]
 #: Bytes that are looked at to tell what a file is.
@@ -46,8 +46,10 @@ def kind_of(head: bytes, encoding: str = "utf-8", *, strict: bool = False) -> Ki
         return None
     if all(len(fields) == 6 and _is_number(fields[4]) for fields in lines):
         return "run"
-    if all(len(fields) == 4 and _as_grade(fields[3]) is not None for fields in lines):
-        return "qrels"
+    if all(len(fields) == 4 and _is_number(fields[3]) for fields in lines):
+        # a grade that is no whole number is an error of its line, in a file that is surely of this form
+        is_sure = all(fields[1].upper() in ("Q0", "0") for fields in lines)
+        return "qrels" if is_sure or all(_as_grade(fields[3]) is not None for fields in lines) else None
     return None
 
 
@@ -111,6 +113,7 @@ def _read_run(
         QID: list(queries),
         "retrieved": [documents for documents, _ in ordered],
         RETRIEVED_SCORES: [json.dumps(scores) for _, scores in ordered],
+        IDS_AS_WRITTEN: ["yes"] * len(queries),
     }
     if len(tags) == 1:
         columns["system_name"] = list(tags) * len(queries)
@@ -138,6 +141,13 @@ def _read_qrels(
             fields_in_line = 3
             continue
         grade = _as_grade(fields[-1])
+        if len(fields) == fields_in_line and grade is None and _is_number(fields[-1]):
+            raise InputError(
+                f"the grade {fields[-1]} is not a whole number",
+                file=name,
+                line=number,
+                hint="trec_eval reads whole numbers alone: multiply all grades, or round them",
+            )
         if len(fields) != fields_in_line or grade is None:
             raise _not_a_line("qrels", line, name, number)
         _add(queries, fields[0], fields[-2], grade, name, number)
@@ -148,6 +158,7 @@ def _read_qrels(
         QID: list(queries),
         "relevant": [[document for document, grade in of.items() if grade > 0] for of in grades],
         RELEVANCE_GRADES: [json.dumps(of, ensure_ascii=False) for of in grades],
+        IDS_AS_WRITTEN: ["yes"] * len(queries),
     }
     yield from _batches(columns, [query.line for query in queries.values()])
 

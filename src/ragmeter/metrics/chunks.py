@@ -39,18 +39,23 @@ class Pattern(str):
         return cls(text)
 
 
-def documents(names: Any, pattern: str | None) -> Ids:
-    """A number for each id, the same for the same document."""
+def documents(names: Any, pattern: str | None, *, as_written: bool = False) -> Ids:
+    """A number for each id, the same for the same document. `as_written`: an id is shortened by a pattern alone."""
     encoded = names.dictionary_encode()
     distinct = encoded.dictionary
     if pattern is not None:
         distinct = pa.array(_matched(distinct.to_pylist(), pattern), pa.large_string())
-    elif pc.any(pc.match_substring(distinct, CHUNK_MARK)).as_py():
-        distinct = pc.replace_substring_regex(distinct, _CHUNK_ID, r"\1\2")
+    elif not as_written and pc.any(pc.match_substring(distinct, CHUNK_MARK)).as_py():
+        distinct = documents_of(distinct)
     else:
         return np.asarray(encoded.indices.to_numpy(), dtype=np.int64)
     documents_of_names = distinct.dictionary_encode().indices.to_numpy()
     return np.asarray(documents_of_names[encoded.indices.to_numpy()], dtype=np.int64)
+
+
+def documents_of(names: Any) -> Any:
+    """The ids of the documents that these are chunks of; an id in another form stays as it is."""
+    return pc.replace_substring_regex(names, _CHUNK_ID, r"\1\2")
 
 
 def _matched(names: list[str], pattern: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.chunks import documents
 from ragmeter.metrics.hits import IdLists
 from ragmeter.metrics.tokens import text_array
-from ragmeter.table import Scores
+from ragmeter.table import IDS_AS_WRITTEN, Scores
 
 
 @dataclass(frozen=True)
@@ -46,29 +46,39 @@ class Graded:
         return np.asarray(np.bincount(row[within], values, len(self.retrieved)), dtype=np.float64)
 
 
-@column
+@column(may_lack=(IDS_AS_WRITTEN,))
 def graded(
-    relevant: IdLists, retrieved: IdLists, relevance_grades: Sequence[str | None], *, doc_id: str | None
+    relevant: IdLists,
+    retrieved: IdLists,
+    relevance_grades: Sequence[str | None],
+    ids_as_written: Sequence[str | None],
+    *,
+    doc_id: str | None,
 ) -> Graded | None:
     """The grades of the retrieved documents; None if no row has grades. In a row without any, relevant is grade 1."""
     if not any(relevance_grades):
         return None
     pairs = zip(relevant, relevance_grades, strict=True)
     judged = [read_grades(text) if text else dict.fromkeys(gold, 1.0) for gold, text in pairs]
-    return grade_documents(judged, retrieved, doc_id)
+    return grade_documents(judged, retrieved, doc_id, as_written=any(ids_as_written))
 
 
-@column
-def judgements(retrieved: IdLists, relevance_grades: Sequence[str], *, doc_id: str | None) -> Graded:
+@column(may_lack=(IDS_AS_WRITTEN,))
+def judgements(
+    retrieved: IdLists, relevance_grades: Sequence[str], ids_as_written: Sequence[str | None], *, doc_id: str | None
+) -> Graded:
     """The same for rows that may have no relevant document at all."""
-    return grade_documents([read_grades(text) for text in relevance_grades], retrieved, doc_id)
+    judged = [read_grades(text) for text in relevance_grades]
+    return grade_documents(judged, retrieved, doc_id, as_written=any(ids_as_written))
 
 
-def grade_documents(judged: Sequence[dict[str, float]], retrieved: IdLists, doc_id: str | None) -> Graded:
+def grade_documents(
+    judged: Sequence[dict[str, float]], retrieved: IdLists, doc_id: str | None, *, as_written: bool = False
+) -> Graded:
     """Find the judged documents among those that were retrieved. A document has its best grade, and its first rank."""
     rows = len(judged)
     names = text_array([*chain.from_iterable(judged), *chain.from_iterable(retrieved)])
-    numbers = documents(names, doc_id)
+    numbers = documents(names, doc_id, as_written=as_written)
     n_judged = sum(map(len, judged))
     step = int(numbers.max(initial=0)) + 1
     judged_keys = np.repeat(np.arange(rows), [len(of) for of in judged]) * step + numbers[:n_judged]

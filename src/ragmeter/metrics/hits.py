@@ -15,13 +15,13 @@ from ragmeter.metrics.bags import Ids
 IdLists = Sequence[Sequence[str]]
 
 
-def hits_by_sets(relevant: IdLists, retrieved: IdLists, chunk_mark: str) -> tuple[Ids, Ids, Ids, Ids] | None:
+def hits_by_sets(relevant: IdLists, retrieved: IdLists, chunk_mark: str | None) -> tuple[Ids, Ids, Ids, Ids] | None:
     """The fields of `Ranked`; None if a list has an id twice, or an id has the mark of a chunk or is no plain text."""
     first_ids = list(chain(*relevant[:1], *retrieved[:1]))
     if not set(map(type, first_ids)) <= {str}:  # another kind of text may have a hash of its own
         return None
     try:
-        if chunk_mark in "\n".join(first_ids):
+        if chunk_mark is not None and chunk_mark in "\n".join(first_ids):
             return None
         hits = _hits(relevant, retrieved, chunk_mark)
     except (TypeError, UnicodeEncodeError):  # an id that is no text, or that has half of a character
@@ -35,7 +35,7 @@ def hits_by_sets(relevant: IdLists, retrieved: IdLists, chunk_mark: str) -> tupl
     return rows, places - (ends - counts)[rows] + 1, np.array(hits[1], np.int64), counts
 
 
-def _hits(relevant: IdLists, retrieved: IdLists, chunk_mark: str) -> tuple[list[int], list[int]] | None:
+def _hits(relevant: IdLists, retrieved: IdLists, chunk_mark: str | None) -> tuple[list[int], list[int]] | None:
     """The place of each hit among all retrieved ids, and the number of each row's gold documents."""
     places: list[int] = []
     gold: list[int] = []
@@ -54,4 +54,4 @@ def _hits(relevant: IdLists, retrieved: IdLists, chunk_mark: str) -> tuple[list[
     text = join(texts)
     if not text.isascii():
         text.encode()
-    return None if chunk_mark in text else (places, gold)
+    return None if chunk_mark is not None and chunk_mark in text else (places, gold)

@@ -1,7 +1,8 @@
 """Metrics that compare the retrieved documents with the gold ones.
 
-The order of the retrieved documents is their rank. A chunk counts as its document, and a document counts once, at its
-first rank. A row without gold documents is not scored; one that retrieved nothing scores 0.
+The order of the retrieved documents is their rank. A chunk counts as its document (in TREC's files by a pattern of the
+user's alone), and a document counts once, at its first rank. A row without gold documents is not scored; one that
+retrieved nothing scores 0.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ragmeter.metrics.chunks import CHUNK_MARK, Pattern, documents
 from ragmeter.metrics.grades import Graded
 from ragmeter.metrics.hits import IdLists, hits_by_sets
 from ragmeter.metrics.tokens import text_array
-from ragmeter.table import RELEVANCE_GRADES, Scores
+from ragmeter.table import IDS_AS_WRITTEN, RELEVANCE_GRADES, Scores
 
 _AT_ONCE = 2_048  # rows whose ids stay in a processor's cache
 
@@ -58,27 +59,32 @@ class Ranked:
         return np.asarray(np.bincount(self.row[within], values[within], len(self.gold)), dtype=np.float64)
 
 
-@column
-def ranked(relevant: IdLists, retrieved: IdLists, *, doc_id: str | None) -> Ranked:
+@column(may_lack=(IDS_AS_WRITTEN,))
+def ranked(
+    relevant: IdLists, retrieved: IdLists, ids_as_written: Sequence[str | None], *, doc_id: str | None
+) -> Ranked:
     """The ranks at which each row's gold documents were retrieved."""
+    as_written = any(ids_as_written)
     if doc_id is not None:  # a user's pattern is searched once for in each distinct id
         return by_documents(relevant, retrieved, doc_id)
     parts = [slice(start, start + _AT_ONCE) for start in range(0, max(1, len(relevant)), _AT_ONCE)]
-    return Ranked.joined([_part(relevant[rows], retrieved[rows]) for rows in parts])
+    return Ranked.joined([_part(relevant[rows], retrieved[rows], as_written) for rows in parts])
 
 
-def _part(relevant: IdLists, retrieved: IdLists) -> Ranked:
-    hits = hits_by_sets(relevant, retrieved, CHUNK_MARK)
-    return by_documents(relevant, retrieved) if hits is None else Ranked(*hits)
+def _part(relevant: IdLists, retrieved: IdLists, as_written: bool) -> Ranked:
+    hits = hits_by_sets(relevant, retrieved, None if as_written else CHUNK_MARK)
+    return by_documents(relevant, retrieved, as_written=as_written) if hits is None else Ranked(*hits)
 
 
-def by_documents(relevant: IdLists, retrieved: IdLists, doc_id: str | None = None) -> Ranked:
+def by_documents(
+    relevant: IdLists, retrieved: IdLists, doc_id: str | None = None, *, as_written: bool = False
+) -> Ranked:
     """The same for any ids: those of chunks are made into those of documents, which count once."""
     rows = len(relevant)
     counts = np.fromiter(chain(map(len, relevant), map(len, retrieved)), np.int64, 2 * rows)
     starts = np.concatenate([[0], np.cumsum(counts)])
     names = text_array(list(chain(chain.from_iterable(relevant), chain.from_iterable(retrieved))))
-    groups = bags(Sides(documents(names, doc_id), starts))
+    groups = bags(Sides(documents(names, doc_id, as_written=as_written), starts))
 
     is_retrieved = groups.answer_counts > 0
     is_gold = groups.reference_counts > 0

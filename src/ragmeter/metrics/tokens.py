@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import count, islice
@@ -22,11 +23,12 @@ import pyarrow.compute as pc
 
 from ragmeter import kernel
 from ragmeter.definition import column
-from ragmeter.errors import MissingExtraError
+from ragmeter.errors import MissingExtraError, UnknownNameError
 from ragmeter.hints import option
 from ragmeter.metrics.bags import Bags, Ids, Sides, bags, ranges
-from ragmeter.metrics.normalize import AUTO, fold, stemmer, words
+from ragmeter.metrics.normalize import AUTO, Language, fold, stemmer, words
 from ragmeter.metrics.splitting import Split, split, text_array
+from ragmeter.table import LANGUAGE
 
 __all__ = ["Lexicon", "Numbers", "Tokens", "stem_bags", "stems", "text_array", "token_bags", "tokens"]
 
@@ -234,15 +236,28 @@ def tokens(reference: Sequence[str], answer: Sequence[str]) -> Tokens:
     return Tokens(lexicon.sides(texts), lexicon, texts.has_marks)
 
 
+@column(may_lack=(LANGUAGE,), only_with=("language", AUTO))
+def row_languages(language: Sequence[str | None]) -> list[str | None]:
+    """The code of each row's own language, None where the row says nothing, or nothing that is known."""
+    codes = {text: _code(text) for text in set(language)}
+    return [codes[text] for text in language]
+
+
+def _code(text: str | None) -> str | None:
+    with suppress(UnknownNameError):
+        return Language.parse(text) if text and text.strip().casefold() != AUTO else None
+    return None
+
+
 @column
-def stems(tokens: Tokens, *, language: str | None) -> Sides:
+def stems(tokens: Tokens, row_languages: Sequence[str | None] | None, *, language: str | None) -> Sides:
     """The stems of the words of both sides; the words themselves where no language is given."""
     sides, lexicon = tokens.sides, tokens.lexicon
     if language is None:
         return sides
     if language != AUTO:
         return Sides(lexicon.stems(language)[sides.ids], sides.starts)
-    return _stems_by_language(tokens)
+    return _stems_by_language(tokens, row_languages or [None] * tokens.sides.pairs)
 
 
 @column
@@ -257,11 +272,13 @@ def stem_bags(stems: Sides, token_bags: Bags) -> Bags:
     return token_bags if stems is token_bags.sides else bags(stems)
 
 
-def _stems_by_language(tokens: Tokens) -> Sides:
-    """Stems by the detected language of each pair."""
+def _stems_by_language(tokens: Tokens, row_languages: Sequence[str | None]) -> Sides:
+    """Stems by the language of each pair: its row's own, or else the one that is detected."""
     sides, lexicon = tokens.sides, tokens.lexicon
     words = lexicon.words()
-    languages = np.array(_detect(sides, words))
+    unknown = [place for place, code in enumerate(row_languages) if code is None]
+    detected = dict(zip(unknown, _detect(sides, words, unknown), strict=True)) if unknown else {}
+    languages = np.array([detected[place] if code is None else code for place, code in enumerate(row_languages)])
     pair = sides.pair_of_item
     stem_ids = np.empty_like(sides.ids)
     for place, language in enumerate(np.unique(languages).tolist()):
@@ -271,12 +288,12 @@ def _stems_by_language(tokens: Tokens) -> Sides:
     return Sides(stem_ids, sides.starts)
 
 
-def _detect(sides: Sides, words: list[str]) -> list[str]:
-    """The language of each pair's reference, or of its answer where the reference has no words; '' if unknown."""
+def _detect(sides: Sides, words: list[str], pairs: Sequence[int]) -> list[str]:
+    """The language of each of these pairs' reference, or of its answer if the reference has no words; '' if unknown."""
     detector = _detector()
     bounds = sides.starts.tolist()
     codes = []
-    for place in range(sides.pairs):
+    for place in pairs:
         begin, end = bounds[place], bounds[place + 1]
         if begin == end:
             begin, end = bounds[place + sides.pairs], bounds[place + sides.pairs + 1]

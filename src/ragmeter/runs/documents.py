@@ -120,6 +120,14 @@ _SUMMARY = record(
         "parts_skipped": listed(text),
         "notes": listed(text),
         "long_references": count,
+        "document_ids": record(
+            {},
+            {
+                "never_match": record({"rows": count, "retrieved": text, "gold": text}),
+                "chunks": record({"ids": count, "documents": count}),
+                "missing": record({"questions": count, "means_as_zero": mapped(number)}),
+            },
+        ),
         "causes": maybe(mapped(count)),
         "abstained": maybe(record({"n": count, "right": count, "wrong": count})),
         "usage": maybe(mapping),

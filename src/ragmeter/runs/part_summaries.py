@@ -17,6 +17,7 @@ import numpy as np
 
 from ragmeter.definition import Metric
 from ragmeter.io.locations import Location
+from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.rows import RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS
@@ -70,6 +71,14 @@ class PartSummaries:
             }
             known = {name: percentiles_of_pieces(columns[name].pieces) for name in numbers}
         return how, summaries, {name: values for name, values in known.items() if values is not None}
+
+    def document_ids(self, metrics: Sequence[Metric], summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
+        """What is to be said of the ids of documents."""
+        ids = DocumentIds(metrics)
+        for name, _ in self._parts:
+            with closing(RowsFile(self._folder / name)) as part:
+                ids.add(part)
+        return ids.described(summaries)
 
     def _clusters(self, confidence: Confidence) -> tuple[str | None, Codes | None]:
         texts = [field.name for field in self._schema if field.type in TEXTS]

@@ -104,10 +104,10 @@ class RowsFile(CachedColumns):
             table.validate(full=True)  # a damaged file may hold bytes that are no text
             return table
 
-    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """All columns, `size` rows at a time, without caching."""
+    def batches(self, size: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All columns or some, `size` rows at a time, without caching."""
         with reading(self._path):
-            for batch in self._file.iter_batches(batch_size=size):
+            for batch in self._file.iter_batches(batch_size=size, columns=columns):
                 batch.validate(full=True)
                 yield batch
 

@@ -23,6 +23,7 @@ from ragmeter.hints import option
 from ragmeter.io.write import dumps
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.metrics.sentences import count_long
+from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
 from ragmeter.runs.places import hold, put, temporary_folder
 from ragmeter.runs.rows import RowsFile, clusters_of
@@ -156,6 +157,13 @@ class RowsWriter:
     def cautions(self) -> dict[str, int]:
         """For the summary: how many references are longer than those that the offline judge has learnt from."""
         return {"long_references": self._long_references} if self._long_references else {}
+
+    def document_ids(self, summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
+        """For the summary: what is to be said of the ids of documents."""
+        ids = DocumentIds([metric for metric in self._metrics if isinstance(metric, Metric)])
+        with closing(RowsFile(self._path)) as rows:
+            ids.add(rows)
+        return ids.described(summaries)
 
     def abstentions(self) -> dict[str, int]:
         """How many answers decline, and how many of them rightly, where questions are marked as unanswerable.

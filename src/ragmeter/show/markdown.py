@@ -22,6 +22,7 @@ from ragmeter.show.sentences.metrics import (
 )
 from ragmeter.show.texts import in_markdown
 from ragmeter.stats.intervals import SMALL
+from ragmeter.table import IDS_AS_WRITTEN
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating.checks import Verdict
@@ -94,7 +95,8 @@ def metric_page(metric: Metric) -> str:
 
 def _needed(metric: Metric) -> str:
     """The columns that it needs, and those that it uses where they are there."""
-    needed, used = ", ".join(metric.reads), ", ".join(sorted(metric.may_lack))
+    needed = ", ".join(metric.reads)
+    used = ", ".join(sorted(metric.may_lack - {IDS_AS_WRITTEN}))  # a mark, and nobody's column
     return f"{needed}, and uses {used} where it is there" if used else needed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -14,15 +14,34 @@ from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.effects.rounds import Reuse, begin_round
-from ragmeter.errors import InputError
-from ragmeter.hints import for_python
+from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import for_python, parameter
 from ragmeter.io.write import dumps
+from ragmeter.show.progress import show_notice
+from ragmeter.table import (
+    CONTEXT_DETAILS,
+    GOLD_COLUMNS,
+    IDS_AS_WRITTEN,
+    JUDGE_COLUMNS,
+    NAMED_COLUMNS,
+    PARTIAL_ANSWER,
+    REPEAT,
+    RETRIEVED_SCORES,
+    outcome_column,
+)
 from ragmeter.targets.port import Answer, Question, Target
 
 #: How the cause of turns begins that were not asked.
 _EARLIER = "an earlier turn of the "
 #: Up to so many earlier turns are part of a key as they are, so that runs that an earlier version began are continued.
 _SPELLED_OUT = 50
+
+
+#: After so many answers, a path that none of them had is taken for misspelt: further answers would be paid for in vain.
+_WRONG_PATH_AFTER = 10
+#: So many columns a target may add to the run.
+_MOST_COLUMNS = 50
+_OURS = (RETRIEVED_SCORES, PARTIAL_ANSWER, CONTEXT_DETAILS, IDS_AS_WRITTEN, REPEAT, "turn_idx")
 
 
 @dataclass
@@ -48,6 +67,10 @@ class Asked:
         """Why questions have no answer, most frequent first; parameters are keywords or flags, as `spell` says."""
         failures = (reply for reply in self.replies if isinstance(reply, Failure))
         return dict(Counter(f"{failure.outcome}: {spell(failure.written)}" for failure in failures).most_common())
+
+
+class WrongPathError(UsageError):
+    """A path into the reply that no reply has."""
 
 
 def failures(causes: Mapping[str, int], total: int, what: str) -> str:
@@ -121,6 +144,7 @@ def ask(
         with Answers(None, "", target, questions) as answers:
             return ask(target, questions, limits, answers, advance, heard)
     current = answers.round
+    paths = _PathsInUse()
 
     async def work(caller: Caller) -> Asked:
         async def session(places: list[int]) -> None:
@@ -136,6 +160,8 @@ def ask(
                     done = count - 1
                     break
                 heard(question, answer)
+                if isinstance(answer, Answer):
+                    paths.add(answer)
                 if isinstance(answer, Failure):  # later turns would be asked without their context
                     for later in places[count:]:
                         replies[later] = Failure(answer.outcome, f"{_EARLIER}session has no answer")
@@ -148,13 +174,30 @@ def ask(
 
         async with target:
             await for_each(_sessions(questions), session, max(2, target.overlap) * limits.workers)
+        if not any(isinstance(reply, Failure) and reply.outcome == STOPPED for reply in replies):
+            paths.check()
         effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
         return Asked(replies, effort, caller.usage.as_dict(), notice)
 
     target.limit(limits.workers)
     at_once = replace(limits, workers=limits.workers * target.overlap)
-    return run_calls(work, at_once, answers.journal, current.key())
+    try:
+        return run_calls(work, at_once, answers.journal, current.key())
+    except WrongPathError:
+        answers.finish()  # these answers are of no use: the same command asks anew
+        raise
+
+
+def own_columns(replies: Iterable[Answer | Failure], present: Collection[str]) -> dict[str, str]:
+    """The columns that the target itself gave, each with its name in the run, where names of ours stay ours."""
+    keys = Counter(key for reply in replies if isinstance(reply, Answer) for key in reply.columns)
+    most = [key for key, _ in keys.most_common(_MOST_COLUMNS)]
+    if len(keys) > len(most):
+        show_notice(f"the target's dicts have {len(keys):,} other keys: the {_MOST_COLUMNS} most frequent are columns")
+    taken = {*present, *NAMED_COLUMNS, *JUDGE_COLUMNS, *GOLD_COLUMNS, *_OURS}
+    is_ours = {key: key in taken or key.endswith(outcome_column("")) for key in most}
+    return {key: f"returned.{key.removesuffix(outcome_column(''))}" if is_ours[key] else key for key in most}
 
 
 def key_of_answer(question: Question, history: str | None = None) -> tuple[Any, ...]:
@@ -173,6 +216,27 @@ def _digest(history: Iterable[tuple[str, str]]) -> str:
     for pair in history:
         digest.update(dumps(pair).encode("utf-8", "replace"))
     return digest.hexdigest()
+
+
+class _PathsInUse:
+    """Refuses the user's paths into replies that no reply has."""
+
+    def __init__(self) -> None:
+        self._n_answers = 0
+        self._never: dict[str, str] = {}  # by option, with what is there instead
+
+    def add(self, answer: Answer) -> None:
+        """Count an answer; raise an error when enough of them are without a path."""
+        known = answer.lacks if self._n_answers == 0 else self._never
+        self._never = {name: text for name, text in known.items() if name in answer.lacks}
+        self._n_answers += 1
+        if self._n_answers >= _WRONG_PATH_AFTER:
+            self.check()
+
+    def check(self) -> None:
+        """Raise an error if there is a path that no answer had."""
+        for name, text in self._never.items():
+            raise WrongPathError(f"no reply has {text}", hint=f"check {parameter(name)}, or leave it out")
 
 
 async def _answer(caller: Caller, target: Target, question: Question, key: str) -> Answer | Failure:

@@ -20,12 +20,13 @@ from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.events import EventStream
 from ragmeter.targets.json_path import FIELDS, REQUEST_EXAMPLE, JsonPath, fill
-from ragmeter.targets.port import Answer, PathUse, Question, Target, failed
+from ragmeter.targets.port import Answer, Question, Target, failed
 from ragmeter.targets.returned import contexts_of, ids_of
 
 METHODS = ("POST", "GET", "PUT")
 DEFAULT_REQUEST = {"question": "{question}"}
 _WRONG_PATH_AFTER = 5  # replies without an answer: then the answer path is wrong, not the reply
+_LONGEST_REASON = 300
 _HINTS = {
     401: "the server wants credentials: "
     + by_caller(
@@ -75,7 +76,6 @@ class HttpTarget(Target):
             raise UsageError("the request has no {question}", hint=f"for example {REQUEST_EXAMPLE}")
         if method == "GET" and not isinstance(self.request, Mapping):
             raise UsageError("with GET, the request must be a JSON object: its keys become the query")
-        self._path_use = PathUse({path.text for name, path in vars(paths).items() if path and name != "answer"})
         self._replies_without_answer = 0
         self._headers = read_headers(headers)
         self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers)
@@ -101,10 +101,6 @@ class HttpTarget(Target):
             "paths": self.paths.given(),
         }
 
-    def never_found(self) -> list[str]:
-        """Paths that no reply had."""
-        return self._path_use.never_matched()
-
     async def answer(self, question: Question) -> Reply:
         """Send the question, and read the reply. A failure says what part of the answer had arrived."""
         url, body = self._address_and_body(question)
@@ -126,7 +122,6 @@ class HttpTarget(Target):
 
     def _read(self, response: Response, events: EventStream, latency: float) -> Answer:
         """The answer in a reply, and what else it has."""
-        self._path_use.replies += 1
         documents = events.documents if events.begun else [_document(response)]
         try:
             answer = self._streamed(events) or self._text(documents)
@@ -142,7 +137,19 @@ class HttpTarget(Target):
             self._latency(documents, latency),
             events.first_ms,
             next((as_text(value) for value in self._last(documents, self.paths.conversation)), None),
+            lacks=self._lacking(events, documents),
         )
+
+    def _lacking(self, events: EventStream, documents: list[Any]) -> dict[str, str]:
+        """The paths that the reply has not, by their options, each with what is there instead."""
+        lacking = {}
+        for name in ("retrieved", "contexts", "latency", "conversation"):
+            path: JsonPath | None = getattr(self.paths, name)
+            if path is not None and (reason := _missing(path, documents)) is not None:
+                lacking[f"{name}_path"] = f"{path.text!r}: {reason}"[:_LONGEST_REASON]
+        if self.paths.delta is not None and not events.text:
+            lacking["delta_path"] = f"{self.paths.delta.text!r}: no event has it"
+        return lacking
 
     def _address_and_body(self, question: Question) -> tuple[str, bytes | None]:
         values = {
@@ -168,8 +175,6 @@ class HttpTarget(Target):
         """The answer of a stream: from the last event if that repeats it in full, else the pieces joined."""
         if not events.text:
             return ""
-        if self.paths.delta is not None:
-            self._path_use.matched.add(self.paths.delta.text)
         in_last = self.paths.answer.find(events.documents[-1]) if events.documents else []
         repeated = events.place() != self.paths.answer.text and len(in_last) == 1 and isinstance(in_last[0], str)
         return in_last[0] if repeated else events.text
@@ -193,18 +198,17 @@ class HttpTarget(Target):
         if path is not None:
             for document in reversed(documents):
                 if values := (find or path.find)(document):
-                    self._path_use.matched.add(path.text)
                     return values
         return []
 
     def _ids(self, documents: list[Any]) -> list[str] | None:
-        if (path := self.paths.retrieved) is None:
+        if (path := self.paths.retrieved) is None or _missing(path, documents) is not None:
             return None
         return ids_of([item for item in _flat(self._last(documents, path)) if _is_there(item)])
 
     def _contexts(self, documents: list[Any]) -> list[str] | None:
         """The passages. One without a text keeps its place, since citations count them."""
-        if (path := self.paths.contexts) is None:
+        if (path := self.paths.contexts) is None or _missing(path, documents) is not None:
             return None
         items = _flat(self._last(documents, path, path.find_all))
         return contexts_of(items) if any(map(_is_there, items)) else []
@@ -229,6 +233,12 @@ def _document(response: Response) -> Any:
     except (ValueError, RecursionError):
         what = "HTML" if "html" in content_type or response.text.lstrip()[:1] == "<" else "not JSON"
         raise failed(f"the reply is {what}: {response.text[:80]}") from None
+
+
+def _missing(path: JsonPath, documents: list[Any]) -> str | None:
+    """What is there instead of a path that none of a reply's documents has; None if one has it."""
+    reasons = [path.missing(document) for document in reversed(documents)]
+    return None if None in reasons else next(iter(reasons), "the reply is no JSON")
 
 
 def _flat(values: list[Any]) -> list[Any]:

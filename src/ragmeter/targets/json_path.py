@@ -10,7 +10,7 @@ from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
-from ragmeter.io.paths import read_steps, values_at
+from ragmeter.io.paths import missing_at, read_steps, values_at
 
 FIELDS = ("question", "qid", "session_id", "conversation_id", "history")
 _FIELD = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
@@ -39,6 +39,10 @@ class JsonPath:
     def find_all(self, document: Any) -> list[Any]:
         """The same, with None in the place of each item of a list that has none."""
         return values_at(document, self.steps)
+
+    def missing(self, document: Any) -> str | None:
+        """What the document has instead; None if it has the path, be it with nothing at its end."""
+        return missing_at(document, self.steps)
 
 
 #: A request that shows where the question goes.

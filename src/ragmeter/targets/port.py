@@ -47,7 +47,9 @@ class Answer:
     """An answer. `retrieved` and `contexts` are None where the target does not report them.
 
     `only_retrieved`: the target is a retriever, which gives no answer. `retrieved_scores` are the system's own, one for
-    each of `retrieved`. `conversation_id` is the id that the server gave the session; the next turn sends it.
+    each of `retrieved`. `conversation_id` is the id that the server gave the session; the next turn sends it. `lacks`
+    are the user's paths that the reply has not, by their options, each with what is there instead. `columns` are cells
+    of columns of the run, under names that the target chose.
     """
 
     answer: str
@@ -58,6 +60,8 @@ class Answer:
     conversation_id: str | None = None
     retrieved_scores: list[float | None] | None = None
     only_retrieved: bool = False
+    lacks: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)
 
     def as_reply(self, prompt_tokens: int | None = None, completion_tokens: int | None = None) -> Reply:
         """For the journal."""
@@ -76,6 +80,8 @@ class Answer:
             retrieved=None if self.retrieved is None else list(map(clean, self.retrieved)),
             contexts=None if self.contexts is None else list(map(clean, self.contexts)),
             conversation_id=None if self.conversation_id is None else clean(self.conversation_id),
+            lacks={name: clean(text) for name, text in self.lacks.items()},
+            columns={clean(name): clean(text) for name, text in self.columns.items()},
         )
 
 
@@ -126,24 +132,7 @@ class Target(ABC):
         """Called after the last question of a session."""
         return
 
-    def never_found(self) -> list[str]:
-        """Paths into the reply that the user gave and no reply had: probably misspelt."""
-        return []
-
 
 def failed(cause: str) -> GiveUp:
     """The failure for a reply without a usable answer; asking again would not help."""
     return GiveUp(TARGET_ERROR, " ".join(cause.split())[:300])
-
-
-@dataclass
-class PathUse:
-    """Which of the paths that the user gave have matched something in a reply."""
-
-    paths: set[str] = field(default_factory=set)
-    matched: set[str] = field(default_factory=set)
-    replies: int = 0
-
-    def never_matched(self) -> list[str]:
-        """The paths that no reply had; none before the first reply."""
-        return sorted(self.paths - self.matched) if self.replies else []

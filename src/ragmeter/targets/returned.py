@@ -6,9 +6,10 @@ The classes of LangChain, LlamaIndex and Haystack are known by their attributes;
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from ragmeter.io.cells import as_number, as_text, whole
+from ragmeter.io.cells import CellError, as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.passages import METADATA_KEYS, attribute, passage_id, passage_score, passage_text
 from ragmeter.targets.port import Answer, failed
@@ -22,7 +23,18 @@ _ANSWERS = (
     "answer", "result", "output", "output_text", "response", "replies", "answers", "data", "content", "messages",
     "message",
 )  # fmt: skip
-_RETRIEVED = ("retrieved", "events", "source_nodes", "source_documents", "documents", "context", "docs")
+_RETRIEVED = (
+    "retrieved", "events", "source_nodes", "source_documents", "documents", "context", "docs", "sources", "chunks",
+)  # fmt: skip
+#: Keys that a dict has beside its answer or its documents, and that say nothing of what it is: the question again, the
+#: conversation before it. They are no columns of the run.
+_ECHOES = ("question", "input", "query", "user_input", "prompt", "text", "chat_history", "history", "session_id")
+#: Keys with texts that a retriever's dict may have: none of them is the answer under another name.
+_NO_ANSWERS = frozenset(
+    {*_ECHOES, "model", "id", "qid", "index", "retriever", "language", "status", "trace_id", "type"}
+)
+#: The longest cell that is made of a key that is not known, and the deepest list or dict.
+_LONGEST_CELL, _DEEPEST = 100_000, 10
 #: Attributes of a message that hold its text.
 _MESSAGE = ("content", "text", "data", "response", "answer", "message")
 
@@ -37,7 +49,7 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
         kind = type(returned).__name__
         raise failed(f"the target returned {kind}, and should return a text or a dict with an answer")
     events = _documents(returned)
-    contexts = _value(returned, "contexts")
+    contexts = _contexts(returned)
     text = _answer_text(returned, has_documents=events is not None or contexts is not None)
     return Answer(
         text or "",
@@ -46,14 +58,53 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
         _latency(returned, latency_ms),
         retrieved_scores=scores_of(events),
         only_retrieved=text is None,
+        columns=_other_columns(returned),
     )
+
+
+def _contexts(returned: Any) -> Any:
+    """The passages; under `chunks` may be texts, or documents with ids and texts."""
+    contexts, chunks = _value(returned, "contexts"), _value(returned, "chunks")
+    are_texts = isinstance(chunks, list | tuple) and bool(chunks) and all(isinstance(item, str) for item in chunks)
+    return chunks if contexts is None and are_texts else contexts
+
+
+def _other_columns(returned: Any) -> dict[str, str]:
+    """What else a dict says of its answer (`tokens`, `cost_usd`, `tool_calls`), as cells of columns of the run."""
+    if not isinstance(returned, Mapping):
+        return {}
+    known = {*_ANSWERS, *_RETRIEVED, *_ECHOES, "contexts", "latency_ms"}
+    columns = {}
+    for key, value in returned.items():
+        if isinstance(key, str) and key.strip() and key not in known and _is_plain(value):
+            with suppress(CellError):  # a whole number of thousands of digits
+                text = as_text(value)
+                if text is not None and len(text) <= _LONGEST_CELL:
+                    columns[whole(key)] = text
+    return columns
+
+
+def _is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether this is a text, a number, or lists and dicts of such: no object of a library."""
+    if isinstance(value, Mapping | list | tuple):
+        items = value.values() if isinstance(value, Mapping) else value
+        return depth < _DEEPEST and all(_is_plain(item, depth + 1) for item in items)
+    return value is None or isinstance(value, str | int | float)
 
 
 def _documents(returned: Any) -> Any:
     documents = ((name, _value(returned, name)) for name in _RETRIEVED)
-    # `context` may be all texts in one piece: no documents
+    # `context` may be all texts in one piece, and `chunks` texts: no documents
     given = ((name, value) for name, value in documents if value is not None)
-    return next((value for name, value in given if name != "context" or not isinstance(value, str)), None)
+    contexts = _contexts(returned)
+    return next(
+        (
+            value
+            for name, value in given
+            if not (name == "context" and isinstance(value, str)) and not (name == "chunks" and value is contexts)
+        ),
+        None,
+    )
 
 
 def _answer_text(returned: Any, *, has_documents: bool) -> str | None:
@@ -71,10 +122,17 @@ def _answer_text(returned: Any, *, has_documents: bool) -> str | None:
             return None
         kind = type(returned).__name__
         raise failed(f"the target returned {kind}, and should return a text or a dict with an answer")
-    if "answer" not in returned and has_documents:
+    if "answer" not in returned and has_documents and not _may_hold_answer(returned):
         return None
-    what = f"{type(returned['answer']).__name__} as its answer" if "answer" in returned else "no answer"
-    raise failed(f"the target returned a dict with {what}; it has {', '.join(map(str, returned)) or 'nothing'}")
+    what = f"{type(returned['answer']).__name__} as its `answer`" if "answer" in returned else "no `answer`"
+    keys = f"the keys are {', '.join(map(str, returned))}" if returned else "it is empty"
+    raise failed(f"the target returned a dict with {what}; {keys}")
+
+
+def _may_hold_answer(returned: Mapping[Any, Any]) -> bool:
+    """Whether a dict has a text under another name than `answer`: then it is no retriever's."""
+    known = {*_RETRIEVED, *_NO_ANSWERS}
+    return any(isinstance(value, str) and value.strip() and key not in known for key, value in returned.items())
 
 
 def text_of(value: Any) -> str | None:

@@ -22,7 +22,8 @@ from tests.analysis.people.helpers import make_run
         ("correct", "correct"), (" Correct ", "correct"), ("1", "correct"), ("yes", "correct"), ("TRUE", "correct"),
         (1, "correct"), (1.0, "correct"), (True, "correct"), ("wrong", "wrong"), ("0", "wrong"), ("No", "wrong"),
         (0, "wrong"), (False, "wrong"), ("incorrect", "wrong"), ("skip", "skip"), ("?", "skip"), ("", None),
-        ("  ", None), (None, None), (float("nan"), None),
+        ("  ", None), (None, None), (float("nan"), None), ("sí", "correct"), ("SI\u0301", "correct"), ("si", "correct"),
+        ("Correcto", "correct"), ("incorrecta", "wrong"), ("falso", "wrong"), ("1,0", "correct"),
     ],
 )  # fmt: skip
 def test_labels_as_people_write_them(cell: object, label: str | None) -> None:

@@ -19,6 +19,6 @@ def test_causes_name_flags_on_the_command_line_and_keywords_in_python(capsys: py
         {"from_journal": 0, "made": 1, "retried": 0},
     )
     evaluation: Any = SimpleNamespace(summary={"metrics": {}, "numbers": {}}, embeddings={}, folder=None)
-    terminal.asked(evaluation, result, [], None)
+    terminal.asked(evaluation, result, None)
     assert "not answered: 1 timeout: no answer; --answer-selector may help" in capsys.readouterr().out
     assert list(result.causes()) == ["timeout: no answer; answer_selector=... may help"]

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import normalize
 
 from ragmeter.analysis.people.claims import claim_key
 from ragmeter.errors import ColumnError, InputError
@@ -20,9 +21,11 @@ from ragmeter.show.numbers import given
 
 CORRECT, WRONG, SKIPPED = "correct", "wrong", "skip"
 _WORDS = {
-    **dict.fromkeys(("correct", "right", "yes", "y", "true", "1", "1.0", "supported"), CORRECT),
-    **dict.fromkeys(("wrong", "incorrect", "no", "n", "false", "0", "0.0", "unsupported"), WRONG),
+    **dict.fromkeys(("correct", "right", "yes", "y", "true", "1", "1.0", "1,0", "supported"), CORRECT),
+    **dict.fromkeys(("wrong", "incorrect", "no", "n", "false", "0", "0.0", "0,0", "unsupported"), WRONG),
     **dict.fromkeys(("skip", "skipped", "?"), SKIPPED),
+    **dict.fromkeys(("correcto", "correcta", "sí", "si", "verdadero", "verdadera"), CORRECT),
+    **dict.fromkeys(("incorrecto", "incorrecta", "falso", "falsa"), WRONG),
 }
 #: What a label of a claim says.
 SUPPORTED, UNSUPPORTED = "supported", "unsupported"
@@ -112,7 +115,7 @@ def _read(source: Source, several: bool) -> Iterable[Label]:
 
 def read_label(cell: Any, file: str = "labels", line: int = 0) -> str | None:
     """Read a label as people write it."""
-    text = (as_text(cell) or "").strip().casefold()
+    text = normalize("NFC", (as_text(cell) or "").strip().casefold())
     if not text:
         return None
     if text not in _WORDS:

@@ -11,6 +11,7 @@ from rich.text import Text
 from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
 from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
+from ragmeter.show.sentences.ids import id_lines, never_match_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import cautions as cautions_of
 from ragmeter.show.sentences.metrics import headline, titled
@@ -80,12 +81,19 @@ def percentiles(columns: Mapping[str, Mapping[str, float]]) -> list[str]:
     ]
 
 
-def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], output: Path | None) -> None:
+def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
     """The scores of a live system, its calls, and the questions that it could not answer."""
     out = console()
     summary = evaluation.summary
+    for line in never_match_lines(summary):
+        out.sentence(for_command_line(line), "red")
     out.print(summary_table(summary["metrics"]))
-    for line in (*cautions_of(summary["metrics"]), *percentiles(summary["numbers"])):
+    lines = (
+        *map(for_command_line, id_lines(summary)),
+        *cautions_of(summary["metrics"]),
+        *percentiles(summary["numbers"]),
+    )
+    for line in lines:
         out.sentence(line)
     not_answered = asked.causes(for_command_line)
     for cause, count in list(not_answered.items())[:5]:
@@ -94,8 +102,6 @@ def asked(evaluation: Evaluation, asked: Asked, missing_paths: Sequence[str], ou
         out.sentence("the same command with --retry-failed asks again for these alone")
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
-    for path in missing_paths:
-        out.sentence(f"no reply had {path}", "red")
     if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
         out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
     for line in limit_lines(summary):
