@@ -43,7 +43,8 @@ def conversations(provider: FakeProvider, cascade: Cascade, **limits: Any) -> tu
     made = CRAGEvaluator(judge=judge(provider, max_tokens=4), cascade=cascade, journal=None, **limits)
     rows, _ = made.evaluate_agent_responses(turns)
     assert made.report is not None
-    return made.report.summary, [float(row["is_correct"]) for row in rows["all"]]
+    is_correct = {row["session_id"]: float(row["is_correct"]) for row in rows["all"]}  # sessions are sorted there
+    return made.report.summary, [is_correct[row["qid"][:-2]] for row in TABLE]
 
 
 def labels(n: int) -> dict[str, float]:
