@@ -80,3 +80,16 @@ def test_a_single_claim_needs_no_number() -> None:
     alone = Labels(WORDS, alone=True)
     assert alone.read("Neither", {"claims": "a claim"}) == {"value": '["not mentioned"]'}
     assert alone.read("Neither, since", {"claims": "a claim"}) is None
+
+
+@pytest.mark.parametrize("count", [500, 501, 100_000])
+def test_an_endless_list_is_none(count: int) -> None:
+    """Each claim would be asked about."""
+    items = [f"The claim {number}." for number in range(count)]
+    for reply in ("\n".join(f"- {item}" for item in items), json.dumps(items)):
+        read = ITEMS.read(reply, {})
+        assert (read is not None) == (count == 500)
+
+
+def test_a_line_of_spaces_takes_no_time() -> None:
+    assert ITEMS.read("- a\n-" + " " * 200_000 + "\n- b", {}) is None
