@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
+import tempfile
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -237,3 +239,17 @@ def test_a_library_of_other_sources_is_not_used() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "was made of other sources" in done.stdout
     assert done.stdout.endswith("None\n")
+
+
+@pytest.mark.parametrize("compiler", ["cc", "no-such-compiler"])
+def test_a_wheel_that_is_built_leaves_no_folder(compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("CC", compiler)
+    monkeypatch.delenv("RAGMETER_WHEEL", raising=False)
+    hook = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "build_kernel.py"))["KernelHook"]
+    building = hook.__new__(hook)  # hatchling gives it a root and a configuration, which it does not use
+    build_data: dict[str, Any] = {"force_include": {}}
+    building.initialize("standard", build_data)
+    assert all(Path(library).is_file() for library in build_data["force_include"])
+    building.finalize("standard", build_data, "ragmeter.whl")
+    assert list(tmp_path.iterdir()) == []
