@@ -56,6 +56,7 @@ def sides_of(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Sides:
 
 @needs_library
 @given(texts)
+@example(["1923'te 1,5'i a1'b 1'2 _'a 1'_ 3.'te 29\u2019u \u0130stanbul'un"])
 @example(["x" * 70_000 + " y" * 3, "", "é" * 5, "\u0301" + "a" * 9, "aaaaaaaa aaaaaaaab"])
 def test_texts_are_split_as_over_arrays(texts: list[str]) -> None:
     compiled, over_arrays = splitting._split_compiled([texts]), splitting._split_plain(texts)

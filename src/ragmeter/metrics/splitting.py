@@ -128,10 +128,10 @@ def _running_total(counts: Ids) -> Ids:
 
 
 def _joining(kinds: _Bytes) -> Ids:
-    """Apostrophes inside a word (don't), points and commas inside a number (3.5). Spaces come first and last."""
+    """Apostrophes inside a word (1923'te), points and commas inside a number (3.5). Spaces come first and last."""
     apostrophes, separators = np.flatnonzero(kinds == _APOSTROPHE), np.flatnonzero(kinds == _SEPARATOR)
     before = kinds[apostrophes - 1]
-    in_word = ((before == _LETTER) | (before == _UNDERSCORE)) & (kinds[apostrophes + 1] == _LETTER)
+    in_word = (before <= _UNDERSCORE) & (kinds[apostrophes + 1] == _LETTER)
     in_number = (kinds[separators - 1] == _DIGIT) & (kinds[separators + 1] == _DIGIT)
     return np.concatenate([apostrophes[in_word], separators[in_number]])
 
