@@ -136,7 +136,7 @@ def _filter(run: Run, database: Database, wish: Wish) -> Markup:
         "form",
         part,
         hidden,
-        field(wording.SEARCH, element("input", type="search", name="search", value=wish.search)),
+        field(wording.SEARCH, element("input", type="search", name="search", value=wish.search, dir="auto")),
         field(wording.FILTER, options("outcome", outcomes, wish.outcome)),
         field(wording.METRIC, options("metric", metrics, wish.metric)),
         field(wording.FROM, element("input", name="low", value=low, **number)),
