@@ -112,4 +112,4 @@ def test_what_is_not_sent_is_dropped_and_has_an_end(tmp_path: Path, monkeypatch:
     assert dropped == [2]
     assert of_one_moment(tmp_path, read, dropped.append, again=False) == 3
     with pytest.raises(KeyError):
-        of_one_moment(tmp_path, lambda snapshot: {}["x"], dropped.append)
+        of_one_moment(tmp_path, lambda snapshot: dict[str, int]()["x"], dropped.append)

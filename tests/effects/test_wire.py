@@ -98,7 +98,7 @@ def test_large_replies_are_cleaned_beside_the_event_loop(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Cleaner, "__call__", watched)
     with JudgeServer(lambda request, number: Action(body={"x": "a" * 2_000_000})) as server:
-        ask(server.url, **{"X-Key": "secret-word-1"})
+        ask(server.url, authorization="secret-word-1")
     assert threads
     assert threading.main_thread().name not in threads
 

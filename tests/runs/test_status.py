@@ -81,7 +81,11 @@ def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
     """By the next run of the folder; files of processes that are there, or of another machine, stay."""
     ended = subprocess.Popen([sys.executable, "-S", "-c", ""])
     ended.wait()
-    states = {"dead": {"pid": ended.pid}, "alive": {}, "elsewhere": {"pid": ended.pid, "host": "another"}}
+    states: dict[str, dict[str, Any]] = {
+        "dead": {"pid": ended.pid},
+        "alive": {},
+        "elsewhere": {"pid": ended.pid, "host": "another"},
+    }
     for name, changes in states.items():
         (tmp_path / f".{name}.status").write_text(json.dumps({**GOOD, **changes}))
     for name in (f".r.status.{ended.pid}.tmp", f".a.b.status.{ended.pid}.tmp", f".r.status.{os.getpid()}.tmp"):
