@@ -28,9 +28,9 @@ terminal.
 - **Several references.** For text metrics the best one counts, for each metric on its own.
 - **Folding.** Texts are compared after NFC, case folding and NFC again, with quotes and apostrophes made one (’ = ').
   `edit_distance` and `normalized_distance` compare the raw characters, after NFC alone.
-- **Words** are runs of letters, marks, digits and underscores. An apostrophe stays inside a word (don't), a point or a
-  comma inside a number (3.5, 1,000). Scripts that put no space between words (Chinese, Japanese, Thai, Lao, Khmer,
-  Burmese, Tibetan) are compared by characters, each with its marks, with or without a language setting.
+- **Words** are runs of letters, marks, digits and underscores. An apostrophe stays inside a word (don't, 1923'te), a
+  point or a comma inside a number (3.5, 1,000). Scripts that put no space between words (Chinese, Japanese, Thai, Lao,
+  Khmer, Burmese, Tibetan) are compared by characters, each with its marks, with or without a language setting.
 - **Languages.** `language=es` (a code or an English name, every Snowball language) stems words first; `zh`, `ja` and
   `th` are known and stem nothing. Without it words are compared as they stand. `auto` takes the language of each row
   from its column `language`; where there is none it tells it from the text, and needs the extra `languages`:

@@ -90,6 +90,8 @@ def compile_kernel(folder: Path, platform: Platform | None = None) -> Path | Non
 class KernelHook(BuildHookInterface):  # type: ignore[misc, unused-ignore]  # hatchling may be missing
     """Puts the library into wheels, and beside its sources for an editable install."""
 
+    _scratch: tempfile.TemporaryDirectory[str] | None = None
+
     def dependencies(self) -> list[str]:
         """Called by hatchling: Zig is needed only for the wheel of a named platform."""
         return ["ziglang"] if os.environ.get(WHEEL, PURE) != PURE else []
@@ -103,8 +105,8 @@ class KernelHook(BuildHookInterface):  # type: ignore[misc, unused-ignore]  # ha
         if name == PURE:
             return
         platform = PLATFORMS[name] if name else None
-        folder = Path(tempfile.mkdtemp(prefix="ragmeter-kernel-"))
-        library = compile_kernel(folder, platform)
+        self._scratch = tempfile.TemporaryDirectory(prefix="ragmeter-kernel-")  # until the wheel is built
+        library = compile_kernel(Path(self._scratch.name), platform)
         if library is None and platform is not None:
             raise RuntimeError(f"no library for {name}")
         if library is not None:
@@ -112,6 +114,11 @@ class KernelHook(BuildHookInterface):  # type: ignore[misc, unused-ignore]  # ha
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{platform.tag if platform else own}"
             build_data["force_include"][str(library)] = f"ragmeter/kernel/{library.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Called by hatchling after a wheel is built. Where a build fails, the folder goes with this object."""
+        if self._scratch is not None:
+            self._scratch.cleanup()
 
 
 if __name__ == "__main__":

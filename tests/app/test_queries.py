@@ -177,3 +177,38 @@ def test_orders_that_were_not_used_for_longest_are_dropped() -> None:
     assert [orders.get(key) is not None for key in "abc"] == [True, False, True]
     orders.keep("large", np.zeros(100, dtype=np.int32))
     assert orders.get("large") is None
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_path: Path) -> None:
+    """To DuckDB the first are one name, and the others are columns of its own."""
+    rows = [
+        {
+            "qid": f"q{i}", "question": "what?", "answer": "a b" if i % 2 else "c", "reference": ["a b"],
+            "Lang": f"big {i % 2}", "lang": f"small {i % 3}", "Token_F1": f"{9 - i}", "LANG": "no",
+            "file_row_number": f"n{9 - i}", "file_index": "x", "filename": "y", "place": "z", "c0": "first",
+        }
+        for i in range(10)
+    ]  # fmt: skip
+    if in_parts:
+        data = tmp_path / "data"
+        data.mkdir()
+        for number in (0, 1):
+            pq.write_table(pa.Table.from_pylist(rows[5 * number :][:5]), data / f"{number}.parquet")
+        ragmeter.evaluate(data, metrics="token_f1", run="r", output_dir=tmp_path, engine="threads", keep_columns="all")
+    else:
+        ragmeter.evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
+    run, database = Run(tmp_path / "r"), Database()
+    for column, value in (("Lang", "big 1"), ("lang", "small 2"), ("Token_F1", "3"), ("file_row_number", "n4")):
+        expected = [place for place, row in enumerate(rows) if row[column] == value]
+        assert database.rows(run, Wish(column=column, value=value)).places == expected
+    assert database.rows(run, Wish(sort="Token_F1")).places == list(reversed(range(10)))
+    assert database.rows(run, Wish(sort="file_row_number")).places == list(reversed(range(10)))
+    assert database.rows(run, Wish(metric="token_f1", low=1.0)).places == [1, 3, 5, 7, 9]
+    assert database.rows(run, Wish(search="what")).total == 10
+    names = [name for name in rows[0] if name in run.columns and name != "reference"]
+    assert {"Lang", "lang", "LANG", "file_row_number", "c0"} <= set(names)
+    (record,) = database.records(run, [3], names)
+    assert record == {name: rows[3][name] for name in names}
+    ragmeter.evaluate(list(reversed(rows)), metrics="token_f1", run="s", output_dir=tmp_path)
+    assert database._partners([run, Run(tmp_path / "s")]).tolist() == [list(range(10)), list(reversed(range(10)))]

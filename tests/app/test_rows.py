@@ -117,3 +117,21 @@ def test_the_conversations_of_crag(tmp_path: Path) -> None:
     assert "Turn 2 of 2 of a conversation" in row
     assert "Reply Yes" in row
     assert "Question 0 y Reference: x is_correct 1.0000" in conversation
+
+
+def test_texts_from_right_to_left_have_their_own_direction(tmp_path: Path) -> None:
+    row = {
+        **MUSEUM,
+        "question": "\u0623\u064a\u0646 \u0627\u0644\u0645\u062a\u062d\u0641\u061f",
+        "answer": "\u0641\u064a 1950.",
+    }
+    row["reference"] = "\u05d1\u05dc\u05d9\u05e1\u05d1\u05d5\u05df."
+    for name in ("a", "b"):
+        ragmeter.evaluate([row], metrics="token_f1", run=name, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        for address in ("/run/a", "/run/a/row/0", "/side-by-side?run=a&run=b"):
+            page = client.page(address)
+            for name in ("question", "answer"):
+                assert re.search(rf'<bdi dir="auto">{re.escape(str(row[name]))}', page), (address, name)
+        assert f'<bdi dir="auto">{row["reference"]}' in client.page("/run/a/row/0")
+        assert 'name="search" dir="auto"' in re.sub(' value="[^"]*"', "", client.page("/run/a"))

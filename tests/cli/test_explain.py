@@ -199,3 +199,24 @@ def test_a_run_without_a_reference_is_explained_by_its_verdict(tmp_path: Path, r
     rows = [{"qid": "q", "question": "which city", "answer": "Paris, you fool."}]
     package.evaluate(rows, metrics="llm_correct", judge=judge, run="rude", output_dir=tmp_path / "runs")
     assert ragmeter("explain", "rude", "q").stdout == "q: verdict is WRONG, decided by the model fake\n"
+
+
+@pytest.mark.parametrize("reference", [{}, {"reference": "Leonardo"}])
+def test_a_row_that_declines_to_answer_says_so(reference: dict[str, str], tmp_path: Path, ragmeter: Run) -> None:
+    rows = [
+        {"qid": "1", "question": "Who?", "answer": "I don't know.", "contexts": ["Leonardo did."], **reference},
+        {"qid": "2", "question": "Who?", "answer": "Leonardo did.", "contexts": ["Leonardo did."], **reference},
+    ]
+    metrics = "faithfulness[judge=offline]"
+    package.evaluate(rows, metrics=metrics, run="r", output_dir=tmp_path / "runs")
+    sentence = "1: the answer declines to answer: no score by faithfulness[judge=offline] (abstained)"
+    done = ragmeter("explain", "r", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == sentence
+    assert ("evidence" in done.stdout) == bool(reference)
+    (record,) = json.loads(ragmeter("explain", "r", "1", "--json").stdout)
+    assert record["abstained"] == ["faithfulness[judge=offline]"]
+    other = ragmeter("explain", "r", "2")
+    assert other.returncode == 0
+    assert "declines" not in other.stdout
+    assert "abstained" not in ragmeter("explain", "r", "2", "--json").stdout

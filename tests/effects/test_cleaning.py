@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import tracemalloc
 from urllib.parse import quote
 
 import pytest
@@ -72,6 +73,22 @@ def test_time_grows_with_the_text_and_not_faster(unit: str) -> None:
 
     small = min(seconds(20_000) for _ in range(3))
     assert seconds(320_000) < 16 * 8 * max(small, 0.002)  # quadratic would be 16 times more than linear
+
+
+@pytest.mark.parametrize("unit", ["plain ", "%20", "\\u0073", "&amp;lt; ", "%c3%a9", "\\"])
+def test_memory_is_a_few_times_that_of_the_text(unit: str) -> None:
+    text = unit * (500_000 // len(unit)) + FORMS["percent"](KEY)
+    tracemalloc.start()
+    try:
+        assert CLEAN(text).endswith("***")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 30 * len(text)
+
+
+def test_what_stands_beside_an_escaped_key_stays() -> None:
+    assert CLEAN("%20" + FORMS["percent everywhere"](KEY) + "%C3%A9") == "%20***%C3%A9"
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
-"""What the environment adds to requests: a proxy, and the passwords of a .netrc."""
+"""What the environment adds to requests: a proxy, and no passwords of a .netrc."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import threading
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.secret import Secret
 from ragmeter.effects.wire import Wire
 from ragmeter.table import JUDGE_ERROR
@@ -51,32 +54,53 @@ def test_the_proxy_of_the_environment_is_used(proxy: JudgeServer) -> None:
 
 def test_the_environment_is_looked_at_once(proxy: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """For each call it took longer than the call."""
-    import aiohttp.helpers
-
     looks: list[int] = []
-    look = aiohttp.helpers.getproxies
+    look = urllib.request.getproxies
 
     def counted() -> Any:
         looks.append(1)
         return look()
 
-    monkeypatch.setattr("aiohttp.helpers.getproxies", counted)
+    monkeypatch.setattr("urllib.request.getproxies", counted)
     ask(URL, times=5)
     assert proxy.count == 5
     assert len(looks) == 1
 
 
-def test_passwords_of_a_netrc(proxy: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_password_of_a_netrc_is_sent(proxy: JudgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody gave it to us, for the server or for the proxy."""
     file = tmp_path / "netrc"
-    file.write_text("machine judge.test login you password secret-word\n", encoding="utf-8")
+    file.write_text(
+        "machine judge.test login you password secret-word\nmachine 127.0.0.1 login you password secret-word\n",
+        encoding="utf-8",
+    )
     file.chmod(0o600)
     monkeypatch.setenv("NETRC", str(file))
     ask(URL)
     ask(URL, authorization="Bearer of-its-own")
-    assert f"Authorization: {basic('you:secret-word')}" in proxy.headers[0]
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.port}")
+    ask(URL)
+    assert "\nAuthorization:" not in proxy.headers[0]
     assert "authorization: Bearer of-its-own" in proxy.headers[1]
-    assert "secret-word" not in proxy.headers[1]
-    assert basic("you:secret-word") not in proxy.headers[1]
+    assert "Proxy-Authorization" not in proxy.headers[2]
+    assert not any("secret-word" in head or basic("you:secret-word") in head for head in proxy.headers)
+
+
+def test_large_replies_are_cleaned_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other calls go on meanwhile."""
+    threads: set[str] = set()
+    clean = Cleaner.__call__
+
+    def watched(cleaner: Cleaner, text: str) -> str:
+        if len(text) > 1_000_000:
+            threads.add(threading.current_thread().name)
+        return clean(cleaner, text)
+
+    monkeypatch.setattr(Cleaner, "__call__", watched)
+    with JudgeServer(lambda request, number: Action(body={"x": "a" * 2_000_000})) as server:
+        ask(server.url, authorization="secret-word-1")
+    assert threads
+    assert threading.main_thread().name not in threads
 
 
 def test_addresses_of_this_machine_take_no_proxy(proxy: JudgeServer) -> None:

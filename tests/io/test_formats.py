@@ -297,3 +297,25 @@ def test_a_guess_is_said() -> None:
     evaluation = evaluate([{"sources": ["d1"], "gold_documents": ["d1"]}], metrics="recall@5")
     assert evaluation["recall@5"].mean == 1
     assert evaluation.summary["notes"] == ["results: retrieved = sources", "results: relevant = gold_documents"]
+
+
+def test_maps_of_a_parquet_file_are_documents(tmp_path: Path) -> None:
+    """Also within lists, structs and maps; keys need not be texts."""
+    texts = pa.map_(pa.string(), pa.string())
+    structs = pa.list_(pa.struct([("a", texts), ("b", pa.string())]))
+    table = pa.table(
+        {
+            "answer": ["x", "y", "z"],
+            "meta": pa.array([[("k", "1"), ("k", "2"), ("l", None)], None, []], texts),
+            "numbers": pa.array([[(1, 2.5)], [], None], pa.map_(pa.int64(), pa.float64())),
+            "deep": pa.array([[{"a": [("k", "v")], "b": "map<"}], [], None], structs),
+            "maps": pa.array([[("m", [("k", "v")])], [], None], pa.map_(pa.string(), texts)),
+        }
+    )
+    pq.write_table(table, tmp_path / "rows.parquet")
+    for source in (tmp_path / "rows.parquet", table):
+        columns = read(source)
+        assert columns["meta"] == ['{"k": "2", "l": null}', None, "{}"]
+        assert columns["numbers"] == ['{"1": 2.5}', "{}", None]
+        assert columns["deep"] == ['[{"a": {"k": "v"}, "b": "map<"}]', "[]", None]
+        assert columns["maps"] == ['{"m": {"k": "v"}}', "{}", None]

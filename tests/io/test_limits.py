@@ -121,6 +121,20 @@ def test_a_long_text_that_a_parquet_file_has_once(tmp_path: Path, monkeypatch: p
     assert caught.value.line == 1
 
 
+def test_a_long_text_that_a_map_of_a_parquet_file_has_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "CHARACTERS", MIB)
+    unpacked: list[int] = []
+    monkeypatch.setattr(parquet, "_check_rows", lambda batch, *rest: unpacked.append(batch.nbytes))
+    text = "x" * (MIB // 8)
+    maps = pa.array([[("a", text), ("b", "y")], None, []] * 40, pa.map_(pa.string(), pa.string()))
+    pq.write_table(pa.table({"answer": ["a"] * 120, "meta": maps}), tmp_path / "r.parquet", compression="zstd")
+    parts = list(open_source(tmp_path / "r.parquet").batches())
+    assert [cell for batch in parts for cell in batch.columns["meta"]] == [{"a": text, "b": "y"}, None, {}] * 40
+    assert max(unpacked) <= 2 * MIB
+    with pytest.raises(InputError, match=r"larger than 0\.125 MiB"):
+        list(open_source(tmp_path / "r.parquet", Reading(max_field=0.125)).batches())
+
+
 def test_a_pipe_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_MAX_ONCE", 10_000)
     os.mkfifo(tmp_path / "r.jsonl")

@@ -101,3 +101,16 @@ def test_what_is_wrong_with_a_list_of_labels(reply: str, claims: str, problem: s
 
 def test_what_is_labelled_has_its_own_noun() -> None:
     assert Labels(WORDS, alone=True, noun="fact").problem("1: Neither\n2: Neither", {}) == "2 labels for 1 fact"
+
+
+@pytest.mark.parametrize("count", [500, 501, 100_000])
+def test_an_endless_list_is_none(count: int) -> None:
+    """Each claim would be asked about."""
+    items = [f"The claim {number}." for number in range(count)]
+    for reply in ("\n".join(f"- {item}" for item in items), json.dumps(items)):
+        read = ITEMS.read(reply, {})
+        assert (read is not None) == (count == 500)
+
+
+def test_a_line_of_spaces_takes_no_time() -> None:
+    assert ITEMS.read("- a\n-" + " " * 200_000 + "\n- b", {}) is None

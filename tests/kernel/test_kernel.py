@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
+import tempfile
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -54,6 +56,7 @@ def sides_of(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Sides:
 
 @needs_library
 @given(texts)
+@example(["1923'te 1,5'i a1'b 1'2 _'a 1'_ 3.'te 29\u2019u \u0130stanbul'un"])
 @example(["x" * 70_000 + " y" * 3, "", "é" * 5, "\u0301" + "a" * 9, "aaaaaaaa aaaaaaaab"])
 def test_texts_are_split_as_over_arrays(texts: list[str]) -> None:
     compiled, over_arrays = splitting._split_compiled([texts]), splitting._split_plain(texts)
@@ -237,3 +240,17 @@ def test_a_library_of_other_sources_is_not_used() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "was made of other sources" in done.stdout
     assert done.stdout.endswith("None\n")
+
+
+@pytest.mark.parametrize("compiler", ["cc", "no-such-compiler"])
+def test_a_wheel_that_is_built_leaves_no_folder(compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("CC", compiler)
+    monkeypatch.delenv("RAGMETER_WHEEL", raising=False)
+    hook = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "build_kernel.py"))["KernelHook"]
+    building = hook.__new__(hook)  # hatchling gives it a root and a configuration, which it does not use
+    build_data: dict[str, Any] = {"force_include": {}}
+    building.initialize("standard", build_data)
+    assert all(Path(library).is_file() for library in build_data["force_include"])
+    building.finalize("standard", build_data, "ragmeter.whl")
+    assert list(tmp_path.iterdir()) == []

@@ -7,9 +7,10 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragmeter import get_metric
 from ragmeter.errors import UnknownNameError
 from ragmeter.metrics import normalize
-from ragmeter.metrics.normalize import Language, fold, known_languages, stemmer, strip_accents, words
+from ragmeter.metrics.normalize import Language, fold, known_languages, stemmer, strip_accents, words, words_and_figures
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,8 @@ def test_fold(text: str, expected: str) -> None:
         ("हिन्दी में", ["हिन्दी", "में"]),
         ("العَرَبِيَّة", ["العَرَبِيَّة"]),
         ("한국어 단어", ["한국어", "단어"]),
+        ("istanbul'un 1923'te 1,5'i türkiye'nin %50'si", ["istanbul'un", "1923'te", "1,5'i", "türkiye'nin", "50'si"]),
+        ("5'10 1' 2'", ["5", "10", "1", "2"]),
         ("... !?", []),
         ("", []),
     ],
@@ -56,6 +59,18 @@ def test_words(text: str, expected: list[str]) -> None:
 @given(st.text(alphabet=st.characters(max_codepoint=127)))
 def test_the_short_cut_for_plain_letters_is_the_long_way(text: str) -> None:
     assert words(text) == normalize._WORD.findall(text)
+
+
+@pytest.mark.parametrize(("folded", "figure"), [("1923'te", "1923"), ("%50'si", "50"), ("1.000,5'ü", "1.000,5")])
+def test_figures_are_apart_from_their_endings_where_numbers_are_compared(folded: str, figure: str) -> None:
+    assert words_and_figures(folded)[0] == figure
+    assert words_and_figures(f"istanbul'un {folded}")[:2] == ["istanbul'un", figure]
+    assert offline_correct("When?", "1923", "It was in 1923'te.") > 0.9
+    assert offline_correct("When?", "1923", "1924'te") < 0.5
+
+
+def offline_correct(question: str, reference: str, answer: str) -> float:
+    return float(get_metric("offline_correct_probability")([question], [reference], [answer])[0])
 
 
 def test_accents_are_stripped_and_vowel_signs_are_not() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
+import socket
 import stat
 import subprocess
 import sys
@@ -14,7 +16,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ragmeter import ask
+from ragmeter import ask, evaluate
+from ragmeter.app.watching import described
 from ragmeter.cli import crag
 from ragmeter.runs import status as status_module
 from ragmeter.runs.status import Status, under_way
@@ -49,6 +52,58 @@ def test_files_that_are_no_status(tmp_path: Path) -> None:
     for number, content in enumerate(["", "{}", "[1]", '{"host": 1, "pid": "x"}', "[" * 5_000]):
         (tmp_path / f".{number}.status").write_text(content)
     assert under_way(tmp_path) == []
+
+
+GOOD = {
+    "run": "r", "what": "asking questions", "total": 3, "done": 1, "begun": 1.7e9, "failures": {"timeout": 1},
+    "latest": [{"question": "q", "answer": "a"}], "cost_usd": 0.5, "host": socket.gethostname(), "pid": os.getpid(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"done": "many"}, {"done": None}, {"done": 10**400}, {"done": float("inf")}, {"total": "x"}, {"total": [1]},
+        {"begun": None}, {"begun": float("nan")}, {"failures": [1]}, {"failures": {"a": "b"}}, {"failures": None},
+        {"latest": 5}, {"latest": [{}]}, {"latest": ["x"]}, {"cost_usd": "a"}, {"cost_usd": 10**400}, {"pid": None},
+        {"failures": {"a": 10**30}},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_broken_status_is_none(broken: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / ".a.status").write_text(json.dumps({**GOOD, **broken}))
+    (tmp_path / ".b.status").write_text(json.dumps({**GOOD, "run": "b"}))
+    (state,) = under_way(tmp_path)
+    assert described(state)["run"] == "b"
+
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    """By the next run of the folder; files of processes that are there, or of another machine, stay."""
+    ended = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    ended.wait()
+    states: dict[str, dict[str, Any]] = {
+        "dead": {"pid": ended.pid},
+        "alive": {},
+        "elsewhere": {"pid": ended.pid, "host": "another"},
+    }
+    for name, changes in states.items():
+        (tmp_path / f".{name}.status").write_text(json.dumps({**GOOD, **changes}))
+    for name in (f".r.status.{ended.pid}.tmp", f".a.b.status.{ended.pid}.tmp", f".r.status.{os.getpid()}.tmp"):
+        (tmp_path / name).write_text("{")
+    (tmp_path / ".x.status.notes.tmp").write_text("mine")
+    evaluate([{"answer": "a", "reference": "a"}], metrics="exact_match", run="new", output_dir=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [".alive.status", ".elsewhere.status", f".r.status.{os.getpid()}.tmp", ".x.status.notes.tmp", "new"]
+    )
+
+
+def test_what_could_not_be_written_whole_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(state: Any) -> str:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(status_module, "dumps", full)
+    with Status(tmp_path / "r", "asking questions", 1):
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_can_not_be_written_stops_nothing(tmp_path: Path) -> None:

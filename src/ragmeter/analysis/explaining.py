@@ -20,7 +20,7 @@ from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_answers
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
-from ragmeter.table import JUDGE_COLUMNS, QID, SCORED, outcome_column
+from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, QID, SCORED, outcome_column
 
 _NEEDED = ("question", "reference", "answer")
 METRICS = ("offline_correct_probability", "offline_correct")
@@ -73,6 +73,17 @@ def run_verdicts(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[
     if QID not in run.texts:
         return []
     return _judged(run, [place for place, row_qid in enumerate(run.column(QID).to_pylist()) if row_qid == qid])
+
+
+def abstained(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tuple[str, ...]]:
+    """For each row with this qid, the metrics that it has no score by because its answer declines to answer."""
+    run = find_run(run, output_dir)
+    if QID not in run.texts:
+        return []
+    columns = {name: outcome_column(name) for name in run.row_metrics if outcome_column(name) in run.columns}
+    places = [place for place, row_qid in enumerate(run.column(QID).to_pylist()) if row_qid == qid]
+    rows = run.records(places, list(columns.values()))
+    return [tuple(name for name, column in columns.items() if row[column] == ABSTAINED) for row in rows]
 
 
 def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim, claim_sets
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, element, in_own_direction, joined, link, text
 from ragmeter.app.layout import table
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED
 from ragmeter.runs.run import Run
@@ -105,7 +105,7 @@ def marked(text: str, spans: Sequence[Span], kind: str) -> Markup:
             end = stop
         yield text[end:]
 
-    return element("bdi", pieces())
+    return in_own_direction(pieces())
 
 
 def _together(text: str, spans: Sequence[Span]) -> Iterator[Span]:

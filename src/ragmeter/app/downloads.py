@@ -31,6 +31,12 @@ class _Download(FileResponse):
             Path(self.path).unlink(missing_ok=True)
 
 
+def drop(response: Response) -> None:
+    """Delete the file of a download that is not sent."""
+    if isinstance(response, _Download):
+        Path(response.path).unlink(missing_ok=True)
+
+
 def exported_rows(run: Run, database: Database, wish: Wish, kind: str) -> Response:
     """All columns of the rows that are wanted of a run."""
     places = database.all_rows(run, wish)

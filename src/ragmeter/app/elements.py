@@ -52,14 +52,19 @@ def joined(*content: Content) -> Markup:
 
 
 def text(value: object, **attributes: str | int | bool | None) -> Markup:
-    """A text from data. It is isolated, so that its direction of writing changes nothing around it."""
-    return element("bdi", str(value), **attributes)
+    """A text from data. It has its own direction of writing, which changes nothing around it."""
+    return in_own_direction(str(value), **attributes)
+
+
+def in_own_direction(*content: Content, **attributes: str | int | bool | None) -> Markup:
+    """A text from data with marks in it."""
+    return element("bdi", *content, **{"dir": "auto", **attributes})
 
 
 def breakable(value: object) -> Markup:
     """A name from data, such as that of a metric, which may be broken where it is too long for its column."""
     first, *rest = _BREAKS.split(str(value).replace(" ", "\u00a0"))
-    return element("bdi", first, [[element("wbr"), part] for part in rest])
+    return in_own_direction(first, [[element("wbr"), part] for part in rest])
 
 
 def plain(content: Content) -> str:

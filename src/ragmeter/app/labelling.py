@@ -213,7 +213,7 @@ def _row(run: Run, own: OpenSheet, place: int, query: Any) -> Markup:
         element("div", text(record.get("answer") or wording.NO_ANSWER), class_="card"),
         current,
         element("p", [joined(button, " ") for button in buttons], back, class_="keys"),
-        field(wording.NOTE, element("input", id="note", value=str(row.get("note") or ""), maxlength=1000)),
+        field(wording.NOTE, element("input", id="note", dir="auto", value=str(row.get("note") or ""), maxlength=1000)),
         element("p", wording.KEYS, class_="soft"),
         id="label",
         data_place=place,

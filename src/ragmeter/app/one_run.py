@@ -115,10 +115,8 @@ def slice_table(run: Run, column: str) -> list[Content]:
 
 
 def _slice_figure(part: Any) -> Markup:
-    figures = {name: getattr(part, name) for name in ("mean", "interval", "n_scored", "n_total")}
-    return figure(
-        {**figures, "range": (0.0, 1.0) if figures["mean"] is None else (min(0.0, part.min), max(1.0, part.max))}
-    )
+    ends = (0.0, 1.0) if part.mean is None else (min(0.0, part.min), max(1.0, part.max))
+    return figure({**part.as_dict(), "range": ends})
 
 
 def _filter(run: Run, database: Database, wish: Wish) -> Markup:
@@ -136,7 +134,7 @@ def _filter(run: Run, database: Database, wish: Wish) -> Markup:
         "form",
         part,
         hidden,
-        field(wording.SEARCH, element("input", type="search", name="search", value=wish.search)),
+        field(wording.SEARCH, element("input", type="search", name="search", value=wish.search, dir="auto")),
         field(wording.FILTER, options("outcome", outcomes, wish.outcome)),
         field(wording.METRIC, options("metric", metrics, wish.metric)),
         field(wording.FROM, element("input", name="low", value=low, **number)),

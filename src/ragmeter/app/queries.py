@@ -23,7 +23,7 @@ from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
-from ragmeter.table import SCORED, outcome_column
+from ragmeter.table import QID, SCORED, outcome_column
 
 #: Rows on a page.
 PAGE = 50
@@ -166,8 +166,12 @@ class Database:
         """The places of the rows that all runs have, a line for each run; of a repeated qid, the nth with the nth."""
         if have_same_rows(runs):
             return np.broadcast_to(np.arange(runs[0].n_rows, dtype=np.int32), (len(runs), runs[0].n_rows))
-        numbered = "row_number() OVER (PARTITION BY qid ORDER BY file_row_number) AS nth"
-        sources = [f"(SELECT qid, file_row_number AS place, {numbered} FROM {_source(run)})" for run in runs]  # noqa: S608
+        numbered = "row_number() OVER (PARTITION BY qid ORDER BY place) AS nth"
+        sources = [
+            f"(SELECT qid, place, {numbered} FROM "  # noqa: S608 - our own numbers
+            f"(SELECT {_identifier(run, QID)} AS qid, file_row_number AS place FROM {_source(run)}))"
+            for run in runs
+        ]
         joins = " ".join(f"JOIN {source} AS r{i} USING (qid, nth)" for i, source in enumerate(sources) if i)
         places = ", ".join(f"r{i}.place AS place{i}" for i in range(len(runs)))
         query = f"SELECT {places} FROM {sources[0]} AS r0 {joins} ORDER BY place0"  # noqa: S608 - our own numbers
@@ -179,7 +183,7 @@ class Database:
         if not places or not names:
             return [{} for _ in places]
         wanted = ", ".join(str(int(place)) for place in sorted(set(places)))
-        query = f"SELECT file_row_number, {', '.join(_quoted(run, name) for name in names)} FROM {_source(run)} "  # noqa: S608
+        query = f"SELECT file_row_number, {', '.join(_identifier(run, name) for name in names)} FROM {_source(run)} "  # noqa: S608
         rows = self._ask(f"{query} WHERE file_row_number IN ({wanted})", [_files(run)], _all)
         by_place = {place: dict(zip(names, cells, strict=True)) for place, *cells in rows}
         return [by_place[place] for place in places]
@@ -267,14 +271,22 @@ def _all(cursor: Any) -> list[tuple[Any, ...]]:
 
 
 def _source(run: Run) -> str:
-    """The run's table with each row's place, to be given `_files`. A table in parts has the numbers of its parts."""
-    source = "read_parquet(?, file_row_number = true)"
+    """The run's table with each row's place, to be given `_files`. A table in parts has the numbers of its parts.
+
+    Columns have numbers in place of names: to DuckDB, `Lang` and `lang` are one name, and `file_row_number` is its own.
+    """
+    source = f"read_parquet(?) AS rows({', '.join(_column_names(run))})"
     parts = run.manifest().get("parts")
     if not parts:
         return source
     begins = ", ".join(str(int(begin)) for begin in accumulate((part["rows"] for part in parts[:-1]), initial=0))
     place = f"file_row_number + ([{begins}])[CAST(file_index AS BIGINT) + 1]"
-    return f"(SELECT * REPLACE ({place} AS file_row_number) FROM {source})"  # noqa: S608 - our own numbers
+    return f"(SELECT *, {place} AS file_row_number FROM {source})"  # noqa: S608 - our own numbers
+
+
+def _column_names(run: Run) -> list[str]:
+    """What the columns are called in queries, in their order."""
+    return [f"c{place}" for place in range(len(run.columns))]
 
 
 def _files(run: Run) -> str | list[str]:
@@ -284,11 +296,11 @@ def _files(run: Run) -> str | list[str]:
     return [glob.escape(str(place / part["file"])) for part in parts] if parts else glob.escape(str(place))
 
 
-def _quoted(run: Run, column: str) -> str:
-    """A column of this run as an identifier; anything else is refused."""
+def _identifier(run: Run, column: str) -> str:
+    """A column of this run by what it is called in queries; anything else is refused."""
     if column not in run.columns:
         raise UsageError(f"{run.name} has no column {column[:60]!r}")
-    return '"' + column.replace('"', '""') + '"'
+    return _column_names(run)[run.columns.index(column)]
 
 
 def _score(run: Run, metric: str, table: str = "") -> str:
@@ -296,7 +308,7 @@ def _score(run: Run, metric: str, table: str = "") -> str:
 
     It finds no NaN by `isnan`, since the file's statistics, which it trusts, leave NaN out.
     """
-    name = table + _quoted(run, metric)
+    name = table + _identifier(run, metric)
     return f"(CASE WHEN isfinite({name}) THEN {name} END)"
 
 
@@ -313,15 +325,15 @@ def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
             conditions.append(f"{score} <= ?")
             values.append(wish.high)
         if wish.outcome:
-            conditions.append(f"{_quoted(run, outcome_column(wish.metric))} = ?")
+            conditions.append(f"{_identifier(run, outcome_column(wish.metric))} = ?")
             values.append(wish.outcome)
     elif wish.outcome == "failed":
         outcomes = [outcome_column(name) for name in run.row_metrics if outcome_column(name) in run.columns]
         conditions.append(
-            "(" + (" OR ".join(f"{_quoted(run, name)} <> '{SCORED}'" for name in outcomes) or "false") + ")"
+            "(" + (" OR ".join(f"{_identifier(run, name)} <> '{SCORED}'" for name in outcomes) or "false") + ")"
         )
     if wish.column:
-        conditions.append(f"CAST({_quoted(run, wish.column)} AS VARCHAR) = ?")
+        conditions.append(f"CAST({_identifier(run, wish.column)} AS VARCHAR) = ?")
         values.append(wish.value)
     return " AND ".join(conditions), values
 
@@ -329,7 +341,7 @@ def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
 def _searched(run: Run) -> str:
     """What a search looks into: a row's texts as one, in lower case."""
     names = [name for name in _SEARCHED if name in run.columns]
-    columns = {name: _quoted(run, name) for name in names}
+    columns = {name: _identifier(run, name) for name in names}
     texts = [column if name in run.texts else f"array_to_string({column}, ' ')" for name, column in columns.items()]
     return f"lower(concat_ws(chr(31), {', '.join(texts) or 'NULL'}))"
 
@@ -338,5 +350,5 @@ def _order(run: Run, wish: Wish) -> str:
     """Rows without a score come last; equal ones in the order of the file."""
     if not wish.sort:
         return "file_row_number"
-    value = _score(run, wish.sort) if wish.sort in run.measures else _quoted(run, wish.sort)
+    value = _score(run, wish.sort) if wish.sort in run.measures else _identifier(run, wish.sort)
     return f"{value} {'DESC' if wish.descending else 'ASC'} NULLS LAST, file_row_number"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
@@ -19,7 +20,7 @@ from ragmeter.app.agreement import agreement_page
 from ragmeter.app.all_runs import all_runs
 from ragmeter.app.comparison import keep
 from ragmeter.app.conversations import conversation_page
-from ragmeter.app.downloads import exported_rows, exported_side_by_side, report_page
+from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page
 from ragmeter.app.elements import address, element, link, text
 from ragmeter.app.labelling import Labelling, label_page
 from ragmeter.app.layout import page
@@ -28,11 +29,12 @@ from ragmeter.app.one_run import one_run, slice_table
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
+from ragmeter.app.snapshots import Snapshot, of_one_moment
 from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
 from ragmeter.io.cells import whole
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
-from ragmeter.runs.layout import MANIFEST, Stamp
+from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 
@@ -41,6 +43,8 @@ _STATIC = {
     "app.js": Path(__file__).with_name("static") / "app.js",
     "report.css": Path(__file__).parent.parent / "show" / "report" / "static" / "report.css",
 }
+#: How often a run that is replaced just now is read for the list of all runs.
+_TRIES = 10
 
 
 class App:
@@ -80,15 +84,19 @@ class App:
     def _page(self, answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
         """An address whose errors are a page that says what is wrong."""
 
+        def respond_of(request: Request, snapshot: Snapshot) -> Response:
+            request.state.snapshot = snapshot
+            response: Response = answer(request)
+            return response
+
         def respond(request: Request) -> Response:
             try:
-                response: Response = answer(request)
+                return of_one_moment(self._folder, partial(respond_of, request), drop, again=_is_read(request))
             except RagmeterError as error:
                 status = 404 if isinstance(error, UnknownNameError) else 400 if isinstance(error, UsageError) else 500
                 if request.method == "POST":  # a script sent it, and shows what it gets
                     return JSONResponse({"error": str(error)}, status)
                 return page(wording.ERROR, element("p", text(error), class_="note bad"), status=status)
-            return response
 
         async def respond_with_body(request: Request) -> Response:
             from starlette.concurrency import run_in_threadpool
@@ -104,7 +112,7 @@ class App:
             entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
             for name, stamps in run_stamps(self._folder).items():
                 known = self._entries.get(name)
-                entries[name] = known if known and known[0] == stamps else (stamps, RunEntry.of(self._folder / name))
+                entries[name] = known if known and known[0] == stamps else _entry(self._folder / name, stamps)
             self._entries = entries
             return tagged((entry for _, entry in self._entries.values()), self._folder)
 
@@ -112,13 +120,6 @@ class App:
         """Read the list of runs while the browser starts: thousands of them take a while. Errors are for the page."""
         with suppress(RagmeterError, OSError):
             self.entries()
-
-    def _run(self, name: str) -> Run:
-        """A run by its name; only a folder that is listed can be one, so that no name is a path."""
-        names = {path.parent.name for path in self._folder.glob(f"[!.]*/{MANIFEST}")}
-        if name not in names:
-            raise UnknownNameError("run", name[:100], names)
-        return Run.at(self._folder / name)
 
     def _all_runs(self, request: Request) -> Response:
         content = all_runs(self.entries(), dict(request.query_params), live())
@@ -128,19 +129,19 @@ class App:
         return events(self._folder, request)
 
     def _one_run(self, request: Request) -> Response:
-        run = self._run(request.path_params["name"])
+        run = _run(request)
         tags = read_tags(self._folder).get(run.name, [])
         content = one_run(run, self._database, Wish.read(request.query_params), tags)
         return page(run.name, *content, csrf=self._keys.csrf)
 
     def _tags(self, request: Request) -> Response:
-        run = self._run(request.path_params["name"])
+        run = _run(request)
         wanted = str(request.state.form.get("tags", "")).split()
         removed = set(read_tags(self._folder).get(run.name, [])) - set(wanted)
         return JSONResponse({"tags": change_tags(self._folder, run.name, add=wanted, remove=removed)})
 
     def _one_row(self, request: Request) -> Response:
-        run = self._run(request.path_params["name"])
+        run = _run(request)
         place = request.path_params["place"]
         if place >= run.n_rows:
             raise UnknownNameError("row", str(place), [])
@@ -150,13 +151,13 @@ class App:
         return page(title, *one_row(run, self._database, wish, place), here=[_up(run)])
 
     def _conversation(self, request: Request) -> Response:
-        run = self._run(request.path_params["name"])
+        run = _run(request)
         session = request.query_params.get("session", "")
         title = f"{wording.CONVERSATION} {session}"
         return page(title, *conversation_page(run, session), here=[_up(run)])
 
     def _slices(self, request: Request) -> Response:
-        run = self._run(request.path_params["name"])
+        run = _run(request)
         column = request.query_params.get("by", "")
         return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)])
 
@@ -168,23 +169,23 @@ class App:
     def _keep(self, request: Request) -> Response:
         form = request.state.form
         names = form.get("run")
-        runs = [self._run(str(name)) for name in names] if isinstance(names, list) else []
+        runs = [request.state.snapshot.run(str(name)) for name in names] if isinstance(names, list) else []
         return JSONResponse({"next": keep(runs, form)})
 
     def _label(self, request: Request) -> Response:
-        run = self._run(request.path_params["name"])
+        run = _run(request)
         content = label_page(run, self._labelling, request.query_params)
         blind = request.query_params.get("blind") == "1"
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
         return page(title, *content, csrf=self._keys.csrf, here=here)
 
     def _agreement(self, request: Request) -> Response:
-        run = self._run(request.path_params["name"])
+        run = _run(request)
         content = agreement_page(run, self._labelling.files(run), dict(request.query_params))
         return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)])
 
     def _begin(self, request: Request) -> Response:
-        run, form = self._run(request.path_params["name"]), request.state.form
+        run, form = _run(request), request.state.form
         rater = whole(str(form.get("rater", "")))[:60]
         strata = form.get("strata")
         columns = [str(name) for name in strata] if isinstance(strata, list) else []
@@ -193,7 +194,7 @@ class App:
         return JSONResponse({"next": address("run", run.name, "label", rater=rater, blind=blind)})
 
     def _record(self, request: Request) -> Response:
-        run, form = self._run(request.path_params["name"]), request.state.form
+        run, form = _run(request), request.state.form
         label, rater = str(form.get("label", "")), whole(str(form.get("rater", "")))
         note, seen = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen"))
         self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
@@ -201,7 +202,7 @@ class App:
 
     def _export(self, request: Request) -> Response:
         """The rows that a run's page shows, all of them, as a file."""
-        run = self._run(request.path_params["name"])
+        run = _run(request)
         return exported_rows(run, self._database, Wish.read(request.query_params), request.path_params["kind"])
 
     def _export_side_by_side(self, request: Request) -> Response:
@@ -213,11 +214,11 @@ class App:
         return report_page(self._runs(request))
 
     def _runs(self, request: Request) -> list[Run]:
-        return [self._run(name) for name in request.query_params.getlist("run")]
+        return [request.state.snapshot.run(name) for name in request.query_params.getlist("run")]
 
     def _report(self, request: Request) -> Response:
         """The page that can be sent to others."""
-        return report_page([self._run(request.path_params["name"])])
+        return report_page([_run(request)])
 
 
 async def _json(request: Request) -> dict[str, Any]:
@@ -241,6 +242,27 @@ def _whole(form: dict[str, Any], name: str) -> int:
         return int(form[name])
     except (KeyError, TypeError, ValueError, OverflowError):
         raise UsageError(f"{name} must be a whole number") from None
+
+
+def _entry(path: Path, stamps: tuple[Stamp, ...]) -> tuple[tuple[Stamp, ...], RunEntry]:
+    """A run's entry, and the stamps of the files that it was read from: anew where the run was replaced meanwhile."""
+    for _ in range(_TRIES):
+        entry, before = RunEntry.of(path), stamps
+        stamps = stamps_of(path)
+        if stamps == before:
+            break
+    return stamps, entry
+
+
+def _run(request: Request) -> Run:
+    """The run that the address names."""
+    run: Run = request.state.snapshot.run(request.path_params["name"])
+    return run
+
+
+def _is_read(request: Request) -> bool:
+    """Whether a request changes nothing, so that it may be answered twice."""
+    return request.method in ("GET", "HEAD")
 
 
 def _up(run: Run) -> Any:

@@ -11,7 +11,7 @@ from rapidfuzz.distance import Indel
 from ragmeter.app import wording
 from ragmeter.app.changes import ALL_ROWS, CHANGES, ChangedRows
 from ragmeter.app.comparison import comparison_part, settings_fields
-from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
+from ragmeter.app.elements import Content, Markup, address, breakable, element, in_own_direction, joined, link, text
 from ragmeter.app.layout import downloads, field, figure, options, paged, section, table
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
@@ -153,7 +153,7 @@ def _marked(base: str, answer: str, compared: bool) -> Markup:
     shown = answer[:_LONGEST] + (" …" if len(answer) > _LONGEST else "")
     if not compared:
         return text(shown)
-    return element("bdi", list(_differences(base[:_LONGEST], shown)))
+    return in_own_direction(list(_differences(base[:_LONGEST], shown)))
 
 
 def _differences(before: str, after: str) -> Iterator[Markup]:

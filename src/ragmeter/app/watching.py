@@ -50,7 +50,11 @@ def described(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def _mark(folder: Path) -> str:
     """Changes when a run is added, replaced or removed: a run is complete some time after its questions are asked."""
-    return hashlib.sha256(repr(run_stamps(folder)).encode("utf-8", "replace")).hexdigest()[:16]
+    try:
+        stamps = repr(run_stamps(folder))
+    except OSError:  # the folder can't be read just now
+        stamps = ""
+    return hashlib.sha256(stamps.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def events(folder: Path, request: Request) -> StreamingResponse:

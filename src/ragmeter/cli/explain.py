@@ -43,23 +43,25 @@ def run(argv: Sequence[str]) -> int:
     json_option(parser)
     chosen = parser.parse_args(list(argv))
     from ragmeter.analysis.claim_support import explain_claims
-    from ragmeter.analysis.explaining import explain, is_judged, run_verdicts
-    from ragmeter.show.terminal.results import show_run_verdicts
+    from ragmeter.analysis.explaining import abstained, explain, is_judged, run_verdicts
+    from ragmeter.show.terminal.results import show_abstained, show_run_verdicts
 
     claims = explain_claims(chosen.run, chosen.qid, output_dir=chosen.output_dir)
     judged = run_verdicts(chosen.run, chosen.qid, chosen.output_dir)
+    declined = abstained(chosen.run, chosen.qid, chosen.output_dir)
     settings = {"language": chosen.language, "calibration": chosen.calibration}
     try:
         explanations = explain(chosen.run, chosen.qid, output_dir=chosen.output_dir, **settings)
     except (UsageError, InputError):  # the offline judge needs a reference, claims and other judges don't
-        if not any([*claims, *judged]) or any(settings.values()):
+        if not any([*claims, *judged, *declined]) or any(settings.values()):
             raise
         explanations = []
     if chosen.json:
-        print(dumps(_records(chosen.qid, explanations, claims, judged), indent=2))
+        print(dumps(_records(chosen.qid, explanations, claims, judged, declined), indent=2))
         return 0
-    for of_row in judged:
+    for of_row, metrics in zip(judged, declined, strict=True):
         show_run_verdicts(chosen.qid, of_row)
+        show_abstained(chosen.qid, metrics)
     parts = [partial(_show_evidence, chosen.qid, explanations), partial(_show_claims, chosen.qid, claims)]
     for show in parts if is_judged(chosen.run, chosen.output_dir) else reversed(parts):
         show()
@@ -85,6 +87,7 @@ def _records(
     explanations: Sequence[Explanation],
     claims: Sequence[Sequence[ClaimSet]],
     judged: Sequence[Sequence[RunVerdict]],
+    declined: Sequence[Sequence[str]],
 ) -> list[Any]:
     """For JSON: what the judge said of each row, the offline judge's evidence and its claims, if there are any."""
     records: list[dict[str, Any]] = [
@@ -92,7 +95,9 @@ def _records(
     ]
     for record, explanation in zip(records, explanations, strict=False):
         record |= explanation.as_dict()
-    for record, of_row in zip(records, claims, strict=True):
+    for record, of_row, metrics in zip(records, claims, declined, strict=True):
         if of_row:
             record["claims"] = [claim_set.as_dict() for claim_set in of_row]
+        if metrics:
+            record["abstained"] = list(metrics)
     return records

@@ -19,14 +19,15 @@ _SCHEME = re.compile(r"(?:bearer|basic|token|key|api-?key)\s+", re.IGNORECASE)
 class Secret:
     """A text that must not be shown: it can't be joined, formatted or written as JSON, only revealed.
 
-    `parts` are the pieces of it that came from the environment.
+    `parts` are the pieces of it that came from the environment, `forms` other texts that give it away.
     """
 
-    __slots__ = ("_parts", "_text")
+    __slots__ = ("_forms", "_parts", "_text")
 
-    def __init__(self, text: str = "", parts: Iterable[str] = ()) -> None:
+    def __init__(self, text: str = "", parts: Iterable[str] = (), forms: Iterable[str] = ()) -> None:
         self._text = text
         self._parts = tuple(parts)
+        self._forms = frozenset(forms)
 
     def __bool__(self) -> bool:
         return bool(self._text)
@@ -46,12 +47,22 @@ class Secret:
     def pieces(self) -> set[str]:
         """What to take out of texts that are kept: the whole, and the pieces that are long enough to be a secret."""
         texts = {self._text, _without_scheme(self._text), *self._parts, *_basic(self._text)}
-        return {text for text in texts if _is_long_enough(text)}
+        return {text for text in texts if _is_long_enough(text)} | self._forms
 
 
 def _is_long_enough(text: str) -> bool:
     is_mixed = any(map(str.isdigit, text)) and any(map(str.isalpha, text))
     return len(text) >= (_SHORTEST_MIXED if is_mixed else _SHORTEST)
+
+
+def password_of(user: str, password: str) -> Secret:
+    """A user's password. With its user it is hidden however short it is: together they are no word of an answer."""
+    if not password:
+        return Secret()
+    pair = f"{user}:{password}"
+    encodings = ("latin-1", "utf-8")  # the HTTP library takes the first
+    headers = {base64.b64encode(pair.encode(encoding, "replace")).decode() for encoding in encodings}
+    return Secret(password, forms={pair, *headers})
 
 
 def _without_scheme(text: str) -> str:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from ragmeter.effects.body import ENCODINGS, UnreadableError, read_lines, read_text
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.pace import retry_after
-from ragmeter.effects.secret import Secret
+from ragmeter.effects.secret import Secret, password_of
 from ragmeter.errors import EndpointError, MissingExtraError, UsageError
 from ragmeter.table import TIMEOUT
 
@@ -29,6 +29,8 @@ _LONGEST_MESSAGE = 200
 _NO_MONEY = re.compile("insufficient_quota|credit balance is too low")
 _PASSING = frozenset({408, 409, 425, 429})
 _BUSY = frozenset({429, 503, 529})
+_LARGE = 1 << 16  # characters: reading more than this takes longer than other calls should wait
+_Result = TypeVar("_Result")
 
 
 def check_address(url: str, example: str, instead: str) -> None:
@@ -66,11 +68,16 @@ def public(url: str) -> str:
 
 @dataclass(frozen=True)
 class Response:
-    """A server's response, of any status. A stream has no text: its lines were passed on as they arrived."""
+    """A server's response, of any status. A stream has no text: its lines were passed on as they arrived.
+
+    `size` are the characters that came, in the text or in lines; `arrived` is when the last did, by `perf_counter()`.
+    """
 
     status: int
     headers: Mapping[str, str]
     text: str
+    size: int
+    arrived: float
 
     @property
     def has_end(self) -> bool:
@@ -81,10 +88,11 @@ class Response:
 class Wire:
     """Connections to one server. Use it as a context.
 
-    `outcome` is the outcome of a call that failed for good. Secret headers and the values of the address's query are
-    removed from everything that is written. After a time-out the next calls have twice as long, up to `patience` times
-    the `timeout`: a call may have waited in the server's queue. The environment's proxy is used, but not for addresses
-    on this machine.
+    `outcome` is the outcome of a call that failed for good. Secret headers, the values of the address's query, the
+    proxy's password and other `secrets` are removed from everything that is written. After a time-out the next calls
+    have twice as long, up to `patience` times the `timeout`: a call may have waited in the server's queue. The
+    environment's proxy is used, but not for addresses on this machine. No password is sent that was not given: no
+    .netrc is read.
     """
 
     def __init__(
@@ -95,6 +103,7 @@ class Wire:
         timeout: float,
         headers: Mapping[str, Secret | str] | None = None,
         patience: int = 1,
+        secrets: Iterable[Secret] = (),
     ) -> None:
         self.name = public(url)
         self.outcome = outcome
@@ -103,8 +112,9 @@ class Wire:
         self._proxy: Any = None
         self._headers = dict(headers or {})
         query = [Secret(value) for name, value in parse_qsl(urlsplit(url).query) if name != "api-version"]
-        secrets = [*query, *(value for value in self._headers.values() if isinstance(value, Secret))]
-        self._cleaner = Cleaner(text for secret in secrets for text in secret.pieces())
+        self._secrets = [*secrets, *query, *(value for value in self._headers.values() if isinstance(value, Secret))]
+        self._cleaner = _cleaner(self._secrets)
+        self._large_text = asyncio.Lock()
         self._session: Any = None
         self._parsed: tuple[str, Any] = "", None
 
@@ -112,14 +122,14 @@ class Wire:
         aiohttp = load_aiohttp()
         headers = {"Accept-Encoding": ENCODINGS, **self._headers}
         if not is_loopback(self._url):
-            self._proxy, password = await asyncio.to_thread(_from_environment, self._url)
-            if password and not any(name.lower() == "authorization" for name in headers):
-                headers["Authorization"] = password
+            self._proxy, password = await asyncio.to_thread(_proxy_for, self._url)
+            self._cleaner = _cleaner([*self._secrets, password])
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),  # no limit here: Pace has it
             headers={name: value.reveal() if isinstance(value, Secret) else value for name, value in headers.items()},
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,  # it would send the passwords of a .netrc, and nobody would know what to hide
         )
         return self
 
@@ -166,12 +176,22 @@ class Wire:
         """Read the body. The library takes a reset for the end of a body that has none; the connection knows better."""
         protocol = None if response.connection is None else response.connection.protocol
         is_stream = response.content_type == "text/event-stream" and 200 <= response.status < 300
-        text = ""
+        text, size = "", 0
+
+        def on_clean_line(line: str) -> None:
+            nonlocal size
+            size += len(line)
+            if on_line is not None:
+                on_line(self.clean(line))
+
         if on_line is not None and is_stream:
-            await read_lines(response, lambda line: on_line(self.clean(line)))
+            await read_lines(response, on_clean_line)
+            arrived = time.perf_counter()
         else:
-            text = self.clean(await read_text(response))
-        reply = Response(response.status, response.headers, text)
+            raw = await read_text(response)
+            arrived, size = time.perf_counter(), len(raw)
+            text = await self.aside(size, lambda: self.clean(raw))
+        reply = Response(response.status, response.headers, text, size, arrived)
         broken = None if protocol is None or reply.has_end else protocol.exception()
         if isinstance(broken, OSError):
             raise broken
@@ -193,27 +213,40 @@ class Wire:
         error = EndpointError(f"{self.name} answered {cause}", hint=hint)
         return GiveUp(self.outcome, cause, fatal=error if hint or response.status < 400 else None)
 
+    async def aside(self, size: int, work: Callable[[], _Result]) -> _Result:
+        """What `work` returns, which reads a text of this size.
+
+        A large text is read beside the event loop, so that other calls don't wait, and one after another, so that
+        memory stays within limits.
+        """
+        if size < _LARGE:
+            return work()
+        async with self._large_text:
+            return await asyncio.to_thread(work)
+
     def clean(self, text: str) -> str:
         """The text without secrets, in case a server repeats one, in whatever form."""
         return self._cleaner(text)
 
 
-def _from_environment(url: str) -> tuple[Any, str]:
-    """The environment's proxy for an address, and the header of a user and password in a .netrc, if there are any.
+def _cleaner(secrets: Iterable[Secret]) -> Cleaner:
+    return Cleaner(text for secret in secrets for text in secret.pieces())
 
-    Asked to, the library looks for both anew for each request, which takes longer than the request itself.
+
+def _proxy_for(url: str) -> tuple[Any, Secret]:
+    """The environment's proxy for an address, if there is one, and its user and password.
+
+    The library would look for it anew for each request, which takes longer than the request itself.
     """
-    from aiohttp import helpers
+    from urllib.request import getproxies, proxy_bypass  # late: it imports much
+
     from yarl import URL
 
-    address, proxy, password = URL(url), None, ""
-    with suppress(LookupError):
-        proxy, auth = helpers.get_env_proxy_for_url(address)
-        if auth is not None:
-            proxy = proxy.with_user(auth.login).with_password(auth.password)
-    with suppress(LookupError):
-        password = helpers.basicauth_from_netrc(helpers.netrc_from_env(), address.host or "").encode()
-    return proxy, password
+    address = URL(url)
+    proxy = URL(getproxies().get(address.scheme, ""))
+    if not proxy.host or proxy.scheme == "https" or proxy_bypass(address.host or ""):
+        return None, Secret()
+    return proxy, password_of(proxy.user or "", proxy.password or "")
 
 
 def _message(text: str) -> str:

@@ -61,9 +61,29 @@ def batches_of_arrow(tables: Iterable[Any]) -> Iterator[Batch]:
     """Arrow tables or record batches as table batches. Lines are row numbers from 1."""
     line = 1
     for table in tables:
-        columns = {name: column.to_pylist() for name, column in zip(table.schema.names, table.columns, strict=True)}
+        columns = {name: _cells(column) for name, column in zip(table.schema.names, table.columns, strict=True)}
         yield Batch(columns, range(line, line + table.num_rows))
         line += table.num_rows
+
+
+def _cells(column: Any) -> list[Any]:
+    """A column's values as Python's own; a map is a dict, and of a key that it has twice the last value counts."""
+    cells: list[Any] = column.to_pylist()
+    return [_with_dicts(cell, column.type) for cell in cells] if "map<" in str(column.type) else cells
+
+
+def _with_dicts(value: Any, kind: Any) -> Any:
+    """A value of this type with dicts in place of the pairs of its maps."""
+    if value is None:
+        return None
+    if pa.types.is_map(kind):
+        pairs = ((key if isinstance(key, str | int | float) else str(key), item) for key, item in value)
+        return {key: _with_dicts(item, kind.item_type) for key, item in pairs}
+    if pa.types.is_struct(kind):
+        return {field.name: _with_dicts(value[field.name], field.type) for field in kind}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return [_with_dicts(item, kind.value_type) for item in value]
+    return value
 
 
 def _bounded(batches: Iterable[Any], name: str, limit: Limit) -> Iterator[Any]:
@@ -121,6 +141,8 @@ def _unpacked_size(column: Any) -> int:
     """How many bytes the column takes without dictionaries."""
     if pa.types.is_dictionary(column.type):
         return int(pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0)
+    if pa.types.is_map(column.type):  # which has no flatten of its own
+        return sum(map(_unpacked_size, (column.keys, column.items)))
     if pa.types.is_nested(column.type):
         parts = column.flatten()
         return sum(map(_unpacked_size, parts if isinstance(parts, list) else [parts]))

@@ -15,17 +15,19 @@ from ragmeter.asked import Form
 from ragmeter.io.write import dumps
 from ragmeter.judges.forms import bare_reply
 
-_ITEM = re.compile(r"\s*(?:[-*•–]|\(?\d{1,3}[.):])\s+(.*\S)\s*")
+_ITEM = re.compile(r"(?:[-*•–]|\(?\d{1,3}[.):])\s+(.*)")  # of a line without spaces around it
 _NO_ITEMS = re.compile(r"[\[(]?\s*(?:none|no claims?|ninguna?)\s*[\])]?[.!]?", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:claim\s+)?\(?(\d{1,4})[.:)]+\s*[*_\"'`]*([^\W\d_]+(?: [^\W\d_]+)?)[*_\"'`]*[.!]?\s*", re.I)
 _ALONE = re.compile(r"[*_\"'`]*([^\W\d_]+(?: [^\W\d_]+)?)[*_\"'`]*[.!]?")
 #: About so many tokens has a label with its number.
 _LABEL_TOKENS = 6
+#: Items of a list. Each is asked about again, and no answer of this size says more: a longer list is a model in a loop.
+MOST_ITEMS = 500
 
 
 @dataclass(frozen=True)
 class Items(Form):
-    """A list of short texts, one to a line, about the text in the column `source`."""
+    """A list of short texts, one to a line, about the text in the column `source`. One of over 500 is no list."""
 
     name: str
     source: str
@@ -43,7 +45,11 @@ class Items(Form):
         items = _json_list(text)
         if items is None:
             items = _lines(text)
-        if items is None or not all(isinstance(item, str) and item.strip() for item in items):
+        if (
+            items is None
+            or len(items) > MOST_ITEMS
+            or not all(isinstance(item, str) and item.strip() for item in items)
+        ):
             return None
         return {"value": dumps([" ".join(item.split()) for item in items])}
 
@@ -58,7 +64,7 @@ def _lines(text: str) -> list[Any] | None:
     if _NO_ITEMS.fullmatch(text):
         return []
     lines = [line for line in text.split("\n") if line.strip()]
-    matches = [_ITEM.fullmatch(line) for line in lines]
+    matches = [_ITEM.fullmatch(line.strip()) for line in lines]
     if matches[0] is None and lines[0].rstrip().endswith(":") and len(lines) > 1:
         matches = matches[1:]
     return [match[1] for match in matches if match] if all(matches) else None

@@ -164,11 +164,12 @@ static inline int number_word(splitter *to, int64_t length, uint64_t head) {
     return *to->ids++ >= 0;
 }
 
-/* Whether this byte of ASCII joins its neighbours: don't, 3.5. Before the first and after the last there is a space. */
+/* Whether this byte of ASCII joins its neighbours: don't, 1923'te, 3.5. Before the first and after the last byte there
+ * is a space. */
 static int joins(const uint8_t *kinds, const uint8_t *at, const uint8_t *begin, const uint8_t *end) {
     if (at == begin || at + 1 == end) return 0;
     uint8_t before = kinds[at[-1]], after = kinds[at[1]];
-    if (kinds[*at] == APOSTROPHE) return (before == LETTER || before == UNDERSCORE) && after == LETTER;
+    if (kinds[*at] == APOSTROPHE) return before <= UNDERSCORE && after == LETTER;
     return kinds[*at] == SEPARATOR && before == DIGIT && after == DIGIT;
 }
 

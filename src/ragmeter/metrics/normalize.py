@@ -21,18 +21,20 @@ _QUOTES = str.maketrans(dict.fromkeys("’‘‛ʼ՚＇`´′", "'") | dict.from
 #: Scripts without spaces between words: there, a character with its marks is a word.
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 
-#: A word is a run of letters, marks, digits and underscores. An apostrophe stays inside a word (don't), a point or a
-#: comma inside a number (3.5, 1,000), and a minus sign before one (-5), but not between two (1939-45).
+#: A word is a run of letters, marks, digits and underscores. An apostrophe stays inside a word (don't, 1923'te), a
+#: point or a comma inside a number (3.5, 1,000), and a minus sign before one (-5), but not between two (1939-45).
 _WORD = regex.compile(
     rf"""
     [\p{{L}}&&[{UNSPACED}]]\p{{M}}*
   | (?: (?<![^\s(\[])-(?=\p{{N}}) )?
-    (?: \p{{N}}+ (?:[.,]\p{{N}}+)* | [[\p{{L}}\p{{M}}_]--[[{UNSPACED}]&&\p{{L}}]]+ (?:'(?=\p{{L}}))? )+
+    (?: (?: \p{{N}}+ (?:[.,]\p{{N}}+)* | [[\p{{L}}\p{{M}}_]--[[{UNSPACED}]&&\p{{L}}]]+ ) (?:'(?=\p{{L}}))? )+
     """,
     regex.VERBOSE | regex.VERSION1,
 )
 #: The same for ASCII, in a third of the time.
-_ASCII_WORD = re.compile(r"(?:(?<![^\s(\[])-(?=[0-9]))?(?:[0-9]+(?:[.,][0-9]+)*|[A-Za-z_]+(?:'(?=[A-Za-z]))?)+")
+_ASCII_WORD = re.compile(r"(?:(?<![^\s(\[])-(?=[0-9]))?(?:(?:[0-9]+(?:[.,][0-9]+)*|[A-Za-z_]+)(?:'(?=[A-Za-z]))?)+")
+#: What stands before a figure as its sign, and between a figure and its ending, as Turkish writes it.
+_AROUND_FIGURES = regex.compile(r"(?<![^\s(\[])-(?=\p{N})|(?<=\p{N})'(?=\p{L})")
 
 _CODES = {
     "ar": "arabic",
@@ -127,6 +129,11 @@ def words(folded: str) -> list[str]:
     """The words of a folded text."""
     matches: list[str] = (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
     return matches
+
+
+def words_and_figures(folded: str) -> list[str]:
+    """The same with figures apart from signs and endings, for what reads numbers itself: 1923'te is 1923 and te."""
+    return words(_AROUND_FIGURES.sub(" ", folded))
 
 
 def strip_accents(folded: str) -> str:

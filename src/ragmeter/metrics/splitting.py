@@ -137,13 +137,13 @@ def _running_total(counts: Ids) -> Ids:
 
 
 def _joining(kinds: _Bytes) -> Ids:
-    """Apostrophes inside a word (don't), points and commas inside a number (3.5), a minus sign before one (-5).
+    """Apostrophes inside a word (don't, 1923'te), points and commas inside a number (3.5), a sign before one (-5).
 
     Spaces come first and last.
     """
     apostrophes, separators, signs = (np.flatnonzero(kinds == kind) for kind in (_APOSTROPHE, _SEPARATOR, _MINUS))
     before = kinds[apostrophes - 1]
-    in_word = ((before == _LETTER) | (before == _UNDERSCORE)) & (kinds[apostrophes + 1] == _LETTER)
+    in_word = (before <= _UNDERSCORE) & (kinds[apostrophes + 1] == _LETTER)
     in_number = (kinds[separators - 1] == _DIGIT) & (kinds[separators + 1] == _DIGIT)
     begins = (kinds[signs - 1] == _SPACE) | (kinds[signs - 1] == _OPENING)
     is_sign = begins & (kinds[signs + 1] == _DIGIT)

@@ -93,6 +93,9 @@ def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:
     except FileNotFoundError:
         return {}
     stamps = {name: stamps_of(os.path.join(folder, name)) for name in names}  # noqa: PTH118 - there may be thousands
+    for name in [name for name, of_run in stamps.items() if of_run[0] is None]:
+        settle(folder / name)  # its manifest may be missing because it is being replaced
+        stamps[name] = stamps_of(folder / name)
     return {name: of_run for name, of_run in stamps.items() if of_run[0] is not None}
 
 

@@ -21,6 +21,7 @@ from ragmeter.io.lock import file_lock, is_lock
 from ragmeter.io.names import run_of_leftover
 from ragmeter.io.write import WRITTEN
 from ragmeter.runs.layout import COMPARISONS, MANIFEST, ROWS, writing
+from ragmeter.runs.status import clear_statuses
 
 #: New files that are complete: in place of all of the folder's files but journals, or beside them.
 REPLACING, ADDING = ".replacing", ".adding"
@@ -167,6 +168,7 @@ def _undo_swap(path: Path) -> None:
 
 def _clear_others(parent: Path) -> None:
     """Clear up after the other runs of a folder, as far as no process is at work on them."""
+    clear_statuses(parent)
     for name in {run_of_leftover(folder.name) for folder in _leftovers(parent)}:
         path = parent / str(name)
         with (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
 from collections import Counter, deque
@@ -23,6 +24,10 @@ _PREFIX, _SUFFIX = ".", ".status"
 #: Seconds between two writes: looking on must not slow a run down.
 _PAUSE = 0.5
 _LATEST, _LONGEST = 5, 300
+#: A status that was being written, and by which process.
+_UNFINISHED = re.compile(r"\..+\.status\.(\d{1,9})\.tmp", re.DOTALL)
+#: More characters has no status file of ours, and no number in it is as large.
+_LONGEST_FILE, _TOO_LARGE = 1 << 16, 1e15
 
 
 class Status:
@@ -80,27 +85,73 @@ class Status:
             "host": socket.gethostname(),
         }
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
-        with suppress(OSError, UnicodeEncodeError):
+        try:
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(dumps(state))
             temporary.replace(self._path)
+        except (OSError, UnicodeEncodeError):
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def under_way(folder: Path) -> list[dict[str, Any]]:
     """The runs of a folder that a process of this machine is at work on."""
-    states = []
-    for path in sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}")):
-        try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-            if state["host"] == socket.gethostname() and _is_alive(int(state["pid"])):
-                states.append({name: state[name] for name in _FIELDS})
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):  # gone, or no status of ours
-            continue
-    return states
+    states = (_read(path) for path in sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}")))
+    return [
+        {name: state[name] for name in _FIELDS} for state in states if state is not None and _is_alive(state["pid"])
+    ]
 
 
-_FIELDS = ("run", "what", "total", "done", "begun", "failures", "latest", "cost_usd")
+def _read(path: Path) -> dict[str, Any] | None:
+    """What a process of this machine has written; None for a file that is gone, broken, or no status of ours."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            state = json.loads(file.read(_LONGEST_FILE))
+        read = {name: kind(state[name]) for name, kind in _FIELDS.items()}
+        numbers = (read["begun"], read["cost_usd"], read["done"], read["total"] or 0, *read["failures"].values())
+        are_good = all(abs(number) < _TOO_LARGE for number in numbers)  # NaN is not less than anything
+        if state["host"] != socket.gethostname() or not are_good:
+            return None
+        return {**read, "pid": int(state["pid"])}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        return None
+
+
+def _failures(value: Any) -> dict[str, int]:
+    return {str(cause): int(count) for cause, count in value.items()}
+
+
+def _latest(value: Any) -> list[dict[str, str]]:
+    return [{name: str(pair[name]) for name in ("question", "answer")} for pair in value]
+
+
+#: The fields of a status, and what makes a value of the right kind of each.
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    "run": str,
+    "what": str,
+    "total": lambda value: None if value is None else int(value),
+    "done": int,
+    "begun": float,
+    "failures": _failures,
+    "latest": _latest,
+    "cost_usd": float,
+}
+
+
+def clear_statuses(folder: Path) -> None:
+    """Remove what killed processes of this machine have left in a folder of runs."""
+    for path in folder.glob(f"{_PREFIX}*{_SUFFIX}*"):
+        if _is_left(path):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _is_left(path: Path) -> bool:
+    if unfinished := _UNFINISHED.fullmatch(path.name):
+        return path.is_file() and not _is_alive(int(unfinished[1]))
+    state = _read(path) if path.suffix == _SUFFIX else None
+    return state is not None and not _is_alive(state["pid"])
 
 
 def _is_alive(pid: int) -> bool:

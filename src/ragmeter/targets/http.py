@@ -10,6 +10,7 @@ from typing import Any, Self
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.credentials import hide_credentials
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.secret import read_headers
 from ragmeter.effects.wire import Response, Wire, check_address, public
@@ -19,7 +20,7 @@ from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.events import EventStream
-from ragmeter.targets.json_path import FIELDS, REQUEST_EXAMPLE, JsonPath, fill
+from ragmeter.targets.json_path import FIELD, FIELDS, REQUEST_EXAMPLE, JsonPath, fill
 from ragmeter.targets.port import Answer, Question, Target, failed
 from ragmeter.targets.returned import contexts_of, ids_of
 
@@ -78,10 +79,11 @@ class HttpTarget(Target):
             raise UsageError("with GET, the request must be a JSON object: its keys become the query")
         self._replies_without_answer = 0
         self._headers = read_headers(headers)
-        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers)
+        self._shown_request, secrets = hide_credentials(self.request, FIELD)
+        self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers, secrets=secrets)
         # A literal header value distinguishes systems; a secret may change without the system changing.
         plain = sorted((name, value.reveal()) for name, value in self._headers.items() if not value.from_environment)
-        self.name = dumps([self.signature(), url, plain])
+        self.name = dumps([self.signature() | {"request": self.request}, url, plain])
 
     async def __aenter__(self) -> Self:
         await self._wire.__aenter__()
@@ -91,12 +93,12 @@ class HttpTarget(Target):
         await self._wire.__aexit__(*failure)
 
     def signature(self) -> dict[str, Any]:
-        """How the address is asked; of the headers only their names."""
+        """How the address is asked; of the headers only their names, and the request without its credentials."""
         return {
             "kind": "http",
             "url": public(self.url),
             "method": self.method,
-            "request": self.request,
+            "request": self._shown_request,
             "headers": sorted(self._headers),
             "paths": self.paths.given(),
         }
@@ -111,8 +113,10 @@ class HttpTarget(Target):
             if not 200 <= response.status < 300:
                 raise self._wire.failure(response, _HINTS)
             events.end(is_whole=response.has_end)
-            latency = (time.perf_counter() - begun) * 1000
-            return self._read(response, events, latency).cleaned(self._wire.clean).as_reply()
+            latency = (response.arrived - begun) * 1000
+            return await self._wire.aside(
+                response.size, lambda: self._read(response, events, latency).cleaned(self._wire.clean).as_reply()
+            )
         except RecursionError:
             raise failed("the reply is nested too deeply") from None
         except (GiveUp, TryAgain) as problem:

@@ -13,7 +13,7 @@ from ragmeter.hints import by_caller
 from ragmeter.io.paths import missing_at, read_steps, values_at
 
 FIELDS = ("question", "qid", "session_id", "conversation_id", "history")
-_FIELD = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
+FIELD = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,6 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
         return [fill(value, values) for value in template]
     if not isinstance(template, str):
         return template
-    if whole := _FIELD.fullmatch(template):
+    if whole := FIELD.fullmatch(template):
         return values[whole[1]]
-    return _FIELD.sub(lambda match: "" if values[match[1]] is None else str(values[match[1]]), template)
+    return FIELD.sub(lambda match: "" if values[match[1]] is None else str(values[match[1]]), template)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ragmeter.show.terminal.tables import Column, Figures, broken
+from tests.conftest import Run
 
 COLUMNS = [
     Column("metric", figures=False),
@@ -114,3 +115,9 @@ def test_numbers_in_prose_are_not_broken(width: int) -> None:
     text = broken("the answer has 1,000.5 and -0.25 and 3/4", width)
     for figure in ("1,000.5", "-0.25"):
         assert figure in text
+
+
+@pytest.mark.parametrize(("columns", "least", "most"), [("40", 20, 40), ("160", 81, 160), ("", 60, 80), ("x", 60, 80)])
+def test_texts_in_a_pipe_are_as_wide_as_columns_says(columns: str, least: int, most: int, ragmeter: Run) -> None:
+    lines = ragmeter("metrics", "token_f1", env={"COLUMNS": columns}).stdout.splitlines()
+    assert least <= max(len(line.rstrip()) for line in lines) <= most

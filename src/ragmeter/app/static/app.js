@@ -106,7 +106,7 @@ function card({run, what, done, total, latest}) {
   const bar = document.createElement('progress');
   if (total) [bar.max, bar.value] = [total, done];
   bar.setAttribute('aria-label', run);
-  const answers = latest.map(([question, answer]) => make('li', '', make('strong', question), ' ', make('bdi', answer)));
+  const answers = latest.map(([question, answer]) => make('li', '', make('strong', '', make('bdi', question)), ' ', make('bdi', answer)));
   const shown = make('div', '', make('h3', run), make('p', `${what} `, bar), make('ul', '', ...answers));
   shown.className = 'card';
   return shown;

@@ -74,7 +74,7 @@ class HttpProvider(ABC):
         payload = dumps(self._payload(messages, sent))
         response = await self._wire.request("POST", self._url, payload.encode("utf-8", "replace"))
         if response.status == 200:
-            return self._read(response.text)
+            return await self._wire.aside(response.size, lambda: self._read(response.text))
         if response.status in (400, 403, 422) and (refused := self._refused(response.text, sent)):
             self.dropped.add(refused)
             raise TryAgain(self._wire.outcome, f"the server does not take {refused}", at_once=True)

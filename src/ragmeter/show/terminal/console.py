@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from typing import Any
@@ -16,9 +17,15 @@ _IN_A_PIPE, _NARROWEST = 80, 20
 
 
 def console() -> _Console:
-    """Standard output, as wide as the terminal. In a pipe texts are wrapped at 80 columns, and tables are complete."""
+    """Standard output, as wide as the terminal, or as COLUMNS says.
+
+    In a pipe texts are wrapped at 80 columns unless COLUMNS says otherwise; tables are complete, and sentences are
+    whole lines, whatever it says.
+    """
     person = sys.stdout.isatty()
-    return _Console(person, shutil.get_terminal_size().columns if person else _IN_A_PIPE)
+    given = os.environ.get("COLUMNS", "")
+    is_known = person or (given.isdecimal() and int(given) > 0)
+    return _Console(person, shutil.get_terminal_size().columns if is_known else _IN_A_PIPE)
 
 
 class _Console(Console):

@@ -14,10 +14,12 @@ from rich.text import Text
 from ragmeter.show.markdown import metric_page
 from ragmeter.show.numbers import given, hundredths, number, percent, significant
 from ragmeter.show.progress import show_notice
+from ragmeter.show.sentences.causes import cause_meaning
 from ragmeter.show.sentences.metrics import ARROWS
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.show.texts import printable
+from ragmeter.table import ABSTAINED
 
 if TYPE_CHECKING:  # each command has imported its own result
     from ragmeter.analysis.gating import Verdict
@@ -111,6 +113,13 @@ def show_run_verdicts(qid: str, verdicts: Sequence[RunVerdict]) -> None:
         console().sentence(f"{qid}: {run_verdict_sentence(verdict)}", "bold")
         if verdict.reason:
             console().sentence(f"its reason: {verdict.reason}" if verdict.value else f"the cause: {verdict.reason}")
+
+
+def show_abstained(qid: str, metrics: Sequence[str]) -> None:
+    """That a row's answer declines to answer, and which metrics give it no score for that."""
+    if metrics:
+        meaning = cause_meaning(ABSTAINED)
+        console().sentence(f"{qid}: {meaning}: no score by {', '.join(metrics)} ({ABSTAINED})", "bold")
 
 
 def show_explanation(qid: str, explanation: Explanation) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, share, slices
-from ragmeter.metrics.normalize import words
+from ragmeter.metrics.normalize import words_and_figures
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching.match import Match, match
 from ragmeter.metrics.offline.matching.mentions import Mentions, begins
@@ -144,7 +144,7 @@ def compared_pairs(
 @lru_cache(maxsize=4_096)
 def _asks(question: str, language: str) -> tuple[bool, bool, bool, bool]:
     """Whether a question asks for a place, for several things, for a term, or for a winner."""
-    asked, own = words(plain(question)), table(language)
+    asked, own = words_and_figures(plain(question)), table(language)
     is_place = own.kind_of_question(asked) == "where"
     return is_place, own.asks_for_several(asked), not own.words["term"].isdisjoint(asked), own.asks_for_winner(asked)
 

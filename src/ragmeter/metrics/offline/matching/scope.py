@@ -13,7 +13,7 @@ import numpy as np
 import regex
 
 from ragmeter.metrics.bags import Ids, ranges, share
-from ragmeter.metrics.normalize import words
+from ragmeter.metrics.normalize import words_and_figures
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching.match import Match
 from ragmeter.metrics.offline.matching.mentions import NEVER, Mentions, Places, begins
@@ -137,12 +137,14 @@ def is_rephrased(question: str, _: str, answer: str, table: Table) -> bool:
     """Whether alternatives only name one thing in two ways: "known as A or B"."""
     answer = plain(answer)
     rest, n_rephrased = _REPHRASED.subn(" ", answer)
-    is_term = not table.words["term"].isdisjoint(set(words(answer)).difference(words(plain(question))))
+    is_term = not table.words["term"].isdisjoint(
+        set(words_and_figures(answer)).difference(words_and_figures(plain(question)))
+    )
     return is_term or (n_rephrased > 0 and not _has(Mark.EITHER | Mark.CHOICE, rest, table))
 
 
 def _has(mark: int, folded: str, table: Table) -> bool:
-    return any(table.marks.get(word, 0) & mark for word in words(folded))
+    return any(table.marks.get(word, 0) & mark for word in words_and_figures(folded))
 
 
 def _limited(mentions: Mentions, negation: Bools) -> Bools:

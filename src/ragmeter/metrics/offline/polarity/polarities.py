@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import regex
 
-from ragmeter.metrics.normalize import words
+from ragmeter.metrics.normalize import words_and_figures
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.polarity.poles import DECIDES, Poles, poles_of
 from ragmeter.metrics.offline.polarity.statements import NAME, Clause, Concepts, Roots, Statement, common, read
@@ -74,20 +74,20 @@ def _may_decide(reference: str, answer: str, poles: Poles) -> bool:
     if not concepts:
         return False
     shared = gold if poles.words["comparisons"].isdisjoint(gold) else frozenset()
-    others = (own for word, own in poles.reach(words(plain(answer))) if word not in shared)
+    others = (own for word, own in poles.reach(words_and_figures(plain(answer))) if word not in shared)
     return not all(map(concepts.isdisjoint, others))
 
 
 @lru_cache(maxsize=4_096)
 def _reach(text: str, poles: Poles) -> tuple[frozenset[str], set[int]]:
     """The words of a gold answer, and the concepts that they may have."""
-    order = words(plain(text))
+    order = words_and_figures(plain(text))
     return frozenset(order), set().union(*(concepts for _, concepts in poles.reach(order)))
 
 
 def _differs(question: str, reference: str, answer: str) -> bool:
     """Whether the same polarity says little: the answer has a name in place of the gold one's."""
-    known, answered = (frozenset(words(plain(text))) for text in (f"{question} {reference}", answer))
+    known, answered = (frozenset(words_and_figures(plain(text))) for text in (f"{question} {reference}", answer))
     names, own_names = (set(map(plain, NAME.findall(text))) for text in (reference, answer))
     return len(common(names, answered)) < len(names) and len(common(own_names, known)) < len(own_names)
 

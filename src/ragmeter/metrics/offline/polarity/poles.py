@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import regex
 
-from ragmeter.metrics.normalize import words
+from ragmeter.metrics.normalize import words_and_figures
 from ragmeter.metrics.offline.reading.tables import Mark, Table, plain, table
 from ragmeter.metrics.offline.reading.vocabulary import stemming
 
@@ -86,7 +86,7 @@ class Poles:
 
     def says(self, chunk: str) -> int:
         """What a chunk of a text says of yes and no: `DECIDES`, `MAY_SAY` if it may have a concept, or 0."""
-        known = [self.word(word) for word in words(plain(chunk))]
+        known = [self.word(word) for word in words_and_figures(plain(chunk))]
         if any(word.decides for word in known):
             return DECIDES
         return MAY_SAY if any(word.ends or any(word.phrases.values()) for word in known) else 0

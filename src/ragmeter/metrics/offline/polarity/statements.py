@@ -9,7 +9,7 @@ from itertools import pairwise, zip_longest
 
 import regex
 
-from ragmeter.metrics.normalize import words
+from ragmeter.metrics.normalize import words_and_figures
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.polarity.poles import Poles
 from ragmeter.metrics.offline.reading.tables import plain
@@ -138,11 +138,11 @@ def common(first: Iterable[str], second: Roots) -> list[str]:
 @lru_cache(maxsize=4_096)
 def read(text: str, poles: Poles) -> Statement:
     """A text as a statement."""
-    names = frozenset(words(plain(" ".join(NAME.findall(text)))))
+    names = frozenset(words_and_figures(plain(" ".join(NAME.findall(text)))))
     folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
     lead, rest = _lead(folded, poles)
     clauses: list[Clause] = []
-    for part in filter(None, map(words, _STOP.split(poles.aside.sub(" ", rest)))):
+    for part in filter(None, map(words_and_figures, _STOP.split(poles.aside.sub(" ", rest)))):
         for order in _split(poles.joined(part), poles):
             clauses.append(_clause(order, names, clauses, poles))
     return Statement(poles, lead, tuple(clauses))
@@ -170,7 +170,7 @@ def _lead(folded: str, poles: Poles) -> tuple[int, str]:
     is_word = " " not in hedge and hedge not in poles.leads and hedge not in poles.words["negators"]
     if comma and (is_word or hedge.replace(" ", "_") in poles.words["openers"]):
         folded = after
-    begin = words(folded[:40])
+    begin = words_and_figures(folded[:40])
     for length in range(min(4, len(begin)), 0, -1):
         phrase = " ".join(begin[:length])
         sign = poles.leads.get(phrase, 0)

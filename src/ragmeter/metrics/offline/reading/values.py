@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import regex
 
-from ragmeter.metrics.normalize import UNSPACED, words
+from ragmeter.metrics.normalize import UNSPACED, words_and_figures
 from ragmeter.metrics.offline.reading.tables import Mark, Table, plain
 
 _DATE = regex.compile(r"\D{0,2}(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})\D{0,2}")
@@ -141,9 +141,9 @@ def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) ->
     upper = _UPPER.fullmatch(chunk)
     chunk_items: list[Item] = []
     if _IN_ALPHABET.search(folded):
-        return _threes(words(folded), table)
+        return _threes(words_and_figures(folded), table)
     years = _YEARS.fullmatch(folded)
-    for place, word in enumerate(word.lstrip("-") for word in words(folded)):
+    for place, word in enumerate(words_and_figures(folded)):
         if years is not None and place == 1:
             word = years[1] + word  # 1951–52
         capital = Mark.CAPITAL if _is_capital(chunk, folded, word) else 0

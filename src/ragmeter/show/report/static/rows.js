@@ -50,7 +50,7 @@ function leftOut(run) {
 }
 
 function tools(run) {
-  const search = make('input', { type: 'search', id: 'search', placeholder: 'Search questions, answers, ids …', autocomplete: 'off', 'aria-label': 'Search questions, answers, references, ids and other columns', value: view.search });
+  const search = make('input', { type: 'search', id: 'search', dir: 'auto', placeholder: 'Search questions, answers, ids …', autocomplete: 'off', 'aria-label': 'Search questions, answers, references, ids and other columns', value: view.search });
   let waiting = 0;
   search.addEventListener('input', () => {
     clearTimeout(waiting);
