@@ -43,7 +43,7 @@ def test_the_package_is_still_there():
             "*= ragmeter =*",
             "*::test_answers",
             "  exact_match: 0.8000 (95%: 0.5840 to 0.9193), n = 20 (few)",
-            "  token_f1: 0.8000 (95%: 0.6079 to 0.9921), n = 20 (few)",
+            "  token_f1: 0.8000 (95%: 0.5840 to 0.9193), n = 20 (few)",
         ]
     )
     properties = Xml.parse(pytester.path / "out.xml").getroot().iter("property")  # noqa: S314 - pytest's own file
@@ -88,7 +88,7 @@ def test_a_rule_that_makes_no_sense(ragmeter):
             ">*ragmeter.check(ragmeter.evaluate(ROWS, metrics=*",
             "E*AssertionError: this evaluation does not pass the gate:",
             'E*fail_under={"token_f1": 0.9}',
-            "E*token_f1 is 0.8000 (95%: 0.6079 to 0.9921), n = 20 (few): at least 0.9 is asked for",
+            "E*token_f1 is 0.8000 (95%: 0.5840 to 0.9193), n = 20 (few): at least 0.9 is asked for",
         ]
     )
     result.stdout.no_fnmatch_line("*pytest_plugin.py*")
@@ -188,7 +188,7 @@ def test_no_worse_than_a_run_that_was_kept(pytester: pytest.Pytester) -> None:
 def main():
     ragmeter.evaluate(ROWS, metrics="token_f1", run="main")
 
-@pytest.mark.ragmeter(no_worse_than={"main": {"token_f1": 0.02}})
+@pytest.mark.ragmeter(no_worse_than={"main": {"token_f1": 0.3}})
 def test_the_same(ragmeter):
     ragmeter.evaluate(ROWS, metrics="token_f1")
 
@@ -259,5 +259,5 @@ def test_the_example_of_the_documents(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest_subprocess("--strict-markers", "-p", "no:cacheprovider", "-o", "pythonpath=.")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(
-        ["test_rag.py::test_answers", "  token_f1: 0.9000 (95%: 0.7559 to 1.0000), n = 20 (few)"]
+        ["test_rag.py::test_answers", "  token_f1: 0.9000 (95%: 0.6990 to 0.9721), n = 20 (few)"]
     )
