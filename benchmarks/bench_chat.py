@@ -71,9 +71,9 @@ def _asked(name: str, folder: Path, questions: list[str]) -> tuple[int, Spans]:
     """How many answers are right, and the spans of each question."""
     from ragmeter.effects.calls import Limits
     from ragmeter.targets.asking import ask
-    from ragmeter.targets.page import Page
     from ragmeter.targets.port import Answer, Question
-    from ragmeter.targets.web import WebTarget
+    from ragmeter.targets.web.page import Page
+    from ragmeter.targets.web.target import WebTarget
 
     times = folder / "times.tsv"
     with started(name, folder, ANSWER_TIMES=str(times)) as url, _watched() as spans:
@@ -100,8 +100,8 @@ def _asked(name: str, folder: Path, questions: list[str]) -> tuple[int, Spans]:
 @contextmanager
 def _watched() -> Iterator[Spans]:
     """Note when each step of a question begins and ends."""
-    from ragmeter.targets.visit import Visit
-    from ragmeter.targets.web import WebTarget
+    from ragmeter.targets.web.target import WebTarget
+    from ragmeter.targets.web.visit import Visit
 
     spans: Spans = defaultdict(dict)
     questions: dict[Any, str] = {}  # by the page that it is asked on

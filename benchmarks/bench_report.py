@@ -72,7 +72,7 @@ def _range(values: list[float]) -> str:
 def _in_a_browser(page: Path, count: int) -> tuple[list[float], dict[str, list[float]]]:
     import asyncio
 
-    from ragmeter.targets.browser import launch, playwright_api
+    from ragmeter.targets.web.browser import launch, playwright_api
 
     async def look() -> tuple[list[float], dict[str, list[float]]]:
         async with playwright_api().async_playwright() as playwright:

@@ -15,7 +15,7 @@ _SECONDS, _WORKERS = 1.0, 4
 
 def web(folder: Path, *, quick: bool) -> None:
     """Wall time of many questions, over the time that the answers themselves take."""
-    from ragmeter.targets.visit import Page
+    from ragmeter.targets.web.visit import Page
 
     progress("web")
     number = 20 if quick else 200
@@ -50,8 +50,8 @@ def _asked(page: object, workers: int, questions: int) -> float:
     from ragmeter.effects.calls import Limits
     from ragmeter.targets.asking import ask
     from ragmeter.targets.port import Answer, Question
-    from ragmeter.targets.visit import Page
-    from ragmeter.targets.web import WebTarget
+    from ragmeter.targets.web.target import WebTarget
+    from ragmeter.targets.web.visit import Page
 
     assert isinstance(page, Page)
     begin = time.perf_counter()

@@ -114,7 +114,7 @@ def photograph(address: str, target: Path, width: int, height: int) -> None:
     """A page as it is seen on a screen of this size."""
     from playwright.sync_api import sync_playwright
 
-    from ragmeter.targets.browser import QUIET, installed
+    from ragmeter.targets.web.browser import QUIET, installed
 
     with sync_playwright() as playwright:
         root = hasattr(os, "geteuid") and os.geteuid() == 0

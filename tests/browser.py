@@ -29,7 +29,7 @@ def _executable() -> str | None:
     """The browser that the driver would take."""
     from playwright.sync_api import sync_playwright
 
-    from ragmeter.targets.browser import installed
+    from ragmeter.targets.web.browser import installed
 
     with sync_playwright() as playwright:
         return installed(playwright)
@@ -59,7 +59,7 @@ def served(*command: str) -> Iterator[str]:
 def chromium_server(folder: Path) -> Iterator[str]:
     """A headless Chromium that whoever knows its address can have pages of."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
-    from ragmeter.targets.browser import QUIET
+    from ragmeter.targets.web.browser import QUIET
 
     config = folder / "browser.json"
     config.write_text(

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 from ragmeter import definition, registry
-from ragmeter.targets.browser import launch
+from ragmeter.targets.web.browser import launch
 from tests.browser import chromium_server, served
 from tests.command import PATIENCE, call
 from tests.driver import Driver
@@ -160,6 +160,6 @@ def shared_browser(browser_address: str, shared_driver: Driver, monkeypatch: pyt
             return await launch(playwright, path, headed=headed, own_origin=own_origin)
         return await playwright.chromium.connect(browser_address)
 
-    monkeypatch.setattr("ragmeter.targets.web.launch", connect)
-    monkeypatch.setattr("ragmeter.targets.web.start_playwright", shared_driver.playwright)
+    monkeypatch.setattr("ragmeter.targets.web.target.launch", connect)
+    monkeypatch.setattr("ragmeter.targets.web.target.start_playwright", shared_driver.playwright)
     monkeypatch.setattr("ragmeter.effects.loop.asyncio.run", shared_driver.run)

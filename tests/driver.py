@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from ragmeter.targets.browser import start_playwright
+from ragmeter.targets.web.browser import start_playwright
 
 Result = TypeVar("Result")
 

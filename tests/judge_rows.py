@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import Judge
-from ragmeter.judges.providers.fake import FakeProvider, FakeReply, fenced_texts
+from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
 
 ROWS: list[dict[str, Any]] = [
     {"qid": "1", "question": "Which city?", "answer": "It is Paris.", "reference": "Paris"},

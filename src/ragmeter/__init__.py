@@ -45,8 +45,8 @@ _MODULES = {
     "ragmeter.engine.tables": "score_table",
     "ragmeter.judges.cascade": "Cascade",
     "ragmeter.judges.judge": "Judge LLMJudge",
-    "ragmeter.judges.providers.fake": "FakeProvider",
-    "ragmeter.judges.providers.port": "ChatReply",
+    "ragmeter.models.fake": "FakeProvider",
+    "ragmeter.models.port": "ChatReply",
     "ragmeter.registry": "BaseScorer get_metric",
     "ragmeter.runs.run": "Run RunFolder",
     "ragmeter.show.exports.export": "export",
@@ -97,8 +97,8 @@ if TYPE_CHECKING:
     from ragmeter.engine.tables import score_table
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge, LLMJudge
-    from ragmeter.judges.providers.fake import FakeProvider
-    from ragmeter.judges.providers.port import ChatReply
+    from ragmeter.models.fake import FakeProvider
+    from ragmeter.models.port import ChatReply
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
     from ragmeter.runs.run import Run, RunFolder

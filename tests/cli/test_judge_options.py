@@ -10,8 +10,8 @@ import pytest
 
 from ragmeter import RunFolder
 from ragmeter.effects.journal import Journal
-from ragmeter.judges.prices import AS_OF
 from ragmeter.judges.probes import PROBES
+from ragmeter.models.prices import AS_OF
 from tests.conftest import Run
 from tests.judge_rows import files
 from tests.judge_server import Action, JudgeServer, completion, texts

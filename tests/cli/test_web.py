@@ -209,7 +209,7 @@ def test_a_file_in_which_quotes_mean_nothing(ragmeter: Run, tmp_path: Path, site
 def test_a_selector_that_matches_nothing(
     ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 1.0)
+    monkeypatch.setattr("ragmeter.targets.web.growth._QUIET", 1.0)
     queries(tmp_path, ("x", "y"))
     done = ragmeter(*command(f"{site}/plain", "--input-selector", "#nothing"))
     assert done.returncode == 2

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 from ragmeter import Judge, RunFolder, add_metrics, evaluate, metric
-from ragmeter.engine.filling import JUDGE_JOURNAL
+from ragmeter.engine.judging.columns import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
-from ragmeter.judges.providers.fake import fenced_texts
+from ragmeter.models.fake import fenced_texts
 from tests.judge_rows import ROWS, asked, fake, files, judge, rows
 
 

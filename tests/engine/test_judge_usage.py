@@ -11,8 +11,8 @@ import pytest
 from ragmeter import Evaluation, FakeProvider, Judge, RunFolder, add_metrics, evaluate
 from ragmeter.effects.caller import TryAgain
 from ragmeter.effects.pace import Retries
-from ragmeter.judges.prices import Price
 from ragmeter.judges.probes import PROBES
+from ragmeter.models.prices import Price
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.show.sentences.judging import judge_lines
 from tests.judge_rows import by_rule, fake, judge, rows, scripted

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ragmeter import Evaluation, evaluate
-from ragmeter.engine import part_work
+from ragmeter.engine.parts import work
 from ragmeter.errors import EndpointError, InputError, UsageError, WorkerError
-from ragmeter.judges.providers.fake import FakeProvider
+from ragmeter.models.fake import FakeProvider
 from tests.command import PATIENCE
 from tests.engine.test_parts import content, rows, write
 from tests.judge_rows import asked, fake, judge
@@ -22,7 +22,7 @@ METRICS = "llm_correct,token_f1,llm_correct[judge=cascade]"
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.engine.parts.PART_BYTES", 6_000)
+    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 6_000)
 
 
 def without_effort(evaluation: Evaluation) -> tuple[dict[str, Any], dict[str, object]]:
@@ -65,7 +65,7 @@ def test_parts_are_scored_while_the_judge_is_asked_about_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scored = threading.Event()
-    write_part = part_work.write_part
+    write_part = work.write_part
 
     def noticed(*given: Any) -> Any:
         done = write_part(*given)
@@ -77,7 +77,7 @@ def test_parts_are_scored_while_the_judge_is_asked_about_others(
             assert scored.wait(PATIENCE)
         return "Yes"
 
-    monkeypatch.setattr("ragmeter.engine.part_work.write_part", noticed)
+    monkeypatch.setattr("ragmeter.engine.parts.work.write_part", noticed)
     table = [{"qid": str(place), "answer": f"It is {place}.", "reference": "It is so."} for place in range(200)]
     data = write(tmp_path / "data", table)
     provider = FakeProvider(reply)
@@ -91,17 +91,17 @@ def test_a_crash_pays_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.Monk
     data = write(tmp_path / "data", rows(120))
     provider = fake()
     given: dict[str, Any] = {"metrics": METRICS, "judge": judge(provider), "output_dir": tmp_path, "run": "parts"}
-    write_part = part_work.write_part
+    write_part = work.write_part
 
     def fails(job: bytes, number: int, *more: Any) -> Any:
         if number == 2:
             raise WorkerError("the worker has ended")
         return write_part(job, number, *more)
 
-    monkeypatch.setattr("ragmeter.engine.part_work.write_part", fails)
+    monkeypatch.setattr("ragmeter.engine.parts.work.write_part", fails)
     with pytest.raises(WorkerError, match="the worker has ended"):
         evaluate(data, engine="threads", **given)
-    monkeypatch.setattr("ragmeter.engine.part_work.write_part", write_part)
+    monkeypatch.setattr("ragmeter.engine.parts.work.write_part", write_part)
     before = len(asked(provider))
     parts = evaluate(data, engine="threads", **given)
     plain = evaluate(data, **{**given, "run": "plain"})

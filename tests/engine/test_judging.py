@@ -10,11 +10,11 @@ import pytest
 
 from ragmeter import Evaluation, Judge, evaluate
 from ragmeter.effects.pace import Retries
-from ragmeter.engine.filling import Asking
+from ragmeter.engine.judging.columns import Asking
 from ragmeter.io.data import Data
-from ragmeter.judges.prices import Price
-from ragmeter.judges.providers.fake import FakeProvider
-from ragmeter.judges.providers.port import ChatReply
+from ragmeter.models.fake import FakeProvider
+from ragmeter.models.port import ChatReply
+from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
 from tests.judge_rows import ROWS, asked, fake, judge, rows, scripted
 from tests.judge_server import Action, JudgeServer, completion, texts

@@ -28,7 +28,7 @@ def rows(count: int = 40) -> list[dict[str, Any]]:
 
 
 def test_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.engine.parts.PART_BYTES", 2_000)
+    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 2_000)
     folder = write(tmp_path / "data", rows())
     settings: dict[str, Any] = {"metrics": f"{NAME},abstention_correct", "output_dir": tmp_path}
     whole = evaluate(rows(), run="whole", **settings)

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import Evaluation, add_metrics, evaluate, metric, score_table
-from ragmeter.engine import part_work, pools
-from ragmeter.engine.pools import DaskPool
+from ragmeter.engine.parts import pools, work
+from ragmeter.engine.parts.pools import DaskPool
 from ragmeter.errors import InputError, UsageError, WorkerError
 from ragmeter.io.locations import folders_in, location
 from tests.conftest import Run, load_rows
@@ -55,7 +55,7 @@ def write(folder: Path, content: list[dict[str, Any]], parts: int = 4) -> Path:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of few bytes, so that small files are cut."""
-    monkeypatch.setattr("ragmeter.engine.parts.PART_BYTES", 6_000)
+    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 6_000)
 
 
 @pytest.fixture
@@ -136,8 +136,8 @@ def test_intervals_and_clusters_are_the_same(tmp_path: Path, statistics: dict[st
 @pytest.mark.parametrize("fits", [True, False])
 def test_a_join_counts_both_sides(tmp_path: Path, fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not fits:
-        monkeypatch.setattr("ragmeter.engine.parts.BROADCAST_BYTES", 1_000)
-        monkeypatch.setattr("ragmeter.engine.parts.BUCKET_BYTES", 6_000)
+        monkeypatch.setattr("ragmeter.engine.parts.driver.BROADCAST_BYTES", 1_000)
+        monkeypatch.setattr("ragmeter.engine.parts.driver.BUCKET_BYTES", 6_000)
     given = rows()
     results = [{"qid": row["qid"], "answer": row["answer"] or "x"} for row in given[30:]] + [
         {"qid": "new", "answer": "x"}
@@ -188,7 +188,7 @@ def test_rows_without_a_qid_are_numbered_through_all_parts(tmp_path: Path) -> No
 def test_one_file_keeps_all_of_its_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("ragmeter.engine.parts.PART_BYTES", 9_000)
+    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 9_000)
     data = write(tmp_path / "data", [{**row, "domain": "a"} for row in rows()], 1) / "0.parquet"
     table = tmp_path / "rows.tsv"
     table.write_text("qid\tanswer\treference\n" + "".join(f"{n}\ta {n % 3}\ta 1\n" for n in range(2000)))
@@ -230,7 +230,7 @@ def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run, monkeypatch: pyte
     for name, content in (("0.parquet", b"PAR1 and no more"), ("1.jsonl", b"{")):
         (data / name).write_bytes(content * 1_000)
     with monkeypatch.context() as patched:
-        patched.setattr("ragmeter.engine.parts.PART_BYTES", 6_000)
+        patched.setattr("ragmeter.engine.parts.driver.PART_BYTES", 6_000)
         rest = evaluate(data, metrics=METRICS, run="rest", output_dir=tmp_path, engine="threads", skip_bad_parts=True)
     assert rest.summary["n_rows"] == 60
     assert [Path(reason.partition(":")[0]).name for reason in rest.summary["parts_skipped"]] == [
@@ -243,7 +243,7 @@ def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run, monkeypatch: pyte
 @pytest.mark.usefixtures("small_parts")
 def test_parts_that_are_done_are_not_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(tmp_path / "data", rows())
-    work = part_work.write_part
+    write_part = work.write_part
     done: list[int] = []
 
     broken = {7}
@@ -252,9 +252,9 @@ def test_parts_that_are_done_are_not_done_again(tmp_path: Path, monkeypatch: pyt
         if number in broken:
             raise InputError("gone")
         done.append(number)
-        return work(job, number, *rest)
+        return write_part(job, number, *rest)
 
-    monkeypatch.setattr(part_work, "write_part", until_the_disk_is_full)
+    monkeypatch.setattr(work, "write_part", until_the_disk_is_full)
     with pytest.raises(InputError, match="gone"):
         evaluate(data, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
     assert not (tmp_path / "parts").exists(), "a run is there whole or not at all"
@@ -336,7 +336,7 @@ def test_workers_of_this_machine_keep_freed_memory() -> None:
 
 
 def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.engine.pools._PATIENCE", 0.2)
+    monkeypatch.setattr("ragmeter.engine.parts.pools._PATIENCE", 0.2)
     data = write(tmp_path / "data", rows(8))
     with pytest.raises(WorkerError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"):
         evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="tcp://127.0.0.1:9")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.engine import pools
+from ragmeter.engine.parts import pools
 from ragmeter.errors import WorkerError
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from ragmeter import Evaluation, evaluate
 from ragmeter.effects.budget import Budget
-from ragmeter.engine.row_by_row import RowLimits
-from ragmeter.judges.prices import Price
-from ragmeter.judges.providers.fake import FakeProvider, fenced_texts
+from ragmeter.engine.judging.row_by_row import RowLimits
+from ragmeter.models.fake import FakeProvider, fenced_texts
+from ragmeter.models.prices import Price
 from tests.judge_rows import fake, judge
 
 #: One call for the claims and one for each passage.

@@ -11,8 +11,8 @@ import pytest
 from ragmeter import CRAGEvaluator, Evaluation, add_metrics, evaluate
 from ragmeter.errors import UsageError
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.prices import Price
-from ragmeter.judges.providers.fake import FakeProvider
+from ragmeter.models.fake import FakeProvider
+from ragmeter.models.prices import Price
 from ragmeter.show.sentences.judging import judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import asked, fake, judge

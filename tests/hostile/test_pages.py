@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from ragmeter.effects.caller import GiveUp
-from ragmeter.targets.looks import check_look, check_message
-from ragmeter.targets.page import OpenPage
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.visit import Visit
-from ragmeter.targets.web import WebTarget, _script
+from ragmeter.targets.web.looks import check_look, check_message
+from ragmeter.targets.web.page import OpenPage
+from ragmeter.targets.web.target import WebTarget, _script
+from ragmeter.targets.web.visit import Visit
 from tests.browser import chromium, missing
 from tests.hostile.pages import BUSY, PAGES
 from tests.web.helpers import ask_all, target, texts
@@ -50,7 +50,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
         return await ask(visit, question)
 
     monkeypatch.setattr(Visit, "ask", hurry)
-    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 1.0)
+    monkeypatch.setattr("ragmeter.targets.web.growth._QUIET", 1.0)
 
 
 def rows(site: str, kind: str, **more: Any) -> list[str]:
@@ -132,8 +132,8 @@ def test_a_page_that_can_not_be_closed_is_lost_with_its_browser(site: str, monke
 
     monkeypatch.setattr(Visit, "ask", watched)
     monkeypatch.setattr(WebTarget, "overlap", 1)  # no other page is lost
-    monkeypatch.setattr("ragmeter.targets.contexts._TIMES", 0)  # no context is used again
-    monkeypatch.setattr("ragmeter.targets.page._CLOSES", 0.2)
+    monkeypatch.setattr("ragmeter.targets.web.contexts._TIMES", 0)  # no context is used again
+    monkeypatch.setattr("ragmeter.targets.web.page._CLOSES", 0.2)
     first, bad, last = rows(site, "will_not_be_left")
     assert [first, last] == GOOD
     assert bad == "Answer to bad: it is so."

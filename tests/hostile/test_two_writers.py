@@ -81,7 +81,7 @@ def test_runs_that_begin_at_once_have_names_of_their_own(name: list[str], tmp_pa
     writers = 8
     write(tmp_path / "qa.jsonl", [{"qid": "1", "answer": "a", "reference": "a"}])
     code = (
-        "import sys, ragmeter.cli.evaluate, ragmeter.engine.evaluation, ragmeter.engine.judged_rows\n"
+        "import sys, ragmeter.cli.evaluate, ragmeter.engine.evaluation, ragmeter.engine.judging.rows\n"
         "from ragmeter.cli.main import main\n"
         "print('ready', flush=True); input(); sys.exit(main(sys.argv[1:]))"
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter.io.formulas import guarded
+from ragmeter.io.delimited.formulas import guarded
 
 FORMULAS = [
     "=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "|x", "%x", "=", "@x", "＝1", "＠SUM(A1)",

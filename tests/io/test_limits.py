@@ -18,8 +18,10 @@ import pytest
 
 from ragmeter import evaluate
 from ragmeter.errors import InputError, UsageError
-from ragmeter.io import batches, blocks, delimited, limits, parquet
-from ragmeter.io.jsons import read_document, read_lines
+from ragmeter.io import batches, limits
+from ragmeter.io.delimited import blocks, strict
+from ragmeter.io.formats import parquet
+from ragmeter.io.formats.jsons import read_document, read_lines
 from ragmeter.io.limits import Limit
 from ragmeter.io.source import Reading, open_source
 from tests.conftest import Run
@@ -53,7 +55,7 @@ class Endless(io.RawIOBase):
 
 
 LIMIT = Limit(0.125)
-csv_reader = partial(delimited.read, name="f", delimiter=",", quotes=True, limit=LIMIT)
+csv_reader = partial(strict.read, name="f", delimiter=",", quotes=True, limit=LIMIT)
 lines_reader, document_reader = (partial(read, name="f", limit=LIMIT) for read in (read_lines, read_document))
 #: name of the case: the reader, how the file begins, what it repeats, and the line of the row that is too large
 BOMBS: dict[str, tuple[Callable[..., Any], bytes, bytes, int]] = {
@@ -146,7 +148,7 @@ def test_a_pipe_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_large_rows_come_in_small_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (batches, delimited, parquet):
+    for module in (batches, strict, parquet):
         monkeypatch.setattr(module, "CHARACTERS", 160_000)
     rows = [{"answer": "x" * 10_000, "contexts": ["y" * 10_000]} for _ in range(24)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "r.parquet", compression="zstd")
@@ -191,13 +193,13 @@ def test_blank_lines_are_skipped_a_block_at_a_time(end: bytes, tmp_path: Path, m
     rows = HEADER.replace(b"\n", end) + end * blank + b"2,b,b" + end
     (tmp_path / "r.csv.gz").write_bytes(gzip.compress(rows))
     given: list[int] = []
-    split = delimited._split
+    split = strict._split
 
     def counted(block: str) -> list[str]:
         given.append(len(block))
         return split(block)
 
-    monkeypatch.setattr(delimited, "_split", counted)
+    monkeypatch.setattr(strict, "_split", counted)
     parts = list(open_source(tmp_path / "r.csv.gz").batches())
     assert [line for batch in parts for line in batch.lines] == [2, 2 + blank + 1]
     assert sum(given) <= 4 << 14  # the first and the last block

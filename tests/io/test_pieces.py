@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ragmeter.errors import InputError
-from ragmeter.io.datasets import single
+from ragmeter.io.delimited.quoted import scan
+from ragmeter.io.formats.datasets import single
 from ragmeter.io.pieces import Part, cut, open_part, settle
-from ragmeter.io.quoted import scan
 from ragmeter.io.source import Reading, Source, open_file
 
 Rows = list[tuple[object, ...]]

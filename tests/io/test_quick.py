@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragmeter.errors import InputError
-from ragmeter.io import delimited, quick
-from ragmeter.io.blocks import decoded
+from ragmeter.io.delimited import quick, strict
+from ragmeter.io.delimited.blocks import decoded
 from ragmeter.io.limits import Limit
 from ragmeter.table import Batch
 
@@ -31,16 +31,16 @@ def flat(batches: list[Batch]) -> tuple[dict[str, list[Any]], list[int]]:
 
 
 def strictly(data: bytes) -> Any:
-    lines = delimited._Lines(decoded(io.BytesIO(data), "utf-8-sig"), Limit())
+    lines = strict._Lines(decoded(io.BytesIO(data), "utf-8-sig"), Limit())
     try:
-        return flat(list(delimited._read_strictly(lines, "f", ",", True, [])))
+        return flat(list(strict._read_strictly(lines, "f", ",", True, [])))
     except InputError as error:
         return str(error)
 
 
 def as_shipped(data: bytes) -> Any:
     try:
-        return flat(list(delimited.read(io.BytesIO(data), "utf-8-sig", name="f", delimiter=",", quotes=True)))
+        return flat(list(strict.read(io.BytesIO(data), "utf-8-sig", name="f", delimiter=",", quotes=True)))
     except InputError as error:
         return str(error)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ragmeter import Evaluation, FakeProvider, evaluate
-from ragmeter.judges.providers.fake import FakeReply, fenced_texts
 from ragmeter.metrics.sentences import sentences
+from ragmeter.models.fake import FakeReply, fenced_texts
 from tests.judge_rows import judge
 
 ROW: dict[str, Any] = {

@@ -10,7 +10,7 @@ import pytest
 from ragmeter import FakeProvider, evaluate
 from ragmeter.errors import InputError, UsageError
 from ragmeter.judges.criteria import Ratings
-from ragmeter.judges.providers.fake import fenced_texts
+from ragmeter.models.fake import fenced_texts
 from tests.judge_rows import judge
 
 ROW: dict[str, Any] = {"qid": "1", "question": "Where?", "answer": "In Paris, dear.", "contexts": ["Paris"]}

@@ -10,7 +10,7 @@ import pytest
 
 from ragmeter import add_metrics, evaluate, get_metric
 from ragmeter.errors import UsageError
-from ragmeter.judges.providers.fake import fenced_texts
+from ragmeter.models.fake import fenced_texts
 from tests.judge_rows import ROWS, fake, judge, rows, scripted
 
 

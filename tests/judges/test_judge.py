@@ -16,9 +16,9 @@ from ragmeter.effects.pace import LONGEST_PAUSE, Pace, Retries
 from ragmeter.errors import EndpointError, InputError, UsageError
 from ragmeter.judges.judge import Judge, LLMJudge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.prices import Price, price_of, read_prices
-from ragmeter.judges.providers.fake import FakeProvider
 from ragmeter.judges.verdict import verdict
+from ragmeter.models.fake import FakeProvider
+from ragmeter.models.prices import Price, price_of, read_prices
 from tests.command import PATIENCE
 from tests.judge_server import Action, Behaviour, JudgeServer, completion
 

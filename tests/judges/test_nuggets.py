@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragmeter import FakeProvider, evaluate, get_metric
-from ragmeter.judges.providers.fake import fenced_texts
+from ragmeter.models.fake import fenced_texts
 from tests.judge_rows import judge
 
 ROW: dict[str, Any] = {

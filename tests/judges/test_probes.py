@@ -10,13 +10,13 @@ import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, Judge, evaluate
 from ragmeter.effects.caller import GiveUp
-from ragmeter.engine.filling import Asking
+from ragmeter.engine.judging.columns import Asking
 from ragmeter.errors import UsageError
 from ragmeter.io.data import Data
-from ragmeter.judges.prices import Price
 from ragmeter.judges.probes import PROBES, fewest_right
-from ragmeter.judges.providers.fake import FakeProvider, FakeReply, fenced_texts
 from ragmeter.judges.verdict import CORRECT, is_exact_match
+from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
+from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
 from ragmeter.show.sentences.judging import WARNING, judge_lines
 from tests.compat.crag.helpers import turn

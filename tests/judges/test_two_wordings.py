@@ -13,13 +13,13 @@ from ragmeter import CRAGEvaluator, Evaluation, FakeProvider, Judge, LLMJudge, e
 from ragmeter.analysis.calls import calls_of_row
 from ragmeter.effects.journal import Journal
 from ragmeter.engine.evaluation import add_metrics
-from ragmeter.engine.judged_rows import estimate_judging
+from ragmeter.engine.judging.rows import estimate_judging
 from ragmeter.errors import UsageError
 from ragmeter.judges.judgement import Judgement, of_two_wordings
-from ragmeter.judges.prices import Price
-from ragmeter.judges.providers.fake import FakeReply, fenced_texts
-from ragmeter.judges.providers.port import ChatReply
 from ragmeter.judges.verdict import CORRECT, WRONG, verdict
+from ragmeter.models.fake import FakeReply, fenced_texts
+from ragmeter.models.port import ChatReply
+from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
 from ragmeter.runs.run import Run
 from ragmeter.show.sentences.judging import judge_lines

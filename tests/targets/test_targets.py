@@ -17,7 +17,7 @@ from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.endpoint import Endpoint
 from ragmeter.errors import UsageError
-from ragmeter.judges.prices import Price
+from ragmeter.models.prices import Price
 from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.http import HttpTarget, Paths
 from ragmeter.targets.json_path import JsonPath

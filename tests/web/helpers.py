@@ -12,10 +12,10 @@ import pytest
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.targets.asking import ask
-from ragmeter.targets.page import Page
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.visit import Visit
-from ragmeter.targets.web import Login, WebTarget
+from ragmeter.targets.web.page import Page
+from ragmeter.targets.web.target import Login, WebTarget
+from ragmeter.targets.web.visit import Visit
 from tests.command import PATIENCE
 
 

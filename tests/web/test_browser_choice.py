@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragmeter.targets.browser import installed
+from ragmeter.targets.web.browser import installed
 
 
 @pytest.mark.parametrize(

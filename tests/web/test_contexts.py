@@ -6,8 +6,8 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from ragmeter.targets.contexts import Contexts
-from ragmeter.targets.turns import Slot, Turns
+from ragmeter.targets.web.contexts import Contexts
+from ragmeter.targets.web.turns import Slot, Turns
 
 
 class Context:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.targets.finish import Finish, Traffic, is_answer
+from ragmeter.targets.web.finish import Finish, Traffic, is_answer
 
 QUIET = {
     "unsure": "", "signs": 0, "waiting": 0, "busy": None, "worked": False, "idle": False, "off": False, "timers": False,

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from ragmeter.errors import EndpointError, UsageError
-from ragmeter.targets.browser import launch, playwright_api
-from ragmeter.targets.origin import Gate, is_elsewhere
-from ragmeter.targets.page import Page
-from ragmeter.targets.web import Login, WebTarget
+from ragmeter.targets.web.browser import launch, playwright_api
+from ragmeter.targets.web.origin import Gate, is_elsewhere
+from ragmeter.targets.web.page import Page
+from ragmeter.targets.web.target import Login, WebTarget
 from tests.browser import missing
 from tests.command import PATIENCE
 from tests.conftest import Run

@@ -13,9 +13,9 @@ import pytest
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.targets.asking import ask
-from ragmeter.targets.page import Page
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web import WebTarget
+from ragmeter.targets.web.page import Page
+from ragmeter.targets.web.target import WebTarget
 from tests.browser import missing
 from tests.command import PATIENCE
 from tests.web.apps.answers import FAILS, QUESTIONS, expected, plain

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragmeter.targets.finish import Finish, Traffic
-from ragmeter.targets.trouble import LOST, Trouble
+from ragmeter.targets.web.finish import Finish, Traffic
+from ragmeter.targets.web.trouble import LOST, Trouble
 from tests.web.test_finish import QUIET, Request
 
 LOOK = {**QUIET, "text": "", "problem": "", "lost": False}

@@ -16,11 +16,11 @@ import pytest
 
 from ragmeter.effects.caller import Failure, TryAgain
 from ragmeter.errors import EndpointError, UsageError
-from ragmeter.targets.finish import Finish
-from ragmeter.targets.page import Page
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.visit import Visit
-from ragmeter.targets.web import Login, WebTarget
+from ragmeter.targets.web.finish import Finish
+from ragmeter.targets.web.page import Page
+from ragmeter.targets.web.target import Login, WebTarget
+from ragmeter.targets.web.visit import Visit
 from tests.browser import missing
 from tests.command import PATIENCE
 from tests.usual import mostly_slow
@@ -184,7 +184,7 @@ def test_a_spinner_is_no_answer(site: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_selector_that_matches_nothing_stops_at_once(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 1.0)
+    monkeypatch.setattr("ragmeter.targets.web.growth._QUIET", 1.0)
     with pytest.raises(UsageError) as caught:
         ask_all(target(site, "plain", input_selector="#nothing"), "x")
     assert "input_selector '#nothing' matches nothing" in str(caught.value)
@@ -194,7 +194,7 @@ def test_a_selector_that_matches_nothing_stops_at_once(site: str, monkeypatch: p
 
 
 def test_a_box_is_looked_for_several_times_however_slow_the_machine(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.targets.growth._QUIET", 0.0)  # a page that waits for something is not quiet
+    monkeypatch.setattr("ragmeter.targets.web.growth._QUIET", 0.0)  # a page that waits for something is not quiet
     assert texts(ask_all(target(site, "late"), "x")) == ["Answer to x: it is so."]
 
 
@@ -205,8 +205,8 @@ def test_a_question_is_sent_until_the_page_takes_it_and_once_only(site: str, kin
 
 
 def test_a_question_that_is_never_taken(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.targets.sending._TAKES", 0.2)
-    monkeypatch.setattr("ragmeter.targets.sending._GIVES_UP", 1.0)
+    monkeypatch.setattr("ragmeter.targets.web.sending._TAKES", 0.2)
+    monkeypatch.setattr("ragmeter.targets.web.sending._GIVES_UP", 1.0)
     (failure,) = texts(ask_all(target(site, "never_takes", submit_selector=None), "Is it so?"))
     assert failure.startswith("timeout: the question was not sent: its text is still in the box after ")
     assert failure.endswith("with Enter and the button beside the box; submit_selector=... may help")
@@ -248,7 +248,7 @@ def _tabs(web: WebTarget, monkeypatch: pytest.MonkeyPatch, *more: str) -> set[An
     with monkeypatch.context() as patched:
         patched.setattr(Visit, "ask", note)
         patched.setattr(WebTarget, "overlap", 1)
-        patched.setattr("ragmeter.targets.contexts._EMPTIES", PATIENCE)
+        patched.setattr("ragmeter.targets.web.contexts._EMPTIES", PATIENCE)
         answers = texts(ask_all(web, "one?", "two?", workers=1))
     assert answers == [" ".join((f"Answer to {question}: it is so.", *more)) for question in ("one?", "two?")]
     return tabs
@@ -287,7 +287,7 @@ def test_the_next_questions_begin_while_answers_are_only_watched(site: str, monk
     ),
 )
 def test_an_error_on_the_page_is_an_error(site: str, kind: str, cause: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.targets.trouble._NOTHING", 2.0)
+    monkeypatch.setattr("ragmeter.targets.web.trouble._NOTHING", 2.0)
     answers = texts(ask_all(target(site, kind), "Is it so?", retries=1))
     assert answers == [f"target_error: {cause.replace('SITE', site)}"]
 
@@ -295,7 +295,7 @@ def test_an_error_on_the_page_is_an_error(site: str, kind: str, cause: str, monk
 def test_a_question_that_a_page_loses_by_loading_again_is_asked_again(
     site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragmeter.targets.trouble._NOTHING", 0.5)
+    monkeypatch.setattr("ragmeter.targets.web.trouble._NOTHING", 0.5)
     answers = texts(ask_all(target(site, "loads_again"), "Is it lost once?", retries=1))
     assert answers == ["Answer to Is it lost once?: it is so."]
 
@@ -480,7 +480,7 @@ def test_a_page_that_crashes(site: str, monkeypatch: pytest.MonkeyPatch) -> None
             await visit.page.goto("chrome://crash", timeout=2000)
 
     web = target(site, "plain")
-    monkeypatch.setattr("ragmeter.targets.visit.Visit._submit", crash)
+    monkeypatch.setattr("ragmeter.targets.web.visit.Visit._submit", crash)
     (failure,) = ask_all(web, "x")
     assert isinstance(failure, Failure)
     assert failure.outcome == "page_crashed"

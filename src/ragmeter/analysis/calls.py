@@ -14,13 +14,13 @@ from ragmeter import naming
 from ragmeter.asked import ASKED, AskedColumn
 from ragmeter.effects.recorded import RecordedReplies, RecordedReply
 from ragmeter.effects.rounds import Round
-from ragmeter.engine.filling import JUDGE_JOURNAL, OWN_JOURNAL
-from ragmeter.engine.offline_filling import rows_to_fill
+from ragmeter.engine.judging.columns import JUDGE_JOURNAL, OWN_JOURNAL
+from ragmeter.engine.judging.offline import rows_to_fill
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.judges.column_judge import reply_key, texts_of_calls
 from ragmeter.judges.judge import as_asked, as_rephrased
 from ragmeter.judges.prompt import Prompt, prompt_hash
-from ragmeter.judges.providers.port import ChatReply
+from ragmeter.models.port import ChatReply
 from ragmeter.registry import load_builtin
 from ragmeter.runs.catalogue import JOURNAL, system_of
 from ragmeter.runs.conversations import conversation

@@ -113,7 +113,7 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
 def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
     from ragmeter.analysis.preferring import paired_answers
     from ragmeter.engine.evaluation import choose_metrics
-    from ragmeter.engine.judged_rows import estimate_judging
+    from ragmeter.engine.judging.rows import estimate_judging
 
     before, after = chosen.runs
     rows, _ = paired_answers(before, after, chosen.output_dir, options.read_statistics(chosen)["cluster"])

@@ -130,7 +130,7 @@ def _plugins() -> Iterator[Check]:
 
 
 def _browser() -> Check:
-    from ragmeter.targets.browser import NAMES, SHELL
+    from ragmeter.targets.web.browser import NAMES, SHELL
 
     path = next(filter(None, map(shutil.which, (SHELL, *NAMES))), None)
     own = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright").expanduser()

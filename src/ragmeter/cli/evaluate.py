@@ -260,7 +260,7 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
 def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
     """Evaluate into the run of this name."""
     from ragmeter.engine.evaluation import choose_metrics, evaluate
-    from ragmeter.engine.judged_rows import estimate_judging, rows_to_judge
+    from ragmeter.engine.judging.rows import estimate_judging, rows_to_judge
 
     replaced = (folder / name).exists()
     with options.prints_aside():
@@ -338,7 +338,7 @@ def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[
 def _add_metrics(chosen: argparse.Namespace) -> int:
     """Add metrics to an existing run."""
     from ragmeter.engine.evaluation import add_metrics, choose_metrics
-    from ragmeter.engine.judged_rows import estimate_adding, rows_of_run
+    from ragmeter.engine.judging.rows import estimate_adding, rows_of_run
     from ragmeter.io.names import run_name
     from ragmeter.runs.finding import find_run
 

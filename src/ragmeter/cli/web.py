@@ -35,7 +35,7 @@ from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
-    from ragmeter.targets.web import WebTarget
+    from ragmeter.targets.web.target import WebTarget
 
 _DESCRIPTION = """\
 Ask a chat page the questions of a file, as a person would, and score its answers. Begin with
@@ -271,8 +271,8 @@ def _check(chosen: argparse.Namespace) -> None:
 
 
 def _target(chosen: argparse.Namespace, evidence: Path | None) -> Any:
-    from ragmeter.targets.page import Page
-    from ragmeter.targets.web import Login, WebTarget
+    from ragmeter.targets.web.page import Page
+    from ragmeter.targets.web.target import Login, WebTarget
 
     credentials = None
     if chosen.http_user is not None:

@@ -18,7 +18,7 @@ _MOST = 2000  # characters of an answer that are printed
 def try_page(chosen: argparse.Namespace, target: Any) -> int:
     """Ask one question, write the picture, and print what would be read."""
     from ragmeter.show.terminal import printable
-    from ragmeter.targets.trial import try_question
+    from ragmeter.targets.web.trial import try_question
 
     check_numbers(chosen)
     check_writable(_SCREENSHOT.parent)

@@ -14,11 +14,11 @@ from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
 from ragmeter.targets.asking import ask
-from ragmeter.targets.open_page import OpenPage
-from ragmeter.targets.page import Page
 from ragmeter.targets.port import Question
-from ragmeter.targets.session import PageSession
-from ragmeter.targets.web import Login, WebTarget
+from ragmeter.targets.web.open_page import OpenPage
+from ragmeter.targets.web.page import Page
+from ragmeter.targets.web.session import PageSession
+from ragmeter.targets.web.target import Login, WebTarget
 
 
 class MetricScorer(BaseScorer):

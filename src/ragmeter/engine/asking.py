@@ -18,9 +18,9 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.effects.signals import signal_of
 from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
-from ragmeter.engine.filling import Asking
+from ragmeter.engine.judging.columns import Asking
+from ragmeter.engine.judging.offline import with_offline
 from ragmeter.engine.keeping import keep_run
-from ragmeter.engine.offline_filling import with_offline
 from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
@@ -194,7 +194,7 @@ def ask_and_score(
 
 def _is_judged_again(run: Run, metrics: Sequence[Metric], asking: Asking, data: Dataset) -> bool:
     """Whether judging the answers of a run once more gives all that its judge was paid for."""
-    from ragmeter.engine.judged_again import is_judged_again  # needed only where there is such a run
+    from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
 
     return is_judged_again(run, metrics, asking, lambda: data.batches, _ANSWERED)
 

@@ -14,14 +14,13 @@ from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
-from ragmeter.engine.counted import Counted
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.extending import extend, journal_folder
-from ragmeter.engine.filling import Asking, Batches, Filled, journals_of
-from ragmeter.engine.judged_parts import judge_and_score, judged_columns
+from ragmeter.engine.judging.columns import Asking, Batches, Filled, journals_of
+from ragmeter.engine.judging.parts import judge_and_score, judged_columns
 from ragmeter.engine.keeping import check_scores, described, keep_run, results_of, score_into, signature
-from ragmeter.engine.part_sources import only_parts, without_bad_files
-from ragmeter.engine.parts import (
+from ragmeter.engine.parts.counts import Counted
+from ragmeter.engine.parts.driver import (
     Plan,
     check_engine,
     join_summary,
@@ -29,7 +28,8 @@ from ragmeter.engine.parts import (
     score_in_parts,
     skipped_summary,
 )
-from ragmeter.engine.pools import pool_of
+from ragmeter.engine.parts.pools import pool_of
+from ragmeter.engine.parts.sources import only_parts, without_bad_files
 from ragmeter.engine.results import UNNAMED, Evaluation
 from ragmeter.engine.scoring import watched
 from ragmeter.errors import InputError, Interrupted, UnknownNameError, UsageError
@@ -175,7 +175,7 @@ def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -
     """Whether judging these batches gives all that a judge was paid for in an older run."""
 
     def is_again(run: Run) -> bool:
-        from ragmeter.engine.judged_again import is_judged_again  # needed only where there is such a run
+        from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
 
         return is_judged_again(run, metrics, asking, batches)
 

@@ -21,8 +21,8 @@ from ragmeter.definition import Metric, of_script
 from ragmeter.effects.usage import total_usage
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
-from ragmeter.engine.filling import OWN_JOURNAL, Asking, Filled, journals_of
-from ragmeter.engine.offline_filling import described as offline_described
+from ragmeter.engine.judging.columns import OWN_JOURNAL, Asking, Filled, journals_of
+from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
@@ -38,7 +38,7 @@ from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
 
 if TYPE_CHECKING:
-    from ragmeter.engine.judging import ColumnFiller
+    from ragmeter.engine.judging.column_run import ColumnFiller
 
 #: Outcomes that are the row's, not a metric's: they hold for every metric that comes later. A judge may have failed
 #: with the last two as well, but then there is an answer.

@@ -16,7 +16,7 @@ from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.signals import held_back
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, in_order
-from ragmeter.engine.offline_filling import described as offline_described
+from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import score_batches
 from ragmeter.io.locations import Location

@@ -14,7 +14,7 @@ import numpy as np
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor, Threads
-from ragmeter.engine.offline_filling import with_offline
+from ragmeter.engine.judging.offline import with_offline
 from ragmeter.registry import ScorerMetric, load_builtin
 from ragmeter.runs.writer import Scored
 from ragmeter.table import (

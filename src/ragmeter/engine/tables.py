@@ -14,7 +14,7 @@ import pyarrow as pa
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
-from ragmeter.engine.offline_filling import with_offline
+from ragmeter.engine.judging.offline import with_offline
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import UsageError
 from ragmeter.io.columns import Typed, check_mapping, missing_column

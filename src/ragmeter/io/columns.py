@@ -29,11 +29,11 @@ from ragmeter.io.cells import (
     texts_of,
 )
 from ragmeter.io.objects import Passages, read_documents, read_gold_documents, read_passages
-from ragmeter.io.openinference import NOTE, has_spans, rows_of_spans
 from ragmeter.io.paths import split_path, value_at
 from ragmeter.io.source import Source
 from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, recognise, weak_lists
-from ragmeter.io.tools import Known, heads_of, known_file
+from ragmeter.io.tools.fields import Known, heads_of, known_file
+from ragmeter.io.tools.openinference import NOTE, has_spans, rows_of_spans
 from ragmeter.passages import passage_text
 from ragmeter.table import (
     CONTEXT_DETAILS,

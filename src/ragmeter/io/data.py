@@ -12,14 +12,14 @@ from typing import Any
 from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
 from ragmeter.hints import column_option
-from ragmeter.io.beir import with_contexts
 from ragmeter.io.columns import Typed, check_mapping, missing_column
-from ragmeter.io.datasets import listing_signature
+from ragmeter.io.formats.beir import with_contexts
+from ragmeter.io.formats.datasets import listing_signature
 from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
 from ragmeter.io.locations import StorePath, on_disk, same_place
 from ragmeter.io.paths import keys_of, split_path
 from ragmeter.io.source import Reading, Source, open_source
-from ragmeter.io.tools import leads_to_value
+from ragmeter.io.tools.fields import leads_to_value
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
 _CONTEXTS, _RETRIEVED = "contexts", "retrieved"

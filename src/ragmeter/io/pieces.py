@@ -15,10 +15,11 @@ from itertools import groupby, pairwise
 import pyarrow as pa
 
 from ragmeter.errors import InputError
-from ragmeter.io import trec
-from ragmeter.io.datasets import DataFile
-from ragmeter.io.parquet import Choose
-from ragmeter.io.quoted import Quotes, row_begins
+from ragmeter.io.delimited.quoted import Quotes, row_begins
+from ragmeter.io.delimited.spans import HEAD, Span, header_end
+from ragmeter.io.formats import trec
+from ragmeter.io.formats.datasets import DataFile
+from ragmeter.io.formats.parquet import Choose
 from ragmeter.io.source import (
     Reading,
     Source,
@@ -29,7 +30,6 @@ from ragmeter.io.source import (
     of_data_set,
     open_file,
 )
-from ragmeter.io.spans import HEAD, Span, header_end
 from ragmeter.table import Batch
 
 #: The most bytes of a part, as they are in the file: some hundred thousand rows, which a worker scores in seconds.

@@ -21,13 +21,14 @@ import pyarrow as pa
 
 from ragmeter.errors import InputError, UsageError, errors_of
 from ragmeter.hints import option
-from ragmeter.io import beir, delimited, in_memory, jsons, parquet, trec
 from ragmeter.io.batches import ROWS
-from ragmeter.io.datasets import DataFile, files_of, is_glob, single
+from ragmeter.io.delimited import strict
+from ragmeter.io.delimited.spans import Span, open_span
+from ragmeter.io.formats import beir, in_memory, jsons, parquet, trec
+from ragmeter.io.formats.datasets import DataFile, files_of, is_glob, single
+from ragmeter.io.formats.parquet import Choose
 from ragmeter.io.limits import Limit, read_once
 from ragmeter.io.locations import Location, StorePath, location
-from ragmeter.io.parquet import Choose
-from ragmeter.io.spans import Span, open_span
 from ragmeter.table import Batch
 
 _WHICH = f"say which with {option('encoding')}"
@@ -218,7 +219,7 @@ def open_file(
     say = partial(_say, notes, name)
     read: Callable[[BinaryIO, str], Iterator[Batch]]
     if (delimiter := delimiter_of(ending, reading)) is not None:
-        read = partial(delimited.read, name=name, delimiter=delimiter, quotes=reading.quotes, limit=limit)
+        read = partial(strict.read, name=name, delimiter=delimiter, quotes=reading.quotes, limit=limit)
         if delimiter == "\t" and span is None:
             read = partial(trec.read_or, other=read, name=name, limit=limit, say=say)
     elif ending in (".jsonl", ".ndjson"):

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.cells import whole
-from ragmeter.io.formulas import guarded
+from ragmeter.io.delimited.formulas import guarded
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet")
 #: Default output folders.

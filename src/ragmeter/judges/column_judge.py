@@ -17,7 +17,7 @@ from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.list_forms import is_single
 from ragmeter.judges.prompt import Prompt
-from ragmeter.judges.providers.port import ChatProvider, ChatReply
+from ragmeter.models.port import ChatProvider, ChatReply
 from ragmeter.show.texts import shortened, visible
 from ragmeter.table import REFUSED, SCORED, UNPARSABLE
 

@@ -19,12 +19,12 @@ from ragmeter.hints import option, parameter
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.prices import Price, price_of, read_prices
 from ragmeter.judges.prompt import prompt_hash, read_words
-from ragmeter.judges.providers.port import ChatProvider
-from ragmeter.judges.providers.registry import endpoint_of, open_provider
 from ragmeter.judges.two_wordings import SURE, TwoWordings
 from ragmeter.judges.verdict import OWN_FORM, verdict
+from ragmeter.models.port import ChatProvider
+from ragmeter.models.prices import Price, price_of, read_prices
+from ragmeter.models.registry import endpoint_of, open_provider
 
 DEFAULT_EVAL_MODEL = "gpt-4o"
 MAX_EVAL_TOKENS = 1024

@@ -13,7 +13,7 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement, majority, of_two_wordings
-from ragmeter.judges.providers.port import ChatProvider
+from ragmeter.models.port import ChatProvider
 from ragmeter.table import SKIPPED_BUDGET
 
 if TYPE_CHECKING:

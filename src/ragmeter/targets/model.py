@@ -8,9 +8,9 @@ from typing import Any, Self
 from ragmeter.effects.endpoint import Endpoint
 from ragmeter.effects.journal import Reply
 from ragmeter.io.write import dumps
-from ragmeter.judges.prices import Price
-from ragmeter.judges.providers.port import ChatReply
-from ragmeter.judges.providers.registry import open_provider
+from ragmeter.models.port import ChatReply
+from ragmeter.models.prices import Price
+from ragmeter.models.registry import open_provider
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.port import Answer, Question, Target, failed
 

@@ -93,8 +93,8 @@ class _Model(Kind[Target]):
         self.prefix = prefix
 
     def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
-        from ragmeter.judges.prices import price_of, read_prices
-        from ragmeter.judges.providers.registry import endpoint_of
+        from ragmeter.models.prices import price_of, read_prices
+        from ragmeter.models.registry import endpoint_of
         from ragmeter.targets.model import ModelTarget
 
         prices = settings.get("prices")

@@ -15,7 +15,7 @@ from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
 
 if TYPE_CHECKING:
-    from ragmeter.judges.prices import Price
+    from ragmeter.models.prices import Price
 
 
 @dataclass(frozen=True)

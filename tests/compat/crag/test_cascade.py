@@ -16,7 +16,7 @@ from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer
 
 #: In these tests an answer says itself how sure the offline judge is: "97% sure: red".
-CHANCES = "ragmeter.engine.sharing.offline_chances"
+CHANCES = "ragmeter.engine.judging.cascade_run.offline_chances"
 
 
 @pytest.fixture(autouse=True)

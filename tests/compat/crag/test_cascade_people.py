@@ -17,7 +17,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator
 from ragmeter.compat.crag.cascade import Cascade
-from ragmeter.engine import sharing
+from ragmeter.engine.judging import cascade_run
 from ragmeter.judges import cascade
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer, completion, texts
@@ -63,7 +63,7 @@ def chances_once(monkeypatch: pytest.MonkeyPatch) -> None:
             known[turns] = cascade.offline_chances(columns, calibration)
         return known[turns]
 
-    monkeypatch.setattr(sharing, "offline_chances", offline_chances)
+    monkeypatch.setattr(cascade_run, "offline_chances", offline_chances)
 
 
 def people(said: Verdicts) -> JudgeServer:

@@ -30,7 +30,7 @@ from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.cells import whole
-from ragmeter.io.formulas import guarded
+from ragmeter.io.delimited.formulas import guarded
 from ragmeter.io.lock import file_lock
 from ragmeter.io.source import open_source
 from ragmeter.io.write import check_writable, replacing, write_rows

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter.compat.crag.evaluation import UNDECIDED, Judged
-from ragmeter.engine.sharing import Row, Sharing, decided
+from ragmeter.engine.judging.cascade_run import Row, Sharing, decided
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.verdict import OFFLINE, verdict

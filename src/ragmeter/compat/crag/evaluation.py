@@ -16,16 +16,16 @@ from typing import Any
 from ragmeter.asked import Asked
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.loop import for_each
-from ragmeter.engine.judging import Heard, Tally
-from ragmeter.engine.sharing import Decision, decided
+from ragmeter.engine.judging.cascade_run import Decision, decided
+from ragmeter.engine.judging.column_run import Heard, Tally
 from ragmeter.errors import InputError
 from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.prompt import OTHER_FIELDS
-from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import CORRECT, EXACT, MISS, OFFLINE, WRONG, is_exact_match
 from ragmeter.metrics.conversation import MISSED, Turn, counted
 from ragmeter.metrics.refusals import is_miss
+from ragmeter.models.port import ChatProvider
 from ragmeter.show.progress import Advance
 from ragmeter.table import SCORED, TARGET_ERROR
 

@@ -24,8 +24,8 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Reuse, Round, begin_round
-from ragmeter.engine.judge_work import JudgeCalls
-from ragmeter.engine.watching import JudgingWatch
+from ragmeter.engine.judging.observers import JudgingWatch
+from ragmeter.engine.judging.work import JudgeCalls
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS
@@ -34,9 +34,9 @@ from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge, LLMJudge
 from ragmeter.judges.probes import Check
 from ragmeter.judges.prompt import OTHER_FIELDS
-from ragmeter.judges.providers.port import ChatProvider
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
+from ragmeter.models.port import ChatProvider
 from ragmeter.runs.replacing import refuse_added
 from ragmeter.show.progress import Advance, both, show_notice
 

@@ -1,0 +1,1 @@
+"""Columns that a judge fills: what is missing, who fills it, and the asking."""

@@ -1,0 +1,316 @@
+"""One column filled by a judge, batch by batch: what needs no model, what the offline judge decides, what is asked."""
+
+from __future__ import annotations
+
+import json
+from asyncio import gather
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ragmeter.asked import ASKED, AskedColumn
+from ragmeter.effects.caller import STOPPED, Caller
+from ragmeter.effects.journal import Journal
+from ragmeter.effects.loop import for_each
+from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, Decision, Row, Sharing, decided
+from ragmeter.engine.judging.offline import rows_to_fill
+from ragmeter.engine.scoring import watched
+from ragmeter.hints import option
+from ragmeter.io.columns import missing_column
+from ragmeter.io.write import dumps
+from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.column_judge import texts_of_calls
+from ragmeter.judges.judge import Judge, as_rephrased
+from ragmeter.judges.judgement import Judgement, joined
+from ragmeter.judges.probes import same_verdicts
+from ragmeter.judges.prompt import prompt_hash
+from ragmeter.judges.verdict import EXACT, LLM, MISS
+from ragmeter.metrics.support import has_text
+from ragmeter.show.progress import Advance
+from ragmeter.stats.intervals import wilson_interval
+from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
+
+Heard = Callable[[Mapping[str, Any], Judgement], None]
+#: What the columns that are filled hold, in the order in which a judgement names them.
+_CELLS = ("value", "reason", "by", "probability")
+
+
+class Tally:
+    """Counts for the summary: `judged_by` and `causes` are the caller's to fill, `add` counts the rest."""
+
+    def __init__(self) -> None:
+        self.judged_by: Counter[str] = Counter()
+        self.causes: Counter[str] = Counter()
+        self._unreadable: dict[str, str] = {}
+        self._values: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._repeated = self._flipped = self._halves = 0
+
+    def add(self, judgement: Judgement) -> None:
+        """Count what the model said of one row."""
+        if judgement.verdict is not None:
+            self._values[judgement.verdict] += 1
+        if judgement.unread:
+            self._unreadable.setdefault(f"{judgement.outcome}: {judgement.cause}", judgement.unread)
+        if judgement.reason:
+            self._reasons[judgement.reason] += 1
+        self._halves += judgement.is_half
+        if judgement.is_repeated:
+            self._repeated += 1
+            self._flipped += judgement.flipped
+
+    def as_dict(self) -> dict[str, Any]:
+        """Who decided, what failed, how often repeats or wordings disagree, and what looks wrong.
+
+        `unreadable` has an example of a reply for each cause that is one.
+        """
+        return {
+            "judged_by": dict(sorted(self.judged_by.items())),
+            "causes": dict(self.causes.most_common()),
+            **({"unreadable": self._unreadable} if self._unreadable else {}),
+            "n_judged_repeatedly": self._repeated,
+            "flip_rate": self._flipped / self._repeated if self._repeated else None,
+            "flip_rate_interval": wilson_interval(self._flipped, self._repeated),
+            **({"n_without_second_wording": self._halves} if self._halves else {}),
+            "warnings": list(same_verdicts(self._values, self._reasons)),
+        }
+
+
+def _known(value: str | None, row: Mapping[str, Any]) -> Decision | None:
+    """What is decided of a row that needs no judge, None of any other."""
+    if value is None:
+        return None
+    return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
+
+
+class ColumnFiller:
+    """Fills one asked column, and counts what came of it.
+
+    `retry_failed` asks anew about rows whose recorded replies are no verdicts; `reuse` keeps the verdicts that are in
+    the table already.
+    """
+
+    def __init__(self, judge: Judge, column: AskedColumn, *, retry_failed: bool = False, reuse: bool = False) -> None:
+        self.judge, self.column = judge, column
+        self.retry_failed, self.reuse = retry_failed, reuse
+        self.asks = judge.on(column.asked)
+        self.asked = self.asks.asked
+        is_cascade = column.settings.get("judge") == "cascade"
+        self.sharing = Sharing(judge.cascade or Cascade()) if is_cascade else None
+        self._tally = Tally()
+        self._uncounted: dict[int, tuple[Decision, Judgement | None]] = {}
+        self.is_stopped = False  # by Ctrl-C, with rows left that were to be asked about
+
+    def prepare(self, batches: Callable[[], Iterable[Batch]]) -> None:
+        """See that the table has what is shown to the model; in a cascade, choose whom to ask about."""
+        first = next(iter(batches()), None)
+        if first is not None:
+            self.check(list(first.columns))
+        if self.sharing is not None:
+            rows = (row for batch in batches() for row in self._shared_rows(batch))
+            self.sharing.prepare(rows, self.asks, self.judge.budget)
+
+    @property
+    def numbers(self) -> list[str]:
+        """The filled columns that are no texts."""
+        return [name for name, cell in zip(self.column.columns, _CELLS, strict=False) if cell == "probability"]
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a table that lacks a column which is shown to the model, and a cascade that can't be."""
+        for needed in self.asked.required:
+            if needed not in names and needed not in ASKED and self.judge.words is None:
+                raise missing_column(needed, self.column.name, names, "the table")
+        self.judge.check_columns(names)
+        if self.sharing is not None:
+            self.sharing.cascade.check()
+
+    def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
+        """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns."""
+        return rows_to_fill(self.column, self.asked, batch, OFFLINE_COLUMNS if self.sharing else ())
+
+    def _shared_rows(self, batch: Batch) -> Iterable[Row]:
+        states, values, rows = self.rows(batch)
+        qids = batch.columns.get(QID) or [""] * len(batch)
+        for qid, state, value, row in zip(qids, states, values, rows, strict=True):
+            yield Row(qid, row if state == SCORED and value is None else None, value)
+
+    async def fill(
+        self, batch: Batch, start: int, caller: Caller, client: Any, advance: Advance, heard: Heard
+    ) -> dict[str, list[Any]]:
+        """The filled columns of one batch, by their names in the table. `start` is the number of its first row.
+
+        `heard` is called with each row that was asked about and its judgement.
+        """
+        states, values, rows = self.rows(batch)
+        before = self._before(batch)
+        judgements = dict(before)
+        waiting = [
+            place
+            for place, value in enumerate(values)
+            if value is None and states[place] == SCORED and self._is_asked(start + place)
+        ]
+
+        async def ask(place: int) -> None:
+            calls = self._calls(rows[place])
+            if place not in before:
+                judgements[place] = await self._ask(rows[place], calls, caller, client, retry=self.retry_failed)
+            elif all(self.asks.recorded(caller.journal, texts) == self.judge.repeats for texts in calls):
+                judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
+                if judgement.verdict == before[place].verdict:
+                    judgements[place] = judgement
+            if judgements[place].outcome == STOPPED:
+                self.is_stopped = True
+                return
+            heard(rows[place], judgements[place])
+            advance(1)
+
+        await for_each(waiting, ask, 2 * self.judge.workers)
+        if not self.is_stopped:
+            advance(len(batch) - len(waiting))
+        return self._cells(states, [_known(*pair) for pair in zip(values, rows, strict=True)], judgements, start)
+
+    def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
+        return texts_of_calls(self.asked, row, self.judge.items_per_call)
+
+    async def _ask(
+        self, row: Mapping[str, Any], calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False
+    ) -> Judgement:
+        """Ask about a row. Where it takes several calls, all must succeed: nothing that was sent may be left out."""
+        if len(calls) == 1:  # without a task of its own: that is quicker
+            return self._joined(row, [await self.asks.ask(caller, client, calls[0], retry=retry)])
+        return self._joined(row, await gather(*(self.asks.ask(caller, client, texts, retry=retry) for texts in calls)))
+
+    def _joined(self, row: Mapping[str, Any], judgements: Sequence[Judgement]) -> Judgement:
+        """The judgement of a row from those of its calls."""
+        parts = self.asked.parts
+        if parts is None:
+            return judgements[0]
+        return joined(judgements, lambda values: dumps(parts.join(row, [json.loads(value) for value in values])))
+
+    def _before(self, batch: Batch) -> dict[int, Judgement]:
+        """The verdicts of the model that the table has already, if they are to be used."""
+        if not self.reuse:
+            return {}
+        cells = [batch.columns.get(name) or [None] * len(batch) for name in self.column.columns]
+        cells += [[None] * len(batch)] * (4 - len(cells))
+        return {
+            place: Judgement(
+                SCORED, value, reason or "", (value,), probability=None if chance is None else float(chance)
+            )
+            for place, (value, reason, by, chance) in enumerate(zip(*cells, strict=True))
+            if value is not None and by in (None, LLM)
+        }
+
+    def _is_asked(self, row: int) -> bool:
+        return self.sharing is None or not self.sharing.decides(row)
+
+    def _cells(
+        self, states: Sequence[str], known: Sequence[Decision | None], judgements: Mapping[int, Judgement], start: int
+    ) -> dict[str, list[Any]]:
+        """The cells under their names in the table: the value, its outcome, and what else the column fills."""
+        decisions: list[Decision] = []
+        for place, (state, decision) in enumerate(zip(states, known, strict=True)):
+            judgement = judgements.get(place)
+            chance = None if self.sharing is None else self.sharing.chance(start + place)
+            if judgement is not None and self.sharing is not None:
+                self.sharing.record(start + place, judgement.accuracy)
+            decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
+            self._uncounted[start + place] = decisions[-1], judgement
+        name = self.column.name
+        cells: list[list[Any]] = [
+            [decision.value for decision in decisions],
+            [decision.reason or decision.cause or None for decision in decisions],
+            [decision.by for decision in decisions],
+            [decision.probability for decision in decisions],
+        ]
+        outcomes = [decision.outcome for decision in decisions]
+        return {name: cells[0], outcome_column(name): outcomes, **dict(zip(self.column.columns, cells, strict=False))}
+
+    def count(self) -> None:
+        """Count what was filled since the last time, in the order of the rows, whichever of them was judged first."""
+        for _, (decision, judgement) in sorted(self._uncounted.items(), key=lambda entry: entry[0]):
+            if judgement is not None:
+                self._tally.add(judgement)
+                if judgement.outcome != SCORED:
+                    self._tally.causes[f"{judgement.outcome}: {judgement.cause}"] += 1
+            if decision.by:
+                self._tally.judged_by[decision.by] += 1
+        self._uncounted.clear()
+
+    def asks_anything(self, batches: Iterable[Batch]) -> bool:
+        """Whether there is a row that is the model's to judge."""
+        start = 0
+        for batch in batches:
+            states, values, _ = self.rows(batch)
+            for place, (state, value) in enumerate(zip(states, values, strict=True), start):
+                if state == SCORED and value is None and self._is_asked(place):
+                    return True
+            start += len(batch)
+        return False
+
+    def _texts_to_ask(self, batches: Iterable[Batch], start: int = 0) -> Iterator[dict[str, str]]:
+        """What the model is shown of each row that it is asked about; `start` is the number of the first row."""
+        for batch in batches:
+            states, values, rows = self.rows(batch)
+            before = self._before(batch)
+            for place, (state, value) in enumerate(zip(states, values, strict=True)):
+                if state == SCORED and value is None and place not in before and self._is_asked(start + place):
+                    yield from self._calls(rows[place])
+            start += len(batch)
+
+    def guessed(self, batches: Callable[[], Iterable[Batch]], journal: Journal) -> Iterator[Batch]:
+        """The batches with this column as recorded replies have it, or about as they will."""
+        for batch in batches():
+            states, _, rows = self.rows(batch)
+            cells = [
+                self._guess(row, journal) if state == SCORED else None for row, state in zip(rows, states, strict=True)
+            ]
+            filled: dict[str, list[Any]] = {self.column.name: cells, outcome_column(self.column.name): states}
+            yield replace(batch, columns={**batch.columns, **filled})
+
+    def _guess(self, row: Mapping[str, Any], journal: Journal) -> str:
+        assert self.asked.guess is not None  # noqa: S101 - only such columns are guessed
+        recorded = [self.asks.recall(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)]
+        return self._joined(row, recorded).verdict or dumps(self.asked.guess(row))
+
+    def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
+        """What the first reply about each row is kept under."""
+        return (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batches()))
+
+    def estimate(
+        self, batches: Callable[[], Iterable[Batch]], journal: Journal, seen: set[str], start: int = 0
+    ) -> dict[str, int]:
+        """Rows, calls and tokens. `seen` has the keys of what other columns ask about, and gets those of this one."""
+        lengths: list[int] = []
+        texts = self._texts_to_ask(watched(batches(), lengths.append), start)
+        estimate = self.asks.estimate_all(texts, journal, retry=self.retry_failed, seen=seen)
+        return {"rows": sum(lengths), **estimate}
+
+    def as_before(self, before: Mapping[str, Any], changed: Collection[str]) -> str:
+        """How to go on with a run that had more repeats, or differs in its wordings alone, as of an earlier version."""
+        if changed == ["repeats"]:
+            return f"ask as it was asked, with {option('repeats', before['repeats'], of='judge')}, or "
+        number, other = before.get("wordings", 1), as_rephrased(self.column.asked)
+        if not {"wordings", "rephrased_prompt", "sure_from"}.issuperset(changed) or other is None:
+            return ""
+        if number != 1 and before.get("rephrased_prompt") != prompt_hash(other, reasons=self.judge.reasons):
+            return ""  # the second wording was another then
+        wordings = option("wordings", number, of="judge") if number in (1, 2) else option("wordings", of="judge")
+        return f"ask as it was asked, {'with' if number in (1, 2) else 'without'} {wordings}, or "
+
+    def signature(self) -> dict[str, Any]:
+        """For the manifest: everything that the column depends on besides the texts."""
+        judge = self.judge
+        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, **judge.wordings_of(self.column.asked)}
+        shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
+        return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
+
+    def filed(self) -> dict[str, Any]:
+        """For the manifest: how to look up the replies in their journal."""
+        return self.judge.filed(self.column.asked)
+
+    def summary(self) -> dict[str, Any]:
+        """For the summary: who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
+        shared = {} if self.sharing is None else {"cascade": self.sharing.summary(self.judge)}
+        return {**self._tally.as_dict(), **shared}

@@ -1,0 +1,233 @@
+"""Columns that a judge fills: which ones a list of metrics needs, who fills them, and the table with them.
+
+The table is read twice: once to ask, once to score. Only what was filled is kept in between, so memory stays flat, and
+every reply is in the journal before it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragmeter.asked import OFFLINE, AskedColumn
+from ragmeter.definition import Metric
+from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import by_caller, parameter
+from ragmeter.io.locations import Location, location
+from ragmeter.io.write import RUNS
+from ragmeter.show.progress import Progress, progress_bar
+from ragmeter.table import Batch
+
+if TYPE_CHECKING:  # an evaluation without a judge does not wait for these
+    from ragmeter.engine.judging.work import Filling
+    from ragmeter.judges.judge import Judge
+
+#: Where a judge's replies are kept unless somebody says otherwise: for every run of a folder, since they are the same
+#: for the same texts.
+JUDGE_JOURNAL = "judge.journal.sqlite"
+#: The journal in the folder of a run that has one to itself.
+OWN_JOURNAL = "journal.sqlite"
+
+Batches = Callable[[], Iterable[Batch]]
+BatchDone = Callable[[Batch, Mapping[str, list[Any]]], None]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What was filled: for each batch the new columns, and what the run's documents say about it.
+
+    `marks` tell whether the batches that come later are those that were judged, by the columns that were `shown`;
+    `numbers` are those of the new columns that are no texts. `judging` has the usage and the effort of the calls.
+    """
+
+    batches: list[dict[str, list[Any]]] | None = None
+    marks: list[int] = field(default_factory=list)
+    shown: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    manifest: dict[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)
+    judging: dict[str, Any] | None = None
+
+    def joined(self, batches: Iterable[Batch], replaced: Collection[str] = ()) -> Iterator[Batch]:
+        """The same batches with the new columns. A column of the user's that has such a name gives way.
+
+        Those that are to be `replaced` are from an earlier filling.
+        """
+        if self.batches is None:
+            yield from batches
+            return
+        for batch, filled, mark in zip_longest(batches, self.batches, self.marks):
+            if batch is None or mark != mark_of(batch, self.shown):
+                raise rows_have_changed()
+            yield with_columns(batch, filled, self.numbers, replaced)
+
+
+def with_columns(
+    batch: Batch, filled: Mapping[str, list[Any]], numbers: Collection[str], replaced: Collection[str] = ()
+) -> Batch:
+    """A batch with columns that were filled. A column of the user's that has such a name gives way."""
+    own = {own_name(name, filled, replaced): column for name, column in batch.columns.items()}
+    return replace(batch, columns={**own, **filled}, numbers={*batch.numbers, *numbers})
+
+
+def own_name(name: str, filled: Collection[str], replaced: Collection[str] = ()) -> str:
+    """The name of a user's column in a table with these filled ones."""
+    return f"input.{name}" if name in filled and name not in replaced else name
+
+
+def rows_have_changed() -> InputError:
+    """What was judged is not what is to be scored."""
+    again = by_caller("run the same command again", "make the same call again")
+    return InputError(
+        "the rows have changed while the judge was asked about them",
+        file="the table",
+        hint=f"{again}: what was asked is recorded",
+    )
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Who fills the columns that metrics ask for, and where its replies are kept: in a folder's shared journal.
+
+    `run` is what is being judged, for those who look on.
+    """
+
+    judge: Judge | None = None
+    folder: Path | None = None
+    retry_failed: bool = False
+    progress: Progress = None
+    run: Location | None = None
+
+    def of(self, run: Location | None) -> Asking:
+        """The same, for this run."""
+        return replace(self, run=run)
+
+    def fill(self, metrics: Sequence[Metric], batches: Batches, total: int | None = None) -> Filled:
+        """Fill what the metrics ask for. Without a judge, a table that has these columns is taken as it is."""
+        columns = self.missing(metrics, batches)
+        if not columns:
+            return Filled()
+        return self.fill_columns(columns, batches, total)
+
+    def fill_columns(
+        self,
+        columns: Sequence[AskedColumn],
+        batches: Batches,
+        total: int | None,
+        *,
+        reuse: Collection[str] = (),
+        batch_done: BatchDone = lambda batch, filled: None,
+    ) -> Filled:
+        """Fill these columns; of those in `reuse`, the verdicts that the table has already are kept.
+
+        `batch_done` is called with each batch and its new columns.
+        """
+        from ragmeter.engine.judging.observers import JudgingWatch
+
+        watch = JudgingWatch()
+        if total is None and self.progress is True:  # to read the table once more takes no time beside the calls
+            total = sum(map(len, batches()))
+        with progress_bar(self.progress, watch.title, total=total) as advance, watch.over(self.run, total):
+            return self.filling(columns, reuse=reuse).fill(batches, advance, watch, batch_done)
+
+    def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
+        """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
+        columns = list({column.name: column for metric in metrics for column in metric.asks}.values())
+        first = next(iter(batches()), None) if columns else None
+        if self.judge is None and columns:
+            missing = [column.name for column in columns if first is not None and column.name not in first.columns]
+            if not missing:
+                return []
+            raise _no_judge(metrics, missing)
+        if self.judge is not None and not _is_judge(self.judge):
+            raise UsageError(f"judge is a {type(self.judge).__name__}", hint="for example judge=Judge(model='gpt-4o')")
+        if self.judge is not None and not columns:
+            raise UsageError("none of the metrics needs a judge", hint="llm_correct does, for example")
+        if self.judge is not None and self.judge.words is not None and len(columns) > 1:
+            raise _several_judgements(metrics)
+        if self.judge is not None and self.judge.wordings == 2 and all(c.asked.rephrased is None for c in columns):
+            name = parameter("wordings", of="judge")
+            raise UsageError(f"{name} has no effect on these metrics", hint="it is for llm_correct; leave it out")
+        there = set() if first is None else first.columns.keys() - set(filled)
+        return [column for column in columns if not (column.asked.given and column.name in there)]
+
+    def needs(self, metrics: Sequence[Metric]) -> dict[str, str]:
+        """The columns that the table must have to be judged, each with a metric that needs it.
+
+        Those of a user's own words are not among them: `check` names the line of the file.
+        """
+        if self.judge is None or not _is_judge(self.judge) or self.judge.words is not None:
+            return {}
+        columns = [(metric.name, column) for metric in metrics for column in metric.asks]
+        filled = {column.name for _, column in columns}
+        required = ((name, metric) for metric, column in columns for name in column.asked.required)
+        return {name: metric for name, metric in required if name not in filled}
+
+    def check(self, metrics: Sequence[Metric], batches: Batches, names: Sequence[str]) -> set[str]:
+        """Before answers are there: refuse what can't be judged. `names` are the columns that the table will have.
+
+        Returns those that the judge is shown.
+        """
+        columns = self.missing(metrics, batches)
+        if not columns or self.judge is None:
+            return set()
+        self.judge.client().check()
+        filling = self.filling(columns)
+        filling.check_journal()
+        fillers = filling.fillers()
+        for filler in fillers:
+            filler.check(names)
+        return {name for filler in fillers for name in filler.asked.needs}
+
+    def filling(self, columns: Sequence[AskedColumn], *, reuse: Collection[str] = ()) -> Filling:
+        """With the journal that the judge names, or else that of the folder."""
+        from ragmeter.engine.judging.work import Filling
+
+        assert self.judge is not None  # noqa: S101 - `missing` has seen to it
+        journal = self.judge.journal
+        if journal is None and self.folder is not None:
+            own = self.folder / OWN_JOURNAL
+            journal = own if own.exists() else self.folder / JUDGE_JOURNAL
+        return Filling(columns, self.judge, journal, self.retry_failed, reuse)
+
+
+def journals_of(output_dir: str | Location) -> Path:
+    """The folder of the judge's journal: that of the runs, or the usual one where they are in a store."""
+    folder = location(output_dir)
+    return folder if isinstance(folder, Path) else RUNS
+
+
+def mark_of(batch: Batch, shown: Collection[str]) -> int:
+    """A number that tells whether what was shown of a batch is still the same."""
+    return hash((len(batch), *(repr(batch.columns.get(name)) for name in sorted(shown))))
+
+
+def _no_judge(metrics: Sequence[Metric], missing: Sequence[str]) -> UsageError:
+    metric, column = next((metric, column) for metric in metrics for column in metric.asks if column.name in missing)
+    hint = by_caller("name its model with --judge-model", "for example judge=Judge(model='gpt-4o')")
+    if metric.accepts("judge", OFFLINE) and metric.settings["judge"] != OFFLINE:
+        offline = metric.with_settings(judge=OFFLINE)
+        hint += f"; {offline.name} needs none"
+    elif column.asked.given:
+        hint += f"; a table with a column {column.name} needs none"
+    elif column.asked.instead:
+        hint += f"; {column.asked.instead}"
+    return UsageError(f"{metric.name} needs a judge", hint=hint)
+
+
+def _several_judgements(metrics: Sequence[Metric]) -> UsageError:
+    names = [metric.name for metric in metrics if metric.asks]
+    hint = f"{names[0]} takes several: leave the prompt out"
+    if len(names) > 1:
+        add = by_caller("`evaluate --run NAME --metrics ...`", "add_metrics()")
+        hint = f"name {' or '.join(names)}, and add the other to the run that you keep, with {add}"
+    return UsageError("a prompt of your own is for one judgement", hint=hint)
+
+
+def _is_judge(given: object) -> bool:
+    from ragmeter.judges.judge import Judge
+
+    return isinstance(given, Judge)

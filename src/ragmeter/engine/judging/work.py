@@ -1,0 +1,312 @@
+"""Filling the columns that a judge fills: what it would take, and the asking itself."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ragmeter.asked import AskedColumn
+from ragmeter.effects.caller import Caller
+from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.charges import Spent
+from ragmeter.effects.journal import Journal, journal_to_read
+from ragmeter.effects.loop import for_each
+from ragmeter.effects.usage import Usage
+from ragmeter.engine.judging.column_run import ColumnFiller
+from ragmeter.engine.judging.columns import BatchDone, Batches, Filled, mark_of
+from ragmeter.engine.judging.observers import JudgingWatch
+from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
+from ragmeter.errors import BusyError
+from ragmeter.hints import option
+from ragmeter.io.write import check_writable
+from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
+from ragmeter.judges.judge import Judge
+from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge, recorded_cases
+from ragmeter.judges.verdict import verdict
+from ragmeter.models.port import ChatProvider
+from ragmeter.show.progress import Advance, both, show_notice
+from ragmeter.table import Batch, outcome_column
+
+FillColumns = Callable[[Batch, int], Awaitable[dict[str, list[Any]]]]
+
+
+@dataclass(frozen=True)
+class JudgeCalls:
+    """A judge's calls about some rows, and the journal that its replies are kept in.
+
+    `keys` are what the first reply about each row is kept under, to say why nothing of a journal is used. Without them
+    nothing is said: a journal that runs share has the replies of many judges. The judge that is `tried` on known cases
+    first is not if `is_asked` says that there is no row to ask it about.
+    """
+
+    judge: Judge
+    limits: Limits
+    journal: Path | None
+    keys: Iterable[str] | None
+    tried: ColumnJudge | None
+    is_asked: Callable[[], bool]
+
+    def make(
+        self,
+        work: Callable[[Caller, ChatProvider], Awaitable[None]],
+        scope: str,
+        watch: JudgingWatch,
+        trying: Usage | None = None,
+    ) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
+        """Have `work` ask the judge; returns how it did on known cases, if it is tried, the usage and the effort.
+
+        `scope` is what a budget is kept for, over crashes too; what the known cases take counts in `trying` as well.
+        """
+
+        async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
+            caller.usage.price = self.judge.price_of_tokens
+            async with self.judge.client() as client:
+                with caller.usage.counting(trying):
+                    check = await self._check(caller, client, watch)
+                await work(caller, client)
+            effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
+            refused = {"parameters_the_server_refused": sorted(client.dropped)}
+            return check, self._usage(caller), {**effort, **refused}
+
+        with Journal(self.journal) as journal:
+            notice = self._notice(journal)
+            for text in notice.values():
+                show_notice(text)
+            check, usage, effort = run_calls(ask, self.limits, journal, scope)
+        return check, usage, effort | notice
+
+    def _usage(self, caller: Caller) -> dict[str, Any]:
+        """What the replies took; with a budget, also what was charged to it."""
+        usage = caller.usage.as_dict()
+        if self.judge.price is None and not usage["calls"] and caller.effort.made:
+            usage["cost_usd"] = None  # what calls without a reply have cost is not known either
+        return usage if self.limits.budget is None else {**usage, "charged_usd": caller.budget.spent}
+
+    async def _check(self, caller: Caller, client: ChatProvider, watch: JudgingWatch) -> Check | None:
+        if self.tried is None:
+            return None
+        if not self.is_asked():
+            return Check(self.judge.model, skipped=NOT_ASKED)
+        with watch.trying() as tried:
+            return await check_judge(self.tried, caller, client, tried)
+
+    def estimate(self, count: Callable[[Journal], Mapping[str, int]], scope: str) -> dict[str, Any]:
+        """About how many calls, tokens and dollars the calls take, as `count` finds by the journal. Asks nothing.
+
+        Those that try the judge first are `check_calls`; their tokens and second wordings are counted in. `most_calls`
+        and `most_cost_usd` have all second wordings in them. `scope` as in `make`.
+        """
+        with journal_to_read(self.journal) as journal:
+            total = Counter(count(journal))
+            check, skipped = self._calls_to_check(journal)
+            for name in {*total, *check, "if_in_doubt"} - {"rows", "calls", "recorded"}:
+                total[name] += check[name]
+            total["check_calls"] = check["calls"]
+            notice = self._notice(journal)
+            spent = journal.spent(scope)
+        in_doubt = [total.pop(f"{name}_if_in_doubt", 0) for name in ("prompt_tokens", "completion_tokens")]
+        price = self.judge.price
+        cost = None if price is None else price.of(total["prompt_tokens"], total["completion_tokens"])
+        most = None if price is None or cost is None else cost + price.of(*in_doubt)
+        all_calls = total["calls"] + total["check_calls"]
+        return {
+            **total,
+            "cost_usd": cost,
+            "prices_as_of": price.as_of or None if price else None,
+            "most_calls": all_calls + total["if_in_doubt"],
+            "most_cost_usd": most,
+            **self._limited(all_calls, total["prompt_tokens"], cost or 0.0, spent),
+            **({"check_skipped": skipped} if skipped else {}),
+            **notice,
+        }
+
+    def _limited(self, calls: int, prompt_tokens: int, cost: float, spent: Spent) -> dict[str, Any]:
+        """How many calls the limits still allow, and which limit that is; nothing without limits.
+
+        A call begins only if the most that it can cost is left of the budget.
+        """
+        allowed: dict[str, int] = {}
+        if self.limits.max_calls is not None:
+            allowed["max_calls"] = max(0, self.limits.max_calls - spent.calls)
+        if self.limits.budget is not None and cost:
+            left = self.limits.budget - spent.cost - most_of_a_call(self.judge, prompt_tokens / calls)
+            allowed["budget"] = 0 if left < 0 else int(left * calls / cost) + 1
+        if not allowed:
+            return {}
+        limit = min(allowed, key=lambda name: allowed[name])
+        return {"calls_left": allowed[limit], "limited_by": limit, "limit": getattr(self.limits, limit)}
+
+    def _calls_to_check(self, journal: Journal) -> tuple[Mapping[str, int], str]:
+        """What trying the judge takes, and why it is not tried, if it should be."""
+        if self.tried is None:
+            return Counter(), ""
+        return calls_to_check(self.tried, journal) if self.is_asked() else (Counter(), NOT_ASKED)
+
+    def _notice(self, journal: Journal) -> dict[str, str]:
+        """Why nothing of the journal is used, if that is so."""
+        of_cases = 0 if self.tried is None else recorded_cases(self.tried, journal)
+        notice = "" if self.keys is None else journal.unused_notice(self.keys, of_cases)
+        return {"journal_notice": notice} if notice else {}
+
+
+@dataclass
+class Filling:
+    """Columns to be filled by a judge, and the journal that its replies are kept in.
+
+    `retry_failed` asks anew about rows whose recorded replies are no verdicts; of the columns in `reuse`, the verdicts
+    that are in the table already are kept.
+    """
+
+    columns: Sequence[AskedColumn]
+    judge: Judge
+    journal: Path | None
+    retry_failed: bool = False
+    reuse: Collection[str] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that a table gets."""
+        own = ((column.name, outcome_column(column.name), *column.columns) for column in self.columns)
+        return list(dict.fromkeys(name for names in own for name in names))
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """Those that are no texts."""
+        return frozenset(name for filler in self.fillers() for name in filler.numbers)
+
+    def fill(
+        self,
+        batches: Batches,
+        advance: Advance,
+        watch: JudgingWatch | None = None,
+        batch_done: BatchDone = lambda batch, filled: None,
+    ) -> Filled:
+        """Ask, and return what was filled.
+
+        `advance` is called with the number of rows that are done, `batch_done` with each batch and its new columns.
+        """
+        self.judge.client().check()
+        watch = watch or JudgingWatch()
+        fillers = self.fillers()
+        for filler in fillers:
+            filler.prepare(batches)
+        filled: list[dict[str, list[Any]]] = []
+        marks: list[int] = []
+        shown = frozenset(name for filler in fillers for name in filler.asked.needs)
+        usages = {filler.column.name: Usage(self.judge.price_of_tokens) for filler in fillers}
+
+        async def work(caller: Caller, client: ChatProvider) -> None:
+            start = 0
+            watch.begin(caller)
+
+            async def fill_columns(rows: Batch, start: int) -> dict[str, list[Any]]:
+                columns: dict[str, list[Any]] = {}
+                for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
+                    done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
+                    so_far = replace(rows, columns={**rows.columns, **columns})
+                    heard = partial(watch.judged, filler.column.name)
+                    with caller.usage.counting(usages[filler.column.name]):
+                        columns |= await filler.fill(so_far, start, caller, client, done, heard)
+                return columns
+
+            for batch in batches():
+                if len(fillers) > 1 and caller.budget.is_limited:
+                    columns = await self._fill_rows(fillers, batch, start, caller, fill_columns)
+                else:
+                    columns = await fill_columns(batch, start)
+                for filler in fillers:
+                    filler.count()
+                if any(filler.is_stopped for filler in fillers):
+                    return  # nobody will look at the rest
+                batch_done(batch, columns)
+                filled.append(columns)
+                marks.append(mark_of(batch, shown))
+                start += len(batch)
+
+        calls = self._calls(fillers, batches)
+        trying = next((usages[filler.column.name] for filler in fillers if filler.asks is calls.tried), None)
+        check, usage, effort = calls.make(work, self._scope(batches), watch, trying)
+        asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
+        manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
+        judges = {
+            filler.column.name: {**filler.summary(), "usage": usages[filler.column.name].as_dict()}
+            for filler in fillers
+        }
+        summary: dict[str, Any] = {"judges": judges, "judge_usage": usage}
+        if check is not None:
+            summary["judge_check"] = check.as_dict()
+        judging = {"usage": usage, "effort": effort}
+        return Filled(filled, marks, shown, self.numbers, manifest, summary, judging)
+
+    async def _fill_rows(
+        self, fillers: Sequence[ColumnFiller], batch: Batch, start: int, caller: Caller, fill_columns: FillColumns
+    ) -> dict[str, list[Any]]:
+        """Fill the columns row by row, each row to its end."""
+        limits = RowLimits(caller.budget, self.judge)
+        filled: dict[int, dict[str, list[Any]]] = {}
+
+        async def fill_row(place: int) -> None:
+            row = batch.row(place)
+            async with limits.row(estimated_effort(fillers, lambda: [row], caller.journal, start + place)):
+                filled[place] = await fill_columns(row, start + place)
+
+        await for_each(range(len(batch)), fill_row, 2 * self.judge.workers)
+        in_order = [filled[place] for place in range(len(batch))]
+        return {name: [row[name][0] for row in in_order] for name in (in_order[0] if in_order else ())}
+
+    def _calls(self, fillers: Sequence[ColumnFiller], batches: Batches) -> JudgeCalls:
+        own_journal = self.judge.journal is not None
+        keys = (key for filler in fillers for key in filler.keys(batches)) if own_journal else None
+        judged = [filler for filler in fillers if filler.column.asked.name == verdict.name]  # there are cases for these
+        tried = judged[0].asks if judged and self.judge.check else None
+        return JudgeCalls(
+            self.judge,
+            self.judge.limits,
+            self.journal,
+            keys,
+            tried,
+            lambda: any(filler.asks_anything(batches()) for filler in judged),
+        )
+
+    def estimate(self, batches: Batches) -> dict[str, Any]:
+        """About how many calls, tokens and dollars filling takes. Asks nothing."""
+        fillers = self.fillers()
+
+        for filler in fillers:
+            filler.prepare(batches)
+        count = partial(estimated_effort, fillers, batches)
+        return self._calls(fillers, batches).estimate(count, self._scope(batches))
+
+    def check_journal(self) -> None:
+        """Refuse a journal that can't be used, before anything is asked. One that is in use may be free later."""
+        if self.journal is not None and self.journal.exists():
+            with suppress(BusyError), Journal(self.journal):
+                pass
+        elif self.journal is not None:
+            check_writable(self.journal.parent, option("journal", of="judge"))
+
+    def fillers(self) -> list[ColumnFiller]:
+        """One for each column."""
+        return [
+            ColumnFiller(self.judge, column, retry_failed=self.retry_failed, reuse=column.name in self.reuse)
+            for column in self.columns
+        ]
+
+    def _scope(self, batches: Batches) -> str:
+        """A name for the judging of just these rows by this judge, which a budget is kept for, over crashes too."""
+        if self.judge.budget is None and self.judge.max_calls is None:
+            return ""
+        digest = hashlib.sha256()
+        for column in self.columns:
+            digest.update(self.judge.spec(column.asked).encode())
+        needs = {name for column in self.columns for name in self.judge.asked(column.asked).needs}
+        for batch in batches():
+            for name in sorted(needs):
+                digest.update(repr(batch.columns.get(name)).encode("utf-8", "replace"))
+        return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""An evaluation in parts, by many workers."""

@@ -1,0 +1,64 @@
+"""What is counted in the parts of an evaluation, added up in their order, whoever has done them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from ragmeter.engine.parts.work import PartDone, part_file
+from ragmeter.io.join import JoinCounts
+
+
+@dataclass
+class Counted:
+    """What all parts together have: added up in their order, whoever has done them."""
+
+    done: dict[int, PartDone] = field(default_factory=dict)
+    skipped: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return sum(part.rows for part in self.done.values())
+
+    @property
+    def numbers(self) -> list[int]:
+        """The parts that are there."""
+        return sorted(self.done)
+
+    def files(self) -> list[tuple[str, int]]:
+        """Each part's file with its number of rows."""
+        return [(part_file(number), self.done[number].rows) for number in self.numbers]
+
+    def not_scored(self, metric: str) -> Counter[str]:
+        """Why rows were not scored."""
+        total: Counter[str] = Counter()
+        for number in self.numbers:
+            total.update(self.done[number].not_scored.get(metric, {}))
+        return total
+
+    def left_out(self) -> dict[str, int]:
+        """Columns that appear late."""
+        total: Counter[str] = Counter()
+        for number in self.numbers:
+            total.update(self.done[number].left_out)
+        return dict(total)
+
+    def cautions(self) -> dict[str, int]:
+        """What the summary warns of."""
+        total: Counter[str] = Counter()
+        for number in self.numbers:
+            total.update(self.done[number].cautions)
+        return dict(total)
+
+    def join(self) -> JoinCounts:
+        """How many rows of either side have a partner."""
+        counts = JoinCounts()
+        for number in self.numbers:
+            own = self.done[number].join
+            counts.matched += own["matched"]
+            for side in ("results_only", "reference_only"):
+                total, unmatched = getattr(counts, side), own[side]
+                total.add(unmatched["qids"])
+                total.count += unmatched["count"] - len(unmatched["qids"])
+        return counts

@@ -1,0 +1,23 @@
+"""What the workers that we start on this machine import, in the process that they are forked from.
+
+Importing Dask, Arrow and this package takes a second of CPU: it is done once, not once in each worker. Whoever imports
+this module is that process, and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ragmeter.effects.own_process import set_up_own_process
+
+for _library in ("OMP", "OPENBLAS", "MKL"):  # as Dask has it: a worker has one thread
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+sys.stdout = sys.stderr  # for what the user's code prints, as in engine/processes.py
+set_up_own_process()  # before Arrow is imported
+
+import distributed.nanny  # noqa: E402
+import distributed.worker  # noqa: E402, F401
+
+import ragmeter.engine.parts.work  # noqa: E402
+import ragmeter.judges.claims  # noqa: E402, F401

@@ -1,0 +1,1 @@
+"""Files and frames that have a form of their own."""

@@ -1,0 +1,1 @@
+"""Files of other tools: where they have what the table needs."""

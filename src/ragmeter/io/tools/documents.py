@@ -1,0 +1,116 @@
+"""Where the rows are in a JSON document that is an object: the forms of several tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragmeter.io.titles import is_title
+from ragmeter.io.tools.json_tables import Say, holds_rows, rows_of_table
+
+#: Keys of an object that may have its rows.
+ROW_KEYS = ("results", "rows", "data", "records", "testCases", "test_cases", "examples")
+#: The key under which OpenTelemetry's JSON has its spans, in a document or in each line.
+SPANS = "resourceSpans"
+#: What promptfoo calls a failure of the system, and not of an assertion.
+_CALL_FAILED = 2
+
+
+def rows_in(document: Mapping[str, Any], name: str, split: str | None, say: Say) -> Any:
+    """The rows of an object; an object that has none is the only row. `split` names one of several lists of rows.
+
+    If all its values are texts and none of its keys is the title of a column, they are qids with their answers.
+    """
+    if split is not None and document.get(split) and holds_rows(document[split]):
+        return document[split]
+    if isinstance(inner := document.get("results"), dict) and holds_rows(inner.get("results")):
+        return [_with_failed_call(row) for row in inner["results"]]
+    if isinstance(inner := document.get("testRunData"), dict):
+        return rows_in(inner, name, split, say)  # DeepEval's last test run
+    if holds_rows(document.get(SPANS)):
+        return spans_in(document)
+    if (table := _split_table(document)) is not None:
+        say("read as a table with `columns` and `data`")
+        return table
+    for key in ROW_KEYS:
+        if not holds_rows(document.get(key)):
+            continue
+        rows = document[key]
+        if others := [
+            other for other in ROW_KEYS if other != key and document.get(other) and holds_rows(document[other])
+        ]:
+            say(f"the rows are those under {key!r}, not those under {', '.join(map(repr, others))}")
+        if key == "data" and any(isinstance(row, dict) and "paragraphs" in row for row in rows):
+            say("read as SQuAD: a row for each question, reference=answers.text")
+            return list(_squad(rows))
+        return rows
+    if document and all(isinstance(value, str) for value in document.values()) and not any(map(is_title, document)):
+        say("read as predictions, as SQuAD's are: each key is a qid, each value an answer")
+        return [{"qid": qid, "answer": answer} for qid, answer in document.items()]
+    rows = rows_of_table(document, name, split, say)
+    if rows is None and not any(map(is_title, document)):
+        for inner in (document.get(key) for key in ROW_KEYS):  # {"data": {"train": [...], "test": [...]}}
+            if isinstance(inner, dict) and any(value and holds_rows(value) for value in inner.values()):
+                return rows_in(inner, name, split, say)
+    return [document] if rows is None else rows
+
+
+def _with_failed_call(row: Any) -> Any:
+    """A row of promptfoo with the error of a call that failed; `error` alone may also be an assertion that failed."""
+    if not isinstance(row, dict) or row.get("failureReason") != _CALL_FAILED or row.get("response"):
+        return row
+    return row | {"response": {"error": row.get("error")}}
+
+
+def _split_table(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of a table that pandas wrote with orient="split", as MLflow keeps its tables."""
+    titles, rows = document.get("columns"), document.get("data")
+    if not isinstance(titles, list) or not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        return None
+    if not rows or any(len(row) != len(titles) for row in rows):
+        return None
+    return [dict(zip(map(str, titles), row, strict=True)) for row in rows]
+
+
+def spans_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The spans of an object of OpenTelemetry's JSON."""
+    return list(_otlp_spans(document[SPANS]))
+
+
+def _otlp_spans(resources: list[Any]) -> Iterator[dict[str, Any]]:
+    """Spans as OpenTelemetry writes them in JSON, with plain objects as attributes."""
+    for resource in resources:
+        for scope in resource.get("scopeSpans", ()):
+            for span in scope.get("spans", ()):
+                status = span.get("status", {})
+                yield {
+                    "trace_id": span.get("traceId"),
+                    "parent_id": span.get("parentSpanId"),
+                    "attributes": {item["key"]: _otlp_value(item["value"]) for item in span.get("attributes", ())},
+                    "start_time": int(span.get("startTimeUnixNano", 0)) / 1e9,
+                    "end_time": int(span.get("endTimeUnixNano", 0)) / 1e9,
+                    "status_code": "ERROR" if status.get("code") in (2, "STATUS_CODE_ERROR") else "OK",
+                    "status_message": status.get("message"),
+                }
+
+
+def _otlp_value(value: Mapping[str, Any]) -> Any:
+    """`{"stringValue": "x"}` is "x"; whole numbers are written as texts, lists and objects have values inside."""
+    if "intValue" in value:
+        return int(value["intValue"])
+    if "arrayValue" in value:
+        return [_otlp_value(item) for item in value["arrayValue"].get("values", ())]
+    if "kvlistValue" in value:
+        return {item["key"]: _otlp_value(item["value"]) for item in value["kvlistValue"].get("values", ())}
+    return next(iter(value.values()), None)
+
+
+def _squad(articles: list[Any]) -> Iterator[dict[str, Any]]:
+    for article in articles:
+        for paragraph in article.get("paragraphs", ()):
+            for question in paragraph.get("qas", ()):
+                texts = dict.fromkeys(answer.get("text") for answer in question.get("answers", ()))
+                row = {"qid": question.get("id"), "question": question.get("question"), "reference": list(texts)}
+                row |= {"context": paragraph["context"]} if "context" in paragraph else {}
+                row |= {"is_impossible": question["is_impossible"]} if "is_impossible" in question else {}
+                yield row | ({"title": article["title"]} if "title" in article else {})

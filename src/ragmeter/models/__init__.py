@@ -1,0 +1,1 @@
+"""Language models to ask, by a judge or as a system: one file for each wire format, and their prices."""

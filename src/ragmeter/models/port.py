@@ -1,0 +1,122 @@
+"""What a provider of chat models is, and what its replies hold."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from ragmeter.effects.journal import Reply
+from ragmeter.errors import UsageError
+from ragmeter.io.write import dumps
+from ragmeter.models.prices import Price
+
+_TOO_BIG = 1e300  # no log-probability; an integer of 400 digits is no float either
+#: Chat messages: `role` is system, user or assistant.
+Messages = list[dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a model replied, whoever runs it.
+
+    `finish_reason` is `stop`, `length` (cut off at max_tokens), `refusal`, `content_filter`, or the server's own word.
+    `refusal` says why there is no reply that counts. `logprobs` has the candidates for the first token of the reply and
+    their log-probabilities, None where the server gives none.
+    """
+
+    content: str | None
+    finish_reason: str | None = "stop"
+    refusal: str | None = None
+    logprobs: Mapping[str, float] | None = None
+
+    @classmethod
+    def from_reply(cls, reply: Reply) -> Self:
+        """From the journal. Journals of earlier versions have no log-probabilities."""
+        body = json.loads(reply.body)
+        return cls(body["content"], body["finish_reason"], body["refusal"], body.get("logprobs"))
+
+    def as_reply(self, prompt_tokens: Any, completion_tokens: Any, price: Price | None) -> Reply:
+        """For the journal. A count of tokens that is no number counts as unknown."""
+        for token, value in (self.logprobs or {}).items():
+            if not _is_logprob(value):
+                raise UsageError(f"the log-probability of {token!r} must be a finite number, got {value!r}")
+        asked, answered = _count(prompt_tokens), _count(completion_tokens)
+        cost = price.of(asked, answered) if price and asked is not None and answered is not None else None
+        record = {
+            "content": self.content, "finish_reason": self.finish_reason, "refusal": self.refusal,
+            "logprobs": self.logprobs,
+        }  # fmt: skip
+        return Reply(dumps(record), asked, answered, cost)
+
+    def cleaned(self, clean: Callable[[str], str]) -> ChatReply:
+        """The reply with all of its texts passed through `clean`."""
+        content, finish, refusal = (
+            None if text is None else clean(text) for text in (self.content, self.finish_reason, self.refusal)
+        )
+        logprobs = self.logprobs and {clean(token): value for token, value in self.logprobs.items()}
+        return ChatReply(content, finish, refusal, logprobs)
+
+    @property
+    def declined(self) -> str | None:
+        """Why the model or its content filter declined; None if neither did."""
+        filtered = "the content filter ended the reply" if self.finish_reason == "content_filter" else None
+        return self.refusal or filtered
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the reply ended at max_tokens."""
+        return self.finish_reason == "length"
+
+
+class ChatProvider(Protocol):
+    """Sends chat requests to one model. Use it as a context: it holds the connections.
+
+    `dropped` has the parameters that were asked for and not sent, because the server does not take them.
+    """
+
+    price: Price | None
+    dropped: set[str]
+
+    async def __aenter__(self) -> Self:
+        """Open the connections."""
+
+    async def __aexit__(self, *failure: object) -> None:
+        """Close them."""
+
+    def check(self) -> None:
+        """Raise UsageError where asking can't work, before anything is asked."""
+
+    def signature(self) -> dict[str, Any]:
+        """What replies depend on besides messages and parameters, as it may be written down."""
+
+    def digests(self) -> dict[str, str]:
+        """Hashes of what replies depend on and may not be written down. They belong into the key of a reply."""
+
+    async def send(self, messages: Messages, parameters: Mapping[str, Any]) -> Reply:
+        """One reply; its body is a `ChatReply` in JSON.
+
+        Parameters have OpenAI's names: temperature, seed, max_tokens, response_format, logprobs, top_logprobs. The
+        hidden thoughts of a model count into max_tokens. Raises TryAgain where it may
+        work later, GiveUp where it will not.
+        """
+
+
+def first_token(candidates: Iterable[tuple[Any, Any]]) -> dict[str, float] | None:
+    """Log-probabilities by token, from pairs as a server gave them. What is no text or no number is left out."""
+    logprobs: dict[str, float] = {}
+    for token, value in candidates:
+        if isinstance(token, str) and _is_logprob(value):
+            logprobs[token] = max(float(value), logprobs.get(token, -math.inf))
+    return logprobs or None
+
+
+def _is_logprob(value: Any) -> bool:
+    """Whether this can be a log-probability."""
+    return isinstance(value, int | float) and abs(value) < _TOO_BIG
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else None

@@ -1,0 +1,160 @@
+"""One open page: types and sends a question, and reads the answer when it is finished."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.hints import option, parameter
+from ragmeter.io.cells import whole
+from ragmeter.table import TARGET_ERROR, TIMEOUT
+from ragmeter.targets.port import Answer
+from ragmeter.targets.web.finish import Finish, is_answer
+from ragmeter.targets.web.looks import check_look, check_message, read_sources
+from ragmeter.targets.web.page import SELECTOR_NOT_FOUND, TAMPERED, Page
+from ragmeter.targets.web.sending import SendingPage
+from ragmeter.targets.web.trouble import LOST, Trouble
+from ragmeter.targets.web.turns import Turns
+
+__all__ = ["Page", "Visit"]
+#: Seconds between two looks at a page; while a text that seems complete is only watched, there are more of them.
+_POLL, _POLL_AT_REST = 0.05, 0.2
+#: Seconds for a picture of the page.
+_PICTURE = 30.0
+#: Characters of a placeholder in a message.
+_SHOWN = 60
+
+
+class Visit(SendingPage):
+    """A page that is asked. `rests` is called once an answer seems to be complete, and is only watched from then on.
+
+    `turns` are shared with other pages: none is opened while a question is sent.
+    """
+
+    rests: Callable[[], None] = staticmethod(lambda: None)
+    turns: Turns
+
+    async def ask(self, question: str) -> Answer:
+        """Type the question, send it, and wait until the answer is finished."""
+        self.asked += 1
+        with self.turns.sending():
+            frame, begun = await self.send(question)
+        return await self._wait(frame, begun)
+
+    async def _wait(self, frame: Any, begun: float) -> Answer:
+        """Look at the page until the answer is there and finished."""
+        finish, trouble = Finish(begun, named=self.how.ready_selector is not None), Trouble()
+        look: dict[str, Any] | None = None
+        while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
+            self._check_alive()
+            what = "the answer was not finished" if finish.text else "no answer"
+            async with self._limited(max(left, self.grace), f"{what} within {self.how.timeout:g} s"):
+                look = await self._look(frame)
+            if look is not None and self._ended(look, finish, trouble):
+                await self._done(look)
+                return Answer(
+                    whole(finish.text),
+                    *read_sources(look["sources"]),
+                    latency_ms=(finish.changed - begun) * 1000,
+                    time_to_first_token_ms=None if finish.first is None else (finish.first - begun) * 1000,
+                )
+            poll = _POLL_AT_REST if look is not None and finish.seems_complete(look, self.events.traffic) else _POLL
+            await asyncio.sleep(max(poll, time.perf_counter() - started))  # a look at a big page takes its time
+        async with self._limited(self.grace, f"no answer within {self.how.timeout:g} s"):
+            problem = await self._too_late(finish.text, look)
+        raise problem
+
+    def _ended(self, look: dict[str, Any], finish: Finish, trouble: Trouble) -> bool:
+        """Whether the answer is finished; an error that the page shows in its place is one."""
+        now, traffic = time.perf_counter(), self.events.traffic
+        ended = finish.see(look, traffic, now)
+        if problem := trouble.see(look, finish, traffic, now, ended=ended):
+            kind = TryAgain if problem == LOST else GiveUp  # on another page
+            raise kind(TARGET_ERROR, whole(problem))
+        if finish.seems_complete(look, traffic):
+            self.rests()
+        return ended
+
+    async def picture(self, path: Path) -> bool:
+        """Outline the box, the button and the answer, and write a picture of the page; False if it can't be."""
+        try:
+            async with asyncio.timeout(_PICTURE):
+                for frame in self._frames():
+                    await self._run(frame, "outline", self.sent_by)
+                await self.page.screenshot(path=str(path), full_page=True, timeout=_PICTURE * 1000)
+        except (TimeoutError, GiveUp, TryAgain, self._error):
+            return False
+        return True
+
+    async def _done(self, look: dict[str, Any]) -> None:
+        """The answer has been read, also if the page responds no more."""
+        self.selector, self.ignored = None, look["ignored"]
+        try:
+            async with asyncio.timeout(self.grace):
+                message = await self._run(look["frame"], "done", look["selector"], kind=dict)
+                if message is not None and check_message(message):
+                    self.messages.append(message["parts"])
+                    self.selector = message["suggested"]
+        except (TimeoutError, TryAgain):
+            self.frozen = True
+
+    async def _look(self, frame: Any) -> dict[str, Any] | None:
+        """What our script sees in the box's frame, or in another if that has no text; None if no frame answers."""
+        first: dict[str, Any] | None = None
+        for candidate in sorted(self._marks, key=lambda other: other is not frame):
+            if candidate in self._stuck:
+                continue
+            look = await self._run(candidate, "look", list(self.messages), kind=dict)
+            if look is None and self._marks[candidate] is not None:  # the page was replaced, for example by a form
+                await self._run(candidate, "restore", self._marks[candidate])
+                look = await self._run(candidate, "look", list(self.messages), kind=dict)
+            if look is None:
+                continue
+            if not check_look(look):
+                raise GiveUp(TARGET_ERROR, TAMPERED)
+            first = first or {**look, "frame": candidate}
+            first["problem"] = first["problem"] or look["problem"]
+            first["lost"] = first["lost"] and not (look["echoed"] or look["text"])
+            if look["text"]:
+                return {**first, "text": look["text"], "selector": look["selector"], "frame": candidate}
+        return first
+
+    async def _too_late(self, text: str, look: dict[str, Any] | None) -> Exception:
+        """The error for a page that gave no answer within the timeout, or no complete one."""
+        within, how = f"within {self.how.timeout:g} s", self.how
+        if is_answer(text) and look is not None:
+            unready = f"{parameter('ready_selector')} {how.ready_selector!r} can't be seen"
+            busy = f"{look['busy']} shows that it is still working ({parameter('ready_selector')} can override it)"
+            why = unready if how.ready_selector and not look["ready"] else busy if look["busy"] else ""
+            return TryAgain(TIMEOUT, f"the answer was not finished {within}" + (f": {why}" if why else ""))
+        if how.answer_selector is not None:
+            for frame in self._marks:
+                guess = await self._run(frame, "guess", kind=str)
+                if guess:
+                    missed = f"{parameter('answer_selector')} {how.answer_selector!r} matches nothing {within}"
+                    return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
+        place = f"{option('answer_selector')} says where the answer is"
+        notes = self._notes()
+        if text:
+            notes = f"; the page still shows {whole(text)[:_SHOWN]!r}{notes}"
+        elif look is not None and look["ignored"]:
+            notes = f"; what is new on the page are only labels: {whole(look['ignored'])}; {place}{notes}"
+        elif not notes:
+            notes = "; nothing new on the page looks like an answer: a longer timeout or an answer selector may help"
+        return TryAgain(TIMEOUT, f"no answer {within}{notes}")
+
+    def _notes(self) -> str:
+        """What may explain that there is no answer, for the end of a message."""
+        notes = []
+        if self.gate is not None and self.gate.refused:
+            hosts = ", ".join(host for host, _ in self.gate.refused.most_common(3))
+            notes.append(f"{parameter('same_origin_only')} has blocked connections to {hosts}")
+        if self._problem:
+            notes.append(f"the page could not be read: {' '.join(self._problem.split())[:200]}")
+        if logged := self.events.last_error():
+            notes.append(f"the page's console says: {logged}")
+        return "".join(f"; {note}" for note in notes)
