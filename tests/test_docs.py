@@ -25,6 +25,8 @@ def test_the_page_of_metrics_is_up_to_date() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "make_metrics.py"))["render"]()
     assert (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8") == made, "run `make docs`"
     for metric in known():
+        if not metric.source.startswith("ragmeter."):
+            continue  # of another test in this process
         assert f"### `{metric.base}" in made
 
 

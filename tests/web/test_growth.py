@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragmeter.targets.web.finish import Traffic
 from ragmeter.targets.web import growth
+from ragmeter.targets.web.finish import Traffic
 
 BOX = {"boxes": 1, "elements": 100}
 
