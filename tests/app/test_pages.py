@@ -264,7 +264,7 @@ def test_claims_of_a_row_with_what_supports_them(tmp_path: Path) -> None:
     assert 'id="claim-1"' in page
     assert "support_by_passages" not in text  # it is shown in words, and not as JSON
     assert '<mark class="unsupported">1950</mark>' in page
-    assert "# Claim by the answer 1 It is small. (okay) · no support 2 It is in Lisbon. ✓ support" in text
+    assert "# Claim by the answer 1 It is small. (okay) ○ no support 2 It is in Lisbon. ✓ support" in text
 
 
 def test_damaged_tags_are_an_error_of_the_page_and_not_of_the_server(tmp_path: Path) -> None:

@@ -8,19 +8,11 @@ from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim, claim_sets
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, element, in_own_direction, joined, link, text
 from ragmeter.app.layout import table
-from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED
+from ragmeter.metrics.support import SUPPORTED
 from ragmeter.runs.run import Run
+from ragmeter.show.claim_labels import sign_of
 
 Span = tuple[int, int]
-_SIGNS = {
-    SUPPORTED: ("✓", "yes"),
-    "support": ("✓", "yes"),
-    "partial support": ("◐", "partly"),
-    CONTRADICTED: ("✗", "no"),
-    "no such passage": ("✗", "no"),
-    "relevant": ("✓", "yes"),
-    NOT_MENTIONED: ("○", "unsaid"),
-}
 
 
 def row_claims(run: Run, place: int) -> list[ClaimSet]:
@@ -157,6 +149,6 @@ def _links(kind: str, ranks: Sequence[int]) -> Content:
 def _label(label: str | None, words: str = "") -> Content:
     if not label:
         return None
-    sign, kind = _SIGNS.get(label, ("·", "unsaid"))
+    sign, kind = sign_of(label)
     shown = text(words or label)
     return element("span", element("span", sign, " ", aria_hidden="true"), shown, class_=f"support {kind}")

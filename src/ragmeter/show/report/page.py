@@ -21,6 +21,7 @@ import ragmeter
 from ragmeter.io.write import dumps
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
+from ragmeter.show.claim_labels import OTHER, SIGNS
 from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
@@ -84,6 +85,7 @@ def render(
         "runs": [_run(run, label) for run, label in zip(runs, labels, strict=True)],
         "comparison": comparison and _comparison(comparison),
         "not_compared": not_compared,
+        "labels": {**SIGNS, "": OTHER},
     }
     style, script = _style(), _script()
     encoded, encoding = _packed(embedded({"texts": shortened_texts, "cut": cut, "runs": columns}))

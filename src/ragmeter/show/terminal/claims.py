@@ -7,18 +7,12 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim
-from ragmeter.judges.relevance import RELEVANT
-from ragmeter.metrics.nuggets import PARTIAL, SUPPORT
-from ragmeter.metrics.support import CONTRADICTED, SUPPORTED
+from ragmeter.show.claim_labels import sign_of
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.show.texts import printable
 
-#: The sign and the colour of a label; others have neither.
-_SIGNS = {
-    SUPPORTED: ("✓", "green"), SUPPORT: ("✓", "green"), PARTIAL: ("◐", "blue"), CONTRADICTED: ("✗", "red"),
-    "no such passage": ("✗", "red"), RELEVANT: ("✓", "green"),
-}  # fmt: skip
+_COLOURS = {"yes": "green", "partly": "blue", "no": "red", "unsaid": ""}
 
 
 def show_claims(qid: str, claim_sets: Sequence[ClaimSet]) -> None:
@@ -37,8 +31,8 @@ def show_claims(qid: str, claim_sets: Sequence[ClaimSet]) -> None:
 
 
 def _label(label: str | None) -> Text:
-    sign, style = _SIGNS.get(label or "", ("○", ""))
-    return Text(printable(f"{sign} {label}") if label else "", style=style)
+    sign, kind = sign_of(label or "")
+    return Text(printable(f"{sign} {label}") if label else "", style=_COLOURS[kind])
 
 
 def _by_passages(claim: LabelledClaim) -> Text:

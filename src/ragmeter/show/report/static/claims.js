@@ -1,10 +1,6 @@
 /* Claims with what supports them. A label is a sign, a word and a colour: none of them alone. */
 
-const LABELS = {
-  supported: ['✓', 'yes'], support: ['✓', 'yes'], relevant: ['✓', 'yes'], 'partial support': ['◐', 'partly'],
-  contradicted: ['✗', 'no'], 'no such passage': ['✗', 'no'], 'not mentioned': ['○', 'unsaid'], 'no support': ['○', 'unsaid'],
-};
-const known = (name) => (Object.hasOwn(LABELS, name) ? LABELS[name] : ['·', 'unsaid']);
+const known = (name) => (Object.hasOwn(data.labels, name) ? data.labels[name] : data.labels['']);
 
 function label(name) {
   const [sign, kind] = known(name);
