@@ -43,6 +43,7 @@ class Properties(TypedDict, total=False):
     binary: bool
     mean_is_rate: bool
     rate: str | None
+    needs_short_references: bool
     bounds: tuple[float, float]
     optional: Iterable[str]
     may_lack: Iterable[str]
@@ -66,6 +67,7 @@ class Metric:
         binary: bool = False,
         mean_is_rate: bool = True,
         rate: str | None = None,
+        needs_short_references: bool = False,
         bounds: tuple[float, float] = (0.0, 1.0),
         optional: Iterable[str] = (),
         may_lack: Iterable[str] = (),
@@ -81,6 +83,7 @@ class Metric:
         self.binary = binary
         self.mean_is_rate = mean_is_rate
         self.rate = rate
+        self.needs_short_references = needs_short_references
         self.bounds = bounds
         self._may_lack = frozenset(may_lack)
         self._optional = frozenset(optional)
@@ -299,7 +302,8 @@ def metric(
     """Declare a metric, named after its function or `name`. `binary`: its scores are 0 or 1, so its mean is a rate.
 
     `mean_is_rate=False` says that the mean of its scores reads like a share of answers and is none; `rate` is the
-    metric that gives this share, if there is one.
+    metric that gives this share, if there is one. `needs_short_references`: made for references of a few words; a run
+    with many long ones says so.
 
     `optional` columns may be empty in a row, and the function gets None there; a row in which another needed column is
     empty is not scored. Columns that the table `may_lack` altogether are optional too. `failed_score` is the score of a

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.analysis.claim_support import ClaimSet, claim_columns
-from ragmeter.analysis.explaining import explain_rows, settings_of
+from ragmeter.analysis.explaining import METRICS, explain_rows, settings_of
 from ragmeter.app import wording
 from ragmeter.app.calls import calls
 from ragmeter.app.claims import claims, for_claims, marked, row_claims, supported_in_passage, unsupported_in_answer
@@ -180,7 +180,7 @@ def _judges(run: Run, row: dict[str, Any]) -> Content:
 
 def _evidence(run: Run, row: dict[str, Any]) -> Content:
     """Why the offline judge takes the answer for right or wrong, where the run was judged by it."""
-    if not any(name.startswith("offline_correct") for name in run.row_metrics):
+    if not any(name.partition("[")[0] in METRICS for name in run.row_metrics):
         return None
     if not (row.get("question") is not None and row.get("reference") and row.get("answer") is not None):
         return None

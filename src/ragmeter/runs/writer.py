@@ -42,8 +42,6 @@ from ragmeter.table import (
     outcome_column,
 )
 
-#: The metrics of the offline judge of short answers begin so.
-_FOR_SHORT = "offline_correct"
 #: Bytes of a page: whoever wants a single row reads and decompresses the whole page that it is in.
 _PAGE = 65_536
 _LISTS = pa.list_(pa.large_string())
@@ -77,7 +75,7 @@ class RowsWriter:
         self._schema: Any = None
         self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
-        self._is_for_short = any(metric.name.startswith(_FOR_SHORT) for metric in metrics)
+        self._is_for_short = any(metric.needs_short_references for metric in metrics)
         self._long_references = 0
         if columns is not None:
             kinds = [(self._input_name(name), _array(name, [], {*NUMBER_COLUMNS, *numbers}).type) for name in columns]

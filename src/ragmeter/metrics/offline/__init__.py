@@ -44,7 +44,7 @@ def offline_evidence(
     return features(question, reference, answer, None if language == AUTO else language)
 
 
-@metric(direction="higher")
+@metric(direction="higher", needs_short_references=True)
 def offline_correct_probability(
     offline_evidence: Floats, *, language: Language | None = None, calibration: str | None = None
 ) -> Scores:
@@ -72,7 +72,7 @@ def offline_correct_probability(
     return chances if calibration is None else read_curve(calibration)(chances)
 
 
-@metric(direction="higher", binary=True)
+@metric(direction="higher", binary=True, needs_short_references=True)
 def offline_correct(
     offline_correct_probability: Scores, *, language: Language | None = None, calibration: str | None = None
 ) -> Scores:
