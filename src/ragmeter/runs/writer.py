@@ -75,7 +75,7 @@ class RowsWriter:
         self._schema: Any = None
         self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
-        self._is_for_short = any(metric.needs_short_references for metric in metrics)
+        self._is_for_short = any(isinstance(metric, Metric) and metric.needs_short_references for metric in metrics)
         self._long_references = 0
         if columns is not None:
             kinds = [(self._input_name(name), _array(name, [], {*NUMBER_COLUMNS, *numbers}).type) for name in columns]
