@@ -138,7 +138,7 @@ GUARDS = {
     "another number": Guard("a name has another number after it than in the gold answer", 0.3, another_number),
     "another unit": Guard("the number has another unit than in the gold answer", 0.3, another_unit),
     "another sign": Guard(
-        "a letter has another sign than in the gold answer (C++, A-), or a number's unit another prefix (GB, MB)", 0.3,
+        "a letter or its sign (hepatitis A, C++), or a number's unit (GB, MB), is another than in the gold answer", 0.3,
         lambda case: another_sign(case.references, case.answers),
     ),
     "another day": Guard(

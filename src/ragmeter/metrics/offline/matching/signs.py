@@ -1,4 +1,4 @@
-"""Signs and prefixes that make something else of a letter or a number: C and C++, A- and A+, 64 GB and 64 MB.
+"""Signs, letters and units that make something else of the same words: C and C++, hepatitis A and B, 64 GB and 64 MB.
 
 The words of both are the same, so that only the texts tell. They are read where the gold answer is short.
 """
@@ -25,6 +25,10 @@ _LETTER = regex.compile(
 _SIGN_OF = {"plus": "+", "positive": "+", "más": "+", "positivo": "+", "sharp": "#", "♯": "#"} | dict.fromkeys(
     ("minus", "negative", "menos", "negativo", "−", "–"), "-"
 )
+#: A capital letter that tells things of one name apart: hepatitis A, USB-C. Longer words, and an article, are none.
+_NAMED = regex.compile(
+    r"(?<![\p{L}\p{M}\p{N}])([\p{L}\p{M}]{3,})[ -](\p{Lu})(?![\p{L}\p{M}\p{N}'’&])(?!(?<=[AEIOUY]) [\p{L}])"
+)
 _PREFIX_OF = {"kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P", "milli": "m", "mili": "m", "micro": "µ"}
 _BASES = ("byte", "bit", "hert", "hz", "wat", "vat", "volt", "gram", "lit", "bps", "wh", "pa", "b", "w", "v", "g", "l")
 _SAME_BASE = {"byte": "b", "bit": "b", "hert": "hz", "wat": "w", "vat": "w", "volt": "v", "gram": "g", "lit": "l"}
@@ -32,12 +36,15 @@ _SAME_BASE = {"byte": "b", "bit": "b", "hert": "hz", "wat": "w", "vat": "w", "vo
 _QUANTITY = regex.compile(
     r"(?<![\p{L}\p{N}.,])(\p{Nd}+(?:[.,]\p{Nd}+)*)[\s\p{Pd}]?"
     rf"(?:({'|'.join(_PREFIX_OF)})?(bytes?|bits?|hert(?:z|zios?)|[wv]at(?:t|io)s?|volt(?:io)?s?|gram(?:me|o)?s?|lit(?:er|re|ro)s?)"
-    r"|([kKMGTPmµμ]?)i?(Hz|hz|bps|Wh|Pa|[BbWVgLl])|([kmgtp])(b))(?![\p{L}\p{N}])"
+    r"|(mc|[kKMGTPmµμ]?)i?(Hz|hz|bps|Wh|Pa|[BbWVgLl])|([kmgtp])(b))(?![\p{L}\p{N}])"
 )  # fmt: skip
+#: How a number compares: p < 0.05.
+_COMPARED = regex.compile(r"([<>≤≥]=?)\s?(\p{Nd}+(?:[.,]\p{Nd}+)*)")
+_SAME_COMPARISON = {"≤": "<", "≥": ">", "<=": "<", ">=": ">"}  # whether the end belongs to it is seldom meant
 
 
 def another_sign(references: Chunked, answers: Chunked) -> Bools:
-    """Pairs in which a letter has another sign than in the gold answer, or a number a unit of another prefix."""
+    """Pairs in which a letter has another sign than in the gold answer, a name another letter, a number another unit."""
     differs = np.zeros(len(answers.of_row), bool)
     signed = [_signs(text) if len(text) <= _MOST_OF_GOLD else {} for text in references.texts]
     for pair in np.flatnonzero(np.array(list(map(bool, signed)), bool)[references.of_row]).tolist():
@@ -47,17 +54,22 @@ def another_sign(references: Chunked, answers: Chunked) -> Bools:
 
 
 @lru_cache(maxsize=4096)
-def _signs(text: str) -> dict[str | tuple[float, str], set[str]]:
-    """The signs of each letter, and the prefixes of each number's unit; an empty one stands for none."""
-    signs: dict[str | tuple[float, str], set[str]] = defaultdict(set)
+def _signs(text: str) -> dict[tuple[str, str | float], set[str]]:
+    """The signs of each letter, the letters after each word, the unit of each number and how it compares."""
+    signs: dict[tuple[str, str | float], set[str]] = defaultdict(set)
     for letter, sign, word in _LETTER.findall(text):
         mark = sign or word
-        signs[letter].add(_SIGN_OF.get(mark, mark))
+        signs["letter", letter].add(_SIGN_OF.get(mark, mark))
+    for word, letter in _NAMED.findall(text):
+        signs["named", word.casefold()].add(letter)
     if any(map(str.isdigit, text)):
         for figures, named, name, prefix, symbol, small, byte in _QUANTITY.findall(text):
             base = next(base for base in _BASES if (name or symbol or byte).lower().startswith(base))
             short = _short(prefix, symbol) or _short(small, byte)
-            signs[read_number(figures), _SAME_BASE.get(base, base)].add(_PREFIX_OF.get(named, short))
+            unit = _PREFIX_OF.get(named, short) + _SAME_BASE.get(base, base)
+            signs["unit", read_number(figures)].add(unit)
+        for sign, figures in _COMPARED.findall(text):
+            signs["compared", read_number(figures)].add(_SAME_COMPARISON.get(sign, sign))
     return dict(signs)
 
 
@@ -65,4 +77,4 @@ def _short(prefix: str, symbol: str) -> str:
     """The prefix of a symbol: a kilobyte is written kB and KB, and no byte has milli before it."""
     if symbol.lower() in ("b", "bps"):
         prefix = prefix.upper()
-    return {"K": "k", "μ": "µ"}.get(prefix, prefix)
+    return {"K": "k", "μ": "µ", "mc": "µ"}.get(prefix, prefix)
