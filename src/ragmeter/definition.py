@@ -154,7 +154,7 @@ class Metric:
 
     @cached_property
     def needs_of_table(self) -> tuple[str, ...]:
-        """The same, without those that only a judge is shown: a table with its verdicts may lack them."""
+        """The columns of `reads` without those that only a judge is shown: a table with verdicts may lack them."""
         return self._from_table(self.offline)
 
     def _from_table(self, filled: Iterable[AskedColumn]) -> tuple[str, ...]:
@@ -164,7 +164,7 @@ class Metric:
         return tuple(dict.fromkeys(name for name in read if name not in others))
 
     def with_settings(self, **settings: Any) -> Metric:
-        """The same metric with other settings, given as values or as text."""
+        """A copy of the metric with other settings, given as values or as text."""
         types = _type_hints(self.function)
         read = {}
         for key, value in settings.items():

@@ -166,7 +166,7 @@ def outcome_column(name: str) -> str:
 def outcomes(
     columns: Mapping[str, Column], needs: Sequence[str], rows: int, optional: Collection[str] = ()
 ) -> list[str]:
-    """For each row `scored`, or why a metric with these needs can't score it; `optional` columns may be empty."""
+    """Outcomes: `scored`, or why a metric with these needs can't score the row; `optional` columns may be empty."""
     row_outcomes = [SCORED] * rows
     for name in needs:
         if name in optional:

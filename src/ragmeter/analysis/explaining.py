@@ -76,7 +76,7 @@ def run_verdicts(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[
 
 
 def abstained(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tuple[str, ...]]:
-    """For each row with this qid, the metrics that it has no score by because its answer declines to answer."""
+    """The metrics that give a row no score because its answer declines to answer, for each row with this qid."""
     run = find_run(run, output_dir)
     if QID not in run.texts:
         return []
@@ -87,7 +87,7 @@ def abstained(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tup
 
 
 def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:
-    """Of rows at these places; claims and labels of passages are explained by themselves."""
+    """The judge's verdicts on the rows at these places; claims and labels of passages are explained elsewhere."""
     filled = {name: columns for name, columns in run.judged_columns.items() if name not in claim_columns(run)}
     needed = [QID] + [column for name, columns in filled.items() for column in (*columns, outcome_column(name))]
     asked = {JUDGE_COLUMNS[0]: run.manifest().get("judge") or {}, **(run.manifest().get("asked") or {})}
@@ -117,7 +117,7 @@ def is_judged(run: RunLike, output_dir: str | Path = RUNS) -> bool:
 def explain_rows(
     rows: Sequence[Mapping[str, Any]], *, language: str | None = None, calibration: str | None = None
 ) -> list[Explanation]:
-    """The same for rows that have a question, references and an answer."""
+    """The offline judge's evidence for rows that have a question, references and an answer."""
     code = None if language in (None, "none") else Language.parse(language)
     questions, references, answers = ([row[name] for row in rows] for name in _NEEDED)
     explanations = explain_answers(questions, references, answers, code)

@@ -50,7 +50,7 @@ class MetricInfo:
         return f"{self.name}[@k]" if "k" in self.settings and "@" not in self.name else self.name
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The metric's description as a dict for JSON."""
         return {**vars(self), "needs": list(self.needs), "asks": list(self.asks)}
 
 

@@ -54,7 +54,7 @@ class Repeats:
     metrics: dict[str, MetricRepeats]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The result as a dict for JSON."""
         document = asdict(self)
         for name, result in self.metrics.items():
             document["metrics"][name]["variances"]["share_within"] = result.variances.share_within

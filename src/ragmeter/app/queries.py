@@ -50,7 +50,7 @@ class Wish:
 
     @classmethod
     def read(cls, query: Any) -> Wish:
-        """From the query of an address; what makes no sense there is an error that says so."""
+        """Read what is wanted from the query of an address. Values that make no sense are an error that says so."""
         return cls(
             query.get("search", ""),
             query.get("metric", ""),
@@ -313,7 +313,7 @@ def _score(run: Run, metric: str, table: str = "") -> str:
 
 
 def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
-    """What the rows must fulfil besides the search; empty for all rows."""
+    """The conditions on rows besides the search; empty for all rows."""
     conditions: list[str] = []
     values: list[Any] = []
     if wish.metric:

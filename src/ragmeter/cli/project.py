@@ -43,7 +43,7 @@ class Step:
     arguments: list[str]
 
     def check(self) -> Step:
-        """The same; raises if the command would not understand it."""
+        """The step itself; raises an error if the command would not understand its arguments."""
         parser_of(*self.command.split()).parse_args(self.arguments)
         return self
 
@@ -65,7 +65,7 @@ class Plan:
 
     @property
     def arguments(self) -> list[str]:
-        """Those of all its commands."""
+        """The arguments of all its commands."""
         return [argument for step in self.steps for argument in step.arguments]
 
     def digest(self) -> str:

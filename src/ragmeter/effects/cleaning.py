@@ -80,7 +80,7 @@ class _Layer:
 
     @classmethod
     def of(cls, escaped: re.Pattern[str], text: str) -> _Layer | None:
-        """None where nothing in the text is escaped."""
+        """The text with its escapes read, and where each character was; None where nothing in the text is escaped."""
         begins, ends, lengths = array("q"), array("q"), array("q")
         resolved, position = StringIO(newline=""), 0
         known: dict[str, str] = {}  # most texts repeat a few escapes

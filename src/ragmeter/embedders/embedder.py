@@ -78,7 +78,7 @@ class Embedder:
         return np.stack(rows) if rows else np.zeros((0, 1), dtype=np.float32)
 
     def _unit(self, vectors: Vectors) -> Vectors:
-        """The same directions at length 1."""
+        """The vectors at length 1, in the same directions."""
         if not np.isfinite(vectors).all():
             raise InputError(
                 f"the embedding model {self._backend.identity.model} gave vectors that are no numbers",

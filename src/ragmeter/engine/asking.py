@@ -65,7 +65,7 @@ class Service(Evaluation):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The same, for those who want nothing but the evaluation."""
+        """The evaluation, which this object is."""
         return self
 
     def _repr_html_(self) -> str:

@@ -52,7 +52,7 @@ class Filled:
     judging: dict[str, Any] | None = None
 
     def joined(self, batches: Iterable[Batch], replaced: Collection[str] = ()) -> Iterator[Batch]:
-        """The same batches with the new columns. A column of the user's that has such a name gives way.
+        """The batches with the new columns added. A column of the user's that has the name of one gives way.
 
         Those that are to be `replaced` are from an earlier filling.
         """
@@ -102,7 +102,7 @@ class Asking:
     run: Location | None = None
 
     def of(self, run: Location | None) -> Asking:
-        """The same, for this run."""
+        """A copy of these settings for this run."""
         return replace(self, run=run)
 
     def fill(self, metrics: Sequence[Metric], batches: Batches, total: int | None = None) -> Filled:
@@ -183,7 +183,7 @@ class Asking:
         return {name for filler in fillers for name in filler.asked.needs}
 
     def filling(self, columns: Sequence[AskedColumn], *, reuse: Collection[str] = ()) -> Filling:
-        """With the journal that the judge names, or else that of the folder."""
+        """The filling of these columns, with the journal that the judge names, or else that of the folder."""
         from ragmeter.engine.judge_work import Filling
 
         assert self.judge is not None  # noqa: S101 - `missing` has seen to it

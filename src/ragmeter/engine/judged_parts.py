@@ -50,7 +50,7 @@ def judge_and_score(
 
 
 class _Stopped(RagmeterError):
-    """No further part becomes ready: the judge was stopped, or has failed. The one who has stopped it says why."""
+    """Raised where no further part becomes ready, because the judge was stopped or failed. Who stopped it says why."""
 
 
 class _Ready:

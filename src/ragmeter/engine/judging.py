@@ -126,7 +126,7 @@ class ColumnFiller:
             self.sharing.cascade.check()
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
-        """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns."""
+        """Each row's outcome (`scored`, or why it has no value), its value if it needs no judge, and its columns."""
         return rows_to_fill(self.column, self.asked, batch, OFFLINE_COLUMNS if self.sharing else ())
 
     def _shared_rows(self, batch: Batch) -> Iterable[Row]:
@@ -300,17 +300,17 @@ class ColumnFiller:
         return f"ask as it was asked, {'with' if number in (1, 2) else 'without'} {wordings}, or "
 
     def signature(self) -> dict[str, Any]:
-        """For the manifest: everything that the column depends on besides the texts."""
+        """The settings that the column depends on besides the texts, for the manifest."""
         judge = self.judge
         own = {**judge.signature(self.column.asked), "repeats": judge.repeats, **judge.wordings_of(self.column.asked)}
         shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
     def filed(self) -> dict[str, Any]:
-        """For the manifest: how to look up the replies in their journal."""
+        """The keys by which the replies are looked up in their journal, for the manifest."""
         return self.judge.filed(self.column.asked)
 
     def summary(self) -> dict[str, Any]:
-        """For the summary: who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
+        """The column's part of the summary: who decided, causes, flip rate of repeats and wordings, and warnings."""
         shared = {} if self.sharing is None else {"cascade": self.sharing.summary(self.judge)}
         return {**self._tally.as_dict(), **shared}

@@ -167,7 +167,7 @@ def _count_failed(
 
 
 def watched(batches: Iterable[Batch], advance: Callable[[int], None]) -> Iterator[Batch]:
-    """The same batches, with a word to whoever shows the progress."""
+    """The batches unchanged; `advance` is called with each one's number of rows when it was used."""
     for batch in batches:
         yield batch
         advance(len(batch))

@@ -185,7 +185,7 @@ class Data:
             raise ColumnError(f"{column_option(name, title)}: {reason}", file=sources[0].name, hint=hint)
 
     def described(self) -> dict[str, Any]:
-        """For a manifest: the inputs, and how they were understood."""
+        """The inputs, and how they were understood, for a manifest."""
         missing = {"missing": "zero"} if self.missing_as_zero else {}
         return {"inputs": self.signature(), "columns": self.mapping, **missing}
 

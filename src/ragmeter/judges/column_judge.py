@@ -52,7 +52,7 @@ class _Call:
         }
 
     def parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
-        """Of a try: with another seed, and warmer than the one before, which could not be read."""
+        """The parameters of a try: another seed, and a higher temperature than that of the unreadable try before."""
         temperature = max(self.judge.temperature, min(_WARMER * attempt, _WARMEST))
         seed = self.judge.seed + 1000 * repeat + attempt
         return {"temperature": temperature, "seed": seed, **self._parameters}

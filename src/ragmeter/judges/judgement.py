@@ -63,11 +63,11 @@ class Judgement:
         return self.as_dict()[key]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As of a dict."""
+        """The value under a key of `as_dict()`, or the default."""
         return self.as_dict().get(key, default)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the `api_response` column: what was said, and nothing that differs from run to run."""
+        """The reply as a dict for the column `api_response`, without anything that differs from run to run."""
         record: dict[str, Any] = {
             "accuracy": self.accuracy, "eval_result": self.eval_result,
             "outcome": self.outcome, "verdict": self.verdict, "reason": self.reason,

@@ -46,7 +46,7 @@ def size_of(values: Scores, limits: Ends) -> float:
 
 
 def _size(share: float) -> float:
-    """By the heap's share of the rows."""
+    """The size of a pseudo-row, from the heap's share of the rows."""
     return math.sqrt(max(0.0, (3 * share - 1) / 2))
 
 
@@ -64,7 +64,7 @@ class Moments:
 
     @classmethod
     def of(cls, values: Scores, limits: Ends = UNKNOWN) -> Moments:
-        """Of values in memory."""
+        """The moments of values in memory."""
         n = len(values)
         mean, sd = float(values.mean()) if n else None, float(values.std(ddof=1)) if n > 1 else None
         heap = (0, 0)

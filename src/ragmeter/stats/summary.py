@@ -36,12 +36,12 @@ class MetricSummary:
     binary: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The summary as a dict for JSON."""
         return asdict(self)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> MetricSummary:
-        """From JSON; unknown keys, which a later version may write, are ignored."""
+        """The summary that is written in JSON; unknown keys, which a later version may write, are ignored."""
         values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls) if field.name in record}
         values.update({name: tuple(value) for name, value in values.items() if isinstance(value, list)})
         return cls(**values)

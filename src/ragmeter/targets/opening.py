@@ -1,4 +1,4 @@
-"""From what a user names to a target, by a registry of kinds: an address, a model, a dotted path, or an object.
+"""Targets from what a user names, by a registry of kinds: an address, a model, a dotted path, or an object.
 
 A package can bring another kind as an entry point in the group `ragmeter.targets` (`ragmeter.registry.Kind`).
 """

@@ -101,7 +101,7 @@ class Calibration(Tabular):
         return ("correct", "wrong") if self.unit == "answer" else (SUPPORTED, UNSUPPORTED)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The calibration as a dict for JSON."""
         return {"ragmeter": ragmeter.__version__, **asdict(self)}
 
     def keep(self, run: RunLike, output_dir: str | Path = RUNS) -> Path:
