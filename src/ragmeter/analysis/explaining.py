@@ -36,9 +36,15 @@ def explain(
 ) -> list[Explanation]:
     """The evidence for and against each answer to this question: one, unless the run asks it several times.
 
-    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. The run need not have the
-    judge's metrics; if it has one, its settings are the defaults here, so that the probability is the run's. If it has
-    several, the first one's settings are used. What the run's own judge said of the row is in `judged`.
+    The run need not have the offline judge's metrics. If it has one, its settings are the defaults here (of several,
+    the first one's), so that the probability is the run's. What the run's own judge said of the row is in `judged`.
+
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        qid: the question's id.
+        output_dir: the folder of runs.
+        language: the texts' language, by code or name.
+        calibration: a file that `ragmeter calibrate --offline-judge` made of labels of one's own.
     """
     run = find_run(run, output_dir)
     table = run.rows()
