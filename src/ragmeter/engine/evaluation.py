@@ -103,7 +103,7 @@ def evaluate(
         language: the texts' language, by code or name, for metrics that stem words.
         doc_id_pattern: a regular expression whose first group is the document's id in a chunk's id.
         embedding_model: the model of metrics of meaning, see `semantic_similarity`.
-        embedding_base_url: an endpoint for embeddings, in place of a model on this machine.
+        embedding_base_url: the endpoint of an `openai:NAME` embedding model.
         embedding_prefix: a text that is put before each text that is embedded.
         columns: the table's names and yours: `{"answer": "generated_answer"}`.
         encoding: the encoding of text files; by default UTF-8.

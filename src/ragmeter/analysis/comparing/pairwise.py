@@ -75,7 +75,7 @@ def compare(
         margin: the difference that is too small to matter: `{"token_f1": 0.02}`; by default 1% of a metric's range.
         seed: the seed of random draws.
         draws: the number of random draws of a test.
-        movers: how many of the rows that changed most are listed.
+        movers: how many of the rows that changed most are listed for each metric.
         keep: write the comparison into the last run's folder: a report of these runs then shows it.
         output_dir: the folder of runs.
     """
