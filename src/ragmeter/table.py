@@ -189,7 +189,7 @@ def outcomes(
 
 
 def row_causes(batch: Batch) -> list[str | None]:
-    """Why each row has failed before any metric ran, None where it has not; an empty list if no row has."""
+    """Each row's cause of failure before any metric ran, None if it has none; an empty list if no row has failed."""
     errors = batch.columns.get("error")
     if errors is None or not any(errors):
         return list(batch.causes)

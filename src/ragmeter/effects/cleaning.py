@@ -142,7 +142,7 @@ def _without(text: str, spans: Places) -> str:
 
 
 def _resolved(written: str) -> str:
-    """What an escape stands for."""
+    """The text that an escape stands for."""
     if written[0] == "%":
         return unquote(_PERCENT_TWICE.sub("%", written), errors="replace")
     if written[0] == "&":

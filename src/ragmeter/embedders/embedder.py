@@ -88,7 +88,7 @@ class Embedder:
         return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
     def used(self) -> dict[str, Any]:
-        """What the run should say of it."""
+        """The record of this model's use, for the run's manifest."""
         identity = self._backend.identity
         texts = len(self._cut)
         return {
@@ -130,7 +130,7 @@ class Embedders:
             return self._embedders[settings]
 
     def used(self) -> list[dict[str, Any]]:
-        """What each one did."""
+        """The records of each model's use."""
         return [embedder.used() for embedder in self._embedders.values()]
 
     def __enter__(self) -> Self:

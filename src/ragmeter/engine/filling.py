@@ -79,7 +79,7 @@ def own_name(name: str, filled: Collection[str], replaced: Collection[str] = ())
 
 
 def rows_have_changed() -> InputError:
-    """What was judged is not what is to be scored."""
+    """The error that the rows that were judged are not those that are to be scored."""
     again = by_caller("run the same command again", "make the same call again")
     return InputError(
         "the rows have changed while the judge was asked about them",
@@ -90,7 +90,7 @@ def rows_have_changed() -> InputError:
 
 @dataclass(frozen=True)
 class Asking:
-    """Who fills the columns that metrics ask for, and where its replies are kept: in a folder's shared journal.
+    """The judge that fills the columns of metrics, and where its replies are kept: in a folder's shared journal.
 
     `run` is what is being judged, for those who look on.
     """

@@ -54,7 +54,7 @@ class _Stopped(RagmeterError):
 
 
 class _Ready:
-    """Which parts can be scored: those with a number below `_end`."""
+    """The parts that can be scored: those with a number below `_end`."""
 
     def __init__(self) -> None:
         self._changed = Condition()

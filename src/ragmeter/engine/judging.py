@@ -61,7 +61,7 @@ class Tally:
             self._flipped += judgement.flipped
 
     def as_dict(self) -> dict[str, Any]:
-        """Who decided, what failed, how often repeats or wordings disagree, and what looks wrong.
+        """The summary as a dict: who decided, causes, flip rate of repeats and wordings, and warnings.
 
         `unreadable` has an example of a reply for each cause that is one.
         """
@@ -78,7 +78,7 @@ class Tally:
 
 
 def _known(value: str | None, row: Mapping[str, Any]) -> Decision | None:
-    """What is decided of a row that needs no judge, None of any other."""
+    """The judgement on a row that needs no judge; None for any other row."""
     if value is None:
         return None
     return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
@@ -275,7 +275,7 @@ class ColumnFiller:
         return self._joined(row, recorded).verdict or dumps(self.asked.guess(row))
 
     def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
-        """What the first reply about each row is kept under."""
+        """The journal's keys of the first reply about each row."""
         return (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batches()))
 
     def estimate(

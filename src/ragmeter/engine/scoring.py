@@ -53,7 +53,7 @@ def score_batches(
 
 @dataclass(frozen=True)
 class _Scoring:
-    """What an executor is given. It travels as the names of its metrics."""
+    """The work that an executor is given. It travels as the names of its metrics."""
 
     metrics: tuple[Metric, ...]
 

@@ -190,7 +190,7 @@ class Data:
         return {"inputs": self.signature(), "columns": self.mapping, **missing}
 
     def signature(self) -> dict[str, Any]:
-        """What identifies the inputs."""
+        """The signature of the inputs, by their content."""
         sources = {"results": self.results, "reference": self.reference}
         return {role: source_signature(source) for role, source in sources.items() if source is not None}
 

@@ -68,7 +68,7 @@ class Doubtful:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the line is drawn, by what, and what is to be said about it."""
+    """The threshold, what it was set by, and notes about it."""
 
     threshold: Threshold
     basis: str

@@ -30,7 +30,7 @@ class _OneValue(Form):
 
     @abstractmethod
     def _values(self) -> Sequence[str | int]:
-        """What the model may say."""
+        """The values that the model may reply."""
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
         """The JSON schema of a reply with a reason; None for one word, a form that servers can't enforce."""

@@ -157,7 +157,7 @@ class Judge:
 
     @property
     def price_of_tokens(self) -> Callable[[float, float], float] | None:
-        """What tokens cost, if that is known."""
+        """The function from counts of tokens to dollars; None if the price is not known."""
         return None if self.price is None else self.price.of
 
     def check_budget(self, budget: float | None) -> None:
@@ -199,7 +199,7 @@ class Judge:
         }
 
     def spec(self, node: Asked = verdict, *, items_per_call: int | None = None) -> str:
-        """What the calls of this judge are filed under: everything but the texts."""
+        """The key of this judge's calls in the journal: everything but the texts."""
         return digest(self.signature(node, items_per_call=items_per_call) | self.client().digests())
 
     def filed(self, node: Asked = verdict) -> dict[str, Any]:

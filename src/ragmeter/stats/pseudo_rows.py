@@ -52,7 +52,7 @@ def _size(share: float) -> float:
 
 @dataclass(frozen=True)
 class Moments:
-    """What an interval of independent values needs. Without a known range, no value is at its ends or in a heap."""
+    """The numbers for an interval of independent values. Without a known range, none is at its ends or in a heap."""
 
     n: int
     total: float

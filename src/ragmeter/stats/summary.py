@@ -87,7 +87,7 @@ def summarise(
 
 
 def bounds_of_mean(summary: Mapping[str, Any]) -> Interval | None:
-    """Where most rows that were to be scored have no verdict, between what the mean of all of them must lie.
+    """The bounds of the mean where most rows that were to be scored have no verdict.
 
     The rows with a score are no sample of the others then: of a judge that could not be read, they are the exact
     matches, which nobody was asked about. None where most have a score, and where the metric has no range.

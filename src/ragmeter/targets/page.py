@@ -227,7 +227,7 @@ class OpenPage:
         return self.events.crashed or bool(self.page.is_closed())
 
     def end(self) -> str:
-        """Why the page is gone."""
+        """The reason why the page is gone."""
         if self.events.crashed:
             return "the page has crashed"
         browser = self.context.browser

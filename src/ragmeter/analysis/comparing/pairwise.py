@@ -192,7 +192,7 @@ def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
 
 
 def shared_measures(a: Run, b: Run) -> list[Measure]:
-    """What two runs are compared by unless metrics are named: the metrics of both, without numbers such as latency."""
+    """The metrics that runs are compared by unless some are named: those of both, without numbers such as latency."""
     return [measure for name, measure in a.measures.items() if name in b.measures and name not in NUMBER_COLUMNS]
 
 

@@ -100,7 +100,7 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
 
 
 def measures_of(run: Run) -> dict[str, Measure]:
-    """What a rule may name: every metric of the run's summary, and numbers such as latency."""
+    """The measures that a rule may name: every metric of the run's summary, and numbers such as latency."""
     measures = dict(run.measures)
     for name, summary in run.metrics().items():
         measures.setdefault(name, Measure(name, False, summary["direction"], bounds_of(summary)))

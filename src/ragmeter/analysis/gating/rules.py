@@ -84,7 +84,7 @@ def keyword(kind: str, metric: str, value: float, baseline: str | None = None) -
 
 @dataclass(frozen=True)
 class Gate:
-    """What is required of a run. `max_failed` is the share of rows that may have no score; None: the default.
+    """The requirements on a run. `max_failed` is the share of rows that may have no score; None: the default.
 
     `on` says what is checked against a bound: the mean, or the nearer end of its interval.
     """

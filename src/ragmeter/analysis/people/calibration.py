@@ -97,7 +97,7 @@ class Calibration(Tabular):
 
     @property
     def kinds(self) -> tuple[str, str]:
-        """What people call what they label: a good one, and a bad one."""
+        """The two labels that people give: for a good row or claim, and for a bad one."""
         return ("correct", "wrong") if self.unit == "answer" else (SUPPORTED, UNSUPPORTED)
 
     def as_dict(self) -> dict[str, Any]:

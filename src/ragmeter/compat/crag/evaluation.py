@@ -81,7 +81,7 @@ class JudgedTurn:
 
     @property
     def result(self) -> Turn:
-        """What the decision means for the scores."""
+        """The result that the decision means for the scores."""
         value, by = self.decision.value, self.decision.by
         return Turn(None if value is None else value == CORRECT, miss=by == MISS, exact=by == EXACT)
 
