@@ -90,6 +90,17 @@ def test_the_judgement_shown_to_contributors_works(tmp_path: Path) -> None:
     assert "3 passed" in done.stdout, done.stdout + done.stderr
 
 
+def test_the_files_named_to_contributors_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text[text.index("## Where to find") :]
+    rows = re.findall(r"^\| .*", section[: section.index("## Habits")], re.MULTILINE)
+    paths = [path for row in rows for path in re.findall(r"`([\w/]+\.(?:py|md))`", row)]
+    assert len(paths) > 20
+    for path in paths:
+        folder = ROOT if path.startswith(("tests/", "docs/")) else ROOT / "src" / "ragmeter"
+        assert (folder / path).is_file(), path
+
+
 def test_the_page_of_python_names_what_is_there_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     functions = re.findall(r"^\| `(\w+)\(", page, re.MULTILINE)

@@ -39,7 +39,7 @@ class Form(Protocol):
         """The instruction for the model about the form of its reply."""
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """The same for servers that can enforce a form; None for plain lines, which every server can give."""
+        """The form for servers that can enforce one; None for plain lines, which every server can give."""
         return None
 
     def choices(self, *, reasons: bool) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ class Metric:
 
     @cached_property
     def needs_of_table(self) -> tuple[str, ...]:
-        """The same, without those that only a judge is shown: a table with its verdicts may lack them."""
+        """The columns of `reads` without those that only a judge is shown: a table with verdicts may lack them."""
         return self._from_table(self.offline)
 
     def _from_table(self, filled: Iterable[AskedColumn]) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class Metric:
         return tuple(dict.fromkeys(name for name in read if name not in others))
 
     def with_settings(self, **settings: Any) -> Metric:
-        """The same metric with other settings, given as values or as text."""
+        """A copy of the metric with other settings, given as values or as text."""
         types = _type_hints(self.function)
         read = {}
         for key, value in settings.items():
@@ -271,8 +271,10 @@ def column(
 ) -> Any:
     """Declare a derived column, which several metrics share and which is computed once per block.
 
-    Columns that the table `may_lack` are None in each row then. A column `only_with` some value of a setting is None
-    with every other value, and what it is made of is not needed.
+    Args:
+        function: the function from columns to the column.
+        may_lack: columns that a table may lack altogether; then they are None in each row.
+        only_with: a setting and its value: with every other value the column is None, and its inputs are not needed.
     """
 
     def declare(function: Callable[..., Any]) -> Derived:
@@ -299,16 +301,22 @@ def metric(*, name: str | None = None, **properties: Unpack[Properties]) -> Call
 def metric(
     function: Callable[..., Any] | None = None, *, name: str | None = None, **properties: Unpack[Properties]
 ) -> Any:
-    """Declare a metric, named after its function or `name`. `binary`: its scores are 0 or 1, so its mean is a rate.
+    """Declare a metric, a function from columns to scores.
 
-    `mean_is_rate=False` says that the mean of its scores reads like a share of answers and is none; `rate` is the
-    metric that gives this share, if there is one. `needs_short_references`: made for references of a few words; a run
-    with many long ones says so.
-
-    `optional` columns may be empty in a row, and the function gets None there; a row in which another needed column is
-    empty is not scored. Columns that the table `may_lack` altogether are optional too. `failed_score` is the score of a
-    row that the system was asked and failed to answer, for metrics over all questions; without it, such a row is not
-    scored.
+    Args:
+        function: the function.
+        name: the metric's name; by default the function's.
+        direction: "higher" or "lower", whichever is better.
+        binary: whether its scores are 0 or 1, so that its mean is a rate.
+        mean_is_rate: False if the mean of its scores reads like a share of answers and is none.
+        rate: the metric that gives this share, if there is one.
+        needs_short_references: made for references of a few words; a run with many long ones says so.
+        bounds: the least and the greatest score.
+        optional: columns that may be empty in a row: the function gets None there. A row in which another needed column
+            is empty is not scored.
+        may_lack: columns that a table may lack altogether; they are optional, too.
+        failed_score: the score of a row that the system was asked and failed to answer, for metrics over all questions;
+            by default such a row is not scored.
     """
     direction = properties.get("direction", "higher")
     if direction not in get_args(Direction):

@@ -34,7 +34,7 @@ class Embedded(Derived):
     """A column of vectors that an embedding model fills before any metric runs."""
 
     def key(self, settings: Mapping[str, Any]) -> str:
-        """Its name with its settings, such as `embeddings[model=wordllama]`."""
+        """The column's name with its settings, such as `embeddings[model=wordllama]`."""
         return naming.render(self.name, {key: value for key, value in self.own(settings).items() if value is not None})
 
 

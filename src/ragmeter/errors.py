@@ -81,7 +81,7 @@ class UsageError(RagmeterError):
 
 
 class UnknownNameError(UsageError):
-    """No such metric, evaluator or language."""
+    """A metric, evaluator or language was named that does not exist."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
         close = did_you_mean(name, known)
@@ -102,7 +102,7 @@ class EndpointError(RagmeterError):
 
 
 class AllFailedError(RagmeterError):
-    """No question was answered, or no row has a score."""
+    """Nothing succeeded: no question was answered, or no row has a score."""
 
     exit_code = 3
 

@@ -73,7 +73,7 @@ class Ragmeter:
         return evaluation
 
     def __getattr__(self, name: str) -> Any:
-        """In a test that takes the fixture, the name `ragmeter` is the fixture: other names come from the package."""
+        """Names of the package, as attributes: in a test that takes the fixture, `ragmeter` is the fixture."""
         import ragmeter
 
         return getattr(ragmeter, name)

@@ -166,7 +166,7 @@ def outcome_column(name: str) -> str:
 def outcomes(
     columns: Mapping[str, Column], needs: Sequence[str], rows: int, optional: Collection[str] = ()
 ) -> list[str]:
-    """For each row `scored`, or why a metric with these needs can't score it; `optional` columns may be empty."""
+    """Outcomes: `scored`, or why a metric with these needs can't score the row; `optional` columns may be empty."""
     row_outcomes = [SCORED] * rows
     for name in needs:
         if name in optional:
@@ -189,7 +189,7 @@ def outcomes(
 
 
 def row_causes(batch: Batch) -> list[str | None]:
-    """Why each row has failed before any metric ran, None where it has not; an empty list if no row has."""
+    """Each row's cause of failure before any metric ran, None if it has none; an empty list if no row has failed."""
     errors = batch.columns.get("error")
     if errors is None or not any(errors):
         return list(batch.causes)

@@ -61,7 +61,7 @@ class TextColumn(_ArrowColumn[str]):
         return texts
 
     def __arrow_array__(self, type: Any = None) -> Any:  # noqa: A002 - its name
-        """What `pa.array` calls."""
+        """The Arrow array, for `pa.array`, which calls this."""
         return self.array
 
     def containing(self, character: str) -> TextColumn:
@@ -88,7 +88,7 @@ class ListsOfOne(_ArrowColumn[list[str]]):
         return [[text] for text in self.texts]
 
     def __arrow_array__(self, type: Any = None) -> Any:  # noqa: A002 - its name
-        """What `pa.array` calls."""
+        """The Arrow array, for `pa.array`, which calls this."""
         return pa.ListArray.from_arrays(np.arange(len(self) + 1, dtype=np.int32), self.array)
 
 

@@ -2,7 +2,7 @@
 
 The answers are EVOUNA's, each with a person's verdict. 400 questions are drawn with a fixed seed, one answer to each:
 the first 200 chose the wording, the other 200 say how well it does. A larger pool, without the questions of the other
-200, is for choosing among many. docs/judge.md has the figures.
+200, is for choosing among many. docs/judge-trust.md has the figures.
 """
 
 from __future__ import annotations

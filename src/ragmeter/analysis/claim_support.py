@@ -73,7 +73,7 @@ class ClaimSet:
     claims: tuple[LabelledClaim, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The result as a dict for JSON."""
         return asdict(self)
 
 

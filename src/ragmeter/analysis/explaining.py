@@ -36,9 +36,15 @@ def explain(
 ) -> list[Explanation]:
     """The evidence for and against each answer to this question: one, unless the run asks it several times.
 
-    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. The run need not have the
-    judge's metrics; if it has one, its settings are the defaults here, so that the probability is the run's. If it has
-    several, the first one's settings are used. What the run's own judge said of the row is in `judged`.
+    The run need not have the offline judge's metrics. If it has one, its settings are the defaults here (of several,
+    the first one's), so that the probability is the run's. What the run's own judge said of the row is in `judged`.
+
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        qid: the question's id.
+        output_dir: the folder of runs.
+        language: the texts' language, by code or name.
+        calibration: a file that `ragmeter calibrate --offline-judge` made of labels of one's own.
     """
     run = find_run(run, output_dir)
     table = run.rows()
@@ -76,7 +82,7 @@ def run_verdicts(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[
 
 
 def abstained(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tuple[str, ...]]:
-    """For each row with this qid, the metrics that it has no score by because its answer declines to answer."""
+    """The metrics that give a row no score because its answer declines to answer, for each row with this qid."""
     run = find_run(run, output_dir)
     if QID not in run.texts:
         return []
@@ -87,7 +93,7 @@ def abstained(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tup
 
 
 def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:
-    """Of rows at these places; claims and labels of passages are explained by themselves."""
+    """The judge's verdicts on the rows at these places; claims and labels of passages are explained elsewhere."""
     filled = {name: columns for name, columns in run.judged_columns.items() if name not in claim_columns(run)}
     needed = [QID] + [column for name, columns in filled.items() for column in (*columns, outcome_column(name))]
     asked = {JUDGE_COLUMNS[0]: run.manifest().get("judge") or {}, **(run.manifest().get("asked") or {})}
@@ -117,7 +123,7 @@ def is_judged(run: RunLike, output_dir: str | Path = RUNS) -> bool:
 def explain_rows(
     rows: Sequence[Mapping[str, Any]], *, language: str | None = None, calibration: str | None = None
 ) -> list[Explanation]:
-    """The same for rows that have a question, references and an answer."""
+    """The offline judge's evidence for rows that have a question, references and an answer."""
     code = None if language in (None, "none") else Language.parse(language)
     questions, references, answers = ([row[name] for row in rows] for name in _NEEDED)
     explanations = explain_answers(questions, references, answers, code)

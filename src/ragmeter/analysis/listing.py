@@ -50,7 +50,7 @@ class MetricInfo:
         return f"{self.name}[@k]" if "k" in self.settings and "@" not in self.name else self.name
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The metric's description as a dict for JSON."""
         return {**vars(self), "needs": list(self.needs), "asks": list(self.asks)}
 
 
@@ -117,9 +117,11 @@ def list_metrics(
 ) -> MetricList:
     """The available metrics, built in and from plugins. A warning names each plugin that does not load.
 
-    `search` selects those that have this text in their name or description. `needs` selects those that need these
-    columns, `columns` those that need no others: `list_metrics(columns=["reference", "answer"])` lists what these two
-    columns suffice for.
+    Args:
+        search: a text in the name or the description.
+        needs: columns that the metrics need.
+        columns: columns beside which the metrics need no others: `list_metrics(columns=["reference", "answer"])` lists
+            what these two columns suffice for.
     """
     for error in registry.broken_plugins().values():
         warnings.warn(error.message, RagmeterWarning, stacklevel=2)

@@ -47,7 +47,7 @@ class Plan:
     tests: int = 1
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The plan as a dict for JSON."""
         return asdict(self)
 
 

@@ -58,9 +58,23 @@ def prefer(
 ) -> Preference:
     """Ask a judge about every question that two runs share which answer is better, in both orders.
 
-    The mean of `preference` is the win rate of `after`, with its interval; a tie counts one half. Rows belong together
-    as they do in a comparison of the runs. The replies are kept
-    in `output_dir`, and with `run` so is the result, as a run of that name.
+    The mean of `preference` is the win rate of `after`, with its interval; a tie counts one half. The judge's replies
+    are kept in `output_dir`.
+
+    Args:
+        before: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        after: the run to compare it with, likewise.
+        judge: the language model to ask.
+        retry_failed: ask again about questions that got no verdict.
+        run: a name to keep the result under, as a run.
+        interval: the method of intervals, "auto" or as for `evaluate()`.
+        cluster: the column that groups dependent rows, None, or "auto": as in a comparison of the runs.
+        level: the confidence level of intervals.
+        alpha: the significance level of the test against one half.
+        seed: the seed of random draws.
+        draws: the number of random draws of the test.
+        output_dir: the folder of runs.
+        progress: True shows a bar; a function is called with each number of questions that are done.
     """
     rows, column = paired_answers(before, after, output_dir, cluster)
     evaluation = evaluate(

@@ -38,7 +38,7 @@ class Unneeded:
 
 
 def unneeded(output_dir: Path, days: float) -> list[Unneeded]:
-    """What has not been used for so many days. A journal that another process is using is left out."""
+    """The files that have not been used for so many days. A journal that another process is using is left out."""
     if not days >= 0:
         raise UsageError(f"{parameter('older_than')} must be a number of days, got {days}")
     return [*_journals_without_run(output_dir, days), *_old_replies(output_dir, days), *_embeddings(days)]

@@ -54,7 +54,7 @@ class Repeats:
     metrics: dict[str, MetricRepeats]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The result as a dict for JSON."""
         document = asdict(self)
         for name, result in self.metrics.items():
             document["metrics"][name]["variances"]["share_within"] = result.variances.share_within
@@ -66,6 +66,11 @@ def repeats(run: RunLike, *, level: float = 0.95, output_dir: str | Path = RUNS)
 
     For each metric the variance within and between questions; for metrics of 0 and 1 also pass@k and pass^k: the chance
     that one of k answers is right, and that all are. Rows without a score are left out; every estimate has its n.
+
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        level: the confidence level of intervals.
+        output_dir: the folder of runs.
     """
     stored = find_run(run, output_dir)
     if not stored.manifest().get("repeats"):

@@ -46,7 +46,7 @@ class RunSummary:
     slices: list[Slice]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The result as a dict for JSON."""
         return {**asdict(self), "statistics": self.statistics.as_dict()}
 
 

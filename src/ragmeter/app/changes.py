@@ -26,7 +26,7 @@ def have_same_rows(runs: Sequence[Run]) -> bool:
 
 @dataclass(frozen=True)
 class ChangedRows:
-    """Which rows are wanted: those whose score by a metric changed so, by more than a threshold."""
+    """A filter for rows whose score by a metric changed in this direction, by more than a threshold."""
 
     metric: str
     change: str = ALL_ROWS
@@ -34,7 +34,7 @@ class ChangedRows:
 
 
 def changed(runs: Sequence[Run], partners: Places, chosen: ChangedRows) -> Places:
-    """Which of the partners are wanted, those that changed most first."""
+    """The partners that pass the filter, those that changed most first."""
     first, last = (runs[at].scores(chosen.metric)[partners[at]] for at in (0, -1))
     if chosen.change == _FAILED:
         rows = np.flatnonzero(np.isnan(last) & ~np.isnan(first))

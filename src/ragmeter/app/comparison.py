@@ -91,7 +91,7 @@ def _kept_note(kept: KeptComparison | None, settings: Mapping[str, Any]) -> Cont
 
 
 def _form(names: Sequence[str], settings: Mapping[str, Any], query: Any) -> Markup:
-    """Which test, which alpha, and a button to keep the result."""
+    """The form for the test and alpha, with a button to keep the result."""
     hidden = [element("input", type="hidden", name="run", value=name) for name in names]
     hidden += [
         element("input", type="hidden", name=name, value=query.get(name)) for name in _ROWS_FIELDS if query.get(name)
@@ -176,7 +176,7 @@ def _moved(pair: Pair) -> Iterator[tuple[Content, ...]]:
 
 
 def _about(comparison: Comparison) -> Markup:
-    """What the verdicts rest on."""
+    """A paragraph about the test that the verdicts rest on."""
     corrected = f" {wording.CORRECTED.format(tests=comparison.tests)}" if comparison.tests > 1 else ""
     significant = wording.SIGNIFICANT.format(alpha=given(comparison.alpha))
     test = f"{wording.TEST}: {comparison.test_made}{comparison.clustered}."

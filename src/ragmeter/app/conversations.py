@@ -41,7 +41,7 @@ def conversation_page(run: Run, session: str) -> list[Content]:
 
 
 def _turn(run: Run, place: int, number: int, record: dict[str, Any]) -> Markup:
-    """What was asked, what was answered, what was expected, and the scores."""
+    """One turn: its question, answer, reference and scores."""
     label = link(wording.TURN.format(turn=number), address("run", run.name, "row", place))
     answer = record.get("answer")
     why = f": {record['error']}" if record.get("error") else ""

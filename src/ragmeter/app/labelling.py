@@ -224,7 +224,7 @@ def _row(run: Run, own: OpenSheet, place: int, query: Any) -> Markup:
 
 
 def _fields(query: Any) -> dict[str, Any]:
-    """Who labels, and how, for an address."""
+    """The fields of an address that say who labels, and how."""
     return {
         "rater": query.get("rater", ""),
         "blind": int(query.get("blind", "") == "1"),

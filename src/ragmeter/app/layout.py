@@ -181,7 +181,7 @@ def paged(content: Content, selection: Selection, wish: Wish, where: Sequence[st
 
 
 def pager(selection: Selection, wish: Wish, where: Sequence[str | int], **more: Any) -> Markup:
-    """Which rows these are, and links to those before and after."""
+    """A line that says which rows these are, with links to those before and after."""
     if not selection.places:
         start = link(wording.FIRST_PAGE, address(*where, **more, **wish.as_query(page=1))) if selection.total else None
         return element("p", wording.NO_ROWS, " ", start, class_="soft")

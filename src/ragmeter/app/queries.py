@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Wish:
-    """Which rows are wanted, in which order. Every field is part of an address."""
+    """The rows that are wanted, and their order. Every field is part of an address."""
 
     search: str = ""
     metric: str = ""
@@ -50,7 +50,7 @@ class Wish:
 
     @classmethod
     def read(cls, query: Any) -> Wish:
-        """From the query of an address; what makes no sense there is an error that says so."""
+        """Read what is wanted from the query of an address. Values that make no sense are an error that says so."""
         return cls(
             query.get("search", ""),
             query.get("metric", ""),
@@ -285,7 +285,7 @@ def _source(run: Run) -> str:
 
 
 def _column_names(run: Run) -> list[str]:
-    """What the columns are called in queries, in their order."""
+    """The names of the columns in queries, in their order."""
     return [f"c{place}" for place in range(len(run.columns))]
 
 
@@ -313,7 +313,7 @@ def _score(run: Run, metric: str, table: str = "") -> str:
 
 
 def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
-    """What the rows must fulfil besides the search; empty for all rows."""
+    """The conditions on rows besides the search; empty for all rows."""
     conditions: list[str] = []
     values: list[Any] = []
     if wish.metric:
@@ -339,7 +339,7 @@ def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
 
 
 def _searched(run: Run) -> str:
-    """What a search looks into: a row's texts as one, in lower case."""
+    """The text that a search looks into: a row's texts as one, in lower case."""
     names = [name for name in _SEARCHED if name in run.columns]
     columns = {name: _identifier(run, name) for name in names}
     texts = [column if name in run.texts else f"array_to_string({column}, ' ')" for name, column in columns.items()]

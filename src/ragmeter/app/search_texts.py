@@ -44,7 +44,7 @@ class SearchTexts:
             return self._files[version]
 
     def wait(self) -> None:
-        """Until all files that were begun are complete."""
+        """Wait until all files that were begun are complete."""
         for writer in self._writers:
             writer.join()
 

@@ -59,7 +59,7 @@ class App:
         self._reading = Lock()
 
     def routes(self) -> list[Route]:
-        """All addresses."""
+        """All addresses of the app, with their pages."""
         return [
             Route("/", self._page(self._all_runs)),
             Route("/run/{name}", self._page(self._one_run)),

@@ -43,7 +43,7 @@ def side_by_side(runs: Sequence[Run], database: Database, query: Any) -> list[Co
 
 
 def chosen_rows(runs: Sequence[Run], query: Any) -> ChangedRows:
-    """Which rows an address asks for; what makes no sense there is an error that says so."""
+    """The rows that an address asks for. Values that make no sense are an error that says so."""
     if not FEWEST <= len(runs) <= MOST:
         raise UsageError(f"choose {FEWEST} to {MOST} runs, not {len(runs)}")
     for run in runs:

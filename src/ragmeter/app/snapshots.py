@@ -52,7 +52,7 @@ class Snapshot:
 def of_one_moment(
     folder: Path, read: Callable[[Snapshot], Result], drop: Callable[[Result], None], *, again: bool = True
 ) -> Result:
-    """What `read` returns, or raises, of runs that were not replaced meanwhile. Other results are dropped.
+    """The result of `read`, or its error, for runs that were not replaced meanwhile. Other results are dropped.
 
     Without `again` it is called once, and what it returns counts.
     """

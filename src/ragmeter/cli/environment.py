@@ -62,7 +62,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def version_text() -> str:
-    """For bug reports: the version of ragmeter, and below it those of Python, the system and all dependencies."""
+    """The version of ragmeter, and below it those of Python, the system and all dependencies, for bug reports."""
     lines = [f"ragmeter {ragmeter.__version__}", f"python {platform.python_version()} ({platform.platform()})"]
     lines.append(f"kernel: {kernel.state()}")
     installed = {package.name: package.version for package in packages() if package.version is not None}

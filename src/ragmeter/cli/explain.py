@@ -89,7 +89,7 @@ def _records(
     judged: Sequence[Sequence[RunVerdict]],
     declined: Sequence[Sequence[str]],
 ) -> list[Any]:
-    """For JSON: what the judge said of each row, the offline judge's evidence and its claims, if there are any."""
+    """What JSON shows of each row: the judge's verdicts, the offline judge's evidence and the claims, if any."""
     records: list[dict[str, Any]] = [
         {"qid": qid, "judged": [asdict(verdict) for verdict in of_row]} for of_row in judged
     ]

@@ -86,7 +86,7 @@ def _say(message: str) -> None:
 
 
 def _what_stays() -> str:
-    """What an interrupted command has written: that is complete, and need not be made again."""
+    """A line about what an interrupted command has written: it is complete, and need not be made again."""
     from ragmeter.io.write import WRITTEN
 
     if not WRITTEN:

@@ -65,7 +65,7 @@ def command_parser(prog: str, description: str, *, add_help: bool = True) -> Par
 
 
 def destinations(*groups: Callable[[argparse.ArgumentParser], None]) -> set[str]:
-    """Where the options of these groups are kept in what was parsed."""
+    """The names under which the parsed options of these groups are kept."""
     parser = Parser(add_help=False)
     for add_group in groups:
         add_group(parser)

@@ -43,7 +43,7 @@ class Step:
     arguments: list[str]
 
     def check(self) -> Step:
-        """The same; raises if the command would not understand it."""
+        """The step itself; raises an error if the command would not understand its arguments."""
         parser_of(*self.command.split()).parse_args(self.arguments)
         return self
 
@@ -65,11 +65,11 @@ class Plan:
 
     @property
     def arguments(self) -> list[str]:
-        """Those of all its commands."""
+        """The arguments of all its commands."""
         return [argument for step in self.steps for argument in step.arguments]
 
     def digest(self) -> str:
-        """What this run depends on, as far as the file says: its commands, and the files that it is given."""
+        """A hash of what this run depends on, as far as the file says: its commands, and the files that it is given."""
         written = {argument.partition("=")[2] for argument in self.arguments if argument.startswith("--output=")}
         texts = [argument.partition("=")[2] or argument for argument in self.arguments]
         paths = [Path(text) for text in texts if text not in written]
@@ -94,11 +94,11 @@ class Project:
     after: dict[str, dict[str, Any]]
 
     def of_each(self, run: str) -> list[Step]:
-        """What is done with one run."""
+        """The commands that are run for one run."""
         return [self._step(command, [run]) for command in OF_EACH if command in self.after]
 
     def of_all(self, command: str, runs: Sequence[str]) -> Step | None:
-        """What one command does with all runs, `power` with the first two; None if the file does not ask for it."""
+        """One command over all runs, `power` over the first two; None if the file does not ask for it."""
         if command not in self.after and command != "compare":
             return None
         return self._step(command, runs[:2] if command == "power" else runs)

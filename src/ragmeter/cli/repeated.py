@@ -18,7 +18,7 @@ def print_repeats(run: Run, level: float = 0.95) -> None:
 
 
 def repeats_json(run: Run, level: float = 0.95) -> dict[str, Any]:
-    """The same as a part of a command's JSON."""
+    """The variances and pass rates as a part of a command's JSON; empty if each question was asked once."""
     if not run.manifest().get("repeats"):
         return {}
     from ragmeter.analysis.repeating import repeats

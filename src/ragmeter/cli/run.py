@@ -95,7 +95,7 @@ def _worst(codes: Collection[int]) -> int:
 
 
 class _Progress:
-    """Which runs of the file are done, in a file beside it until all are."""
+    """A record of the runs of the file that are done, in a file beside it until all are."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -141,7 +141,7 @@ def _comparison(project: Project, runs: Sequence[str]) -> Comparison | None:
 
 
 def _do_after(project: Project, runs: Sequence[str]) -> None:
-    """What the file asks for once the runs are made. What can't be done is said, and the rest is done."""
+    """Do what the file asks for once the runs are made. What can't be done is reported, and the rest is done."""
     for run in runs:
         for step in project.of_each(run):
             print(f"\n{run}, {step.command}:")

@@ -50,7 +50,7 @@ class _WithMetadata:
         return cls(**own_values, metadata={**extra, **other_values})  # type: ignore[call-arg]
 
     def to_dict(self) -> dict[str, Any]:
-        """Its fields and its metadata in one dict; `from_dict` makes an equal object of it."""
+        """The fields and the metadata in one dict; `from_dict` makes an equal object of it."""
         own_values = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "metadata"}  # type: ignore[arg-type]
         values = {name: list(value) if isinstance(value, tuple) else value for name, value in own_values.items()}
         return {**values, **{key: value for key, value in self._metadata().items() if key not in values}}
@@ -188,7 +188,7 @@ class EvaluationResultRow:
         return cls(data.get("qid", ""), dict(data.get("metrics") or {}), data.get("evaluator_name", ""))
 
     def to_dict(self) -> dict[str, Any]:
-        """Its values, for `from_dict`."""
+        """The values in a dict; `from_dict` makes an equal object of it."""
         return {"qid": self.qid, "metrics": dict(self.metrics), "evaluator_name": self.evaluator_name}
 
 

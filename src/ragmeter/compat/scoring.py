@@ -99,7 +99,7 @@ def _numbers(scores: Scores, whole: bool) -> list[Number | None]:
 
 
 def first_or_all(references: Sequence[Sequence[str] | None]) -> list[Any]:
-    """Of each list of gold answers the only one, or the list if there are several, or None."""
+    """Each row's gold answer if there is one, a list if there are several, None if there is none."""
     return [None if not several else several[0] if len(several) == 1 else list(several) for several in references]
 
 

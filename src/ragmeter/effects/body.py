@@ -106,7 +106,7 @@ class _Lines:
         self._check(len(self._rest))
 
     def rest(self) -> str:
-        """What came after the last line."""
+        """The bytes that came after the last line."""
         return self._decoded(bytes(self._rest))
 
     def _decoded(self, line: bytes) -> str:

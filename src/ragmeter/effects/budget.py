@@ -44,7 +44,7 @@ class Budget:
         )
 
     def reason(self) -> str:
-        """Why no further call may begin."""
+        """The reason why no further call may begin."""
         if self.calls is not None and self.made >= self.calls:
             return f"the limit of {self.calls:,} {'call' if self.calls == 1 else 'calls'} was reached"
         return "what is left of the budget is less than one call may cost"

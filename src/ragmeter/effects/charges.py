@@ -50,7 +50,7 @@ class Charges:
             raise OutputError(f"can't write {self.path}: {error.strerror}", hint="free some space") from error
 
     def left_behind(self) -> dict[str, Spent]:
-        """What the runs had spent that were killed, by scope."""
+        """The charges of runs that were killed, by scope."""
         spent: dict[str, Spent] = {}
         try:
             lines = self.path.read_bytes().splitlines()

@@ -80,7 +80,7 @@ class _Layer:
 
     @classmethod
     def of(cls, escaped: re.Pattern[str], text: str) -> _Layer | None:
-        """None where nothing in the text is escaped."""
+        """The text with its escapes read, and where each character was; None where nothing in the text is escaped."""
         begins, ends, lengths = array("q"), array("q"), array("q")
         resolved, position = StringIO(newline=""), 0
         known: dict[str, str] = {}  # most texts repeat a few escapes
@@ -142,7 +142,7 @@ def _without(text: str, spans: Places) -> str:
 
 
 def _resolved(written: str) -> str:
-    """What an escape stands for."""
+    """The text that an escape stands for."""
     if written[0] == "%":
         return unquote(_PERCENT_TWICE.sub("%", written), errors="replace")
     if written[0] == "&":

@@ -109,7 +109,7 @@ class Fetcher:
                 ]  # fmt: skip
 
             async def close(self) -> None:
-                """Nothing is open."""
+                """Do nothing: nothing is open."""
 
         connector = aiohttp.TCPConnector(
             resolver=Checked(), use_dns_cache=False, ssl=self.tls if self.tls is not None else True

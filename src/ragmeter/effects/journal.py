@@ -308,7 +308,7 @@ class Journal:
             self._committing = None
 
     def _take(self) -> _Group:
-        """What is to be written."""
+        """Take the records that are to be written."""
         replies, self._replies = self._replies, []
         changed, self._changed = self._changed, set()
         return replies, {scope: self._accounts[scope].total() for scope in changed}

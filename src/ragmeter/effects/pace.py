@@ -85,7 +85,7 @@ class Pace:
             self._cut_at = self._clock()
 
     def timed_out(self, started: float) -> None:
-        """The same where a server did not reply in time: it may work on fewer calls at once than it is sent."""
+        """Decrease the calls under way after a time-out: a server may work on fewer calls at once than it is sent."""
         self._too_long = min(self._too_long, self._clock() - started)
         self.too_much(started)
 
@@ -127,7 +127,7 @@ class Retries:
 
     @classmethod
     def of(cls, failures: int) -> Retries:
-        """So many retries after failures; after refusals the default, or none if `failures` is 0."""
+        """Settings for so many retries after failures; after refusals the default, or none if `failures` is 0."""
         return cls(failures=failures, refusals=20 if failures else 0)
 
     def wait(self, attempt: int) -> float:

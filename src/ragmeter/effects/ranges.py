@@ -39,7 +39,7 @@ def _check(
     is_allowed: Callable[[], bool],
     optional: bool = False,
 ) -> None:
-    """Where it is `optional`, None is no number and passes."""
+    """Check that a number is in its range. Where it is `optional`, None passes."""
     if optional and value is None:
         return
     if not isinstance(value, kind) or isinstance(value, bool):

@@ -30,7 +30,7 @@ class Identity:
     certain: bool
 
     def as_json(self) -> str:
-        """For the journal: a digest of the name, which may be secret, and the signature."""
+        """The journal's record: a digest of the name, which may be secret, and the signature."""
         digest = hashlib.sha256(self.name.encode("utf-8", "replace")).hexdigest()
         return json.dumps({"digest": digest, "signature": dict(self.signature)}, sort_keys=True, default=str)
 

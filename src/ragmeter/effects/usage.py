@@ -94,7 +94,7 @@ class Usage:
 
 
 def total_usage(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What several usages are together. One of an earlier version does not say how many calls have no price."""
+    """The sum of several usages. One of an earlier version does not say how many calls have no price."""
     total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
     costs: list[float] = []
     for usage in usages:

@@ -214,7 +214,7 @@ class Wire:
         return GiveUp(self.outcome, cause, fatal=error if hint or response.status < 400 else None)
 
     async def aside(self, size: int, work: Callable[[], _Result]) -> _Result:
-        """What `work` returns, which reads a text of this size.
+        """The result of `work`, which reads a text of this size: a large one in another thread.
 
         A large text is read beside the event loop, so that other calls don't wait, and one after another, so that
         memory stays within limits.

@@ -78,7 +78,7 @@ class Embedder:
         return np.stack(rows) if rows else np.zeros((0, 1), dtype=np.float32)
 
     def _unit(self, vectors: Vectors) -> Vectors:
-        """The same directions at length 1."""
+        """The vectors at length 1, in the same directions."""
         if not np.isfinite(vectors).all():
             raise InputError(
                 f"the embedding model {self._backend.identity.model} gave vectors that are no numbers",
@@ -88,7 +88,7 @@ class Embedder:
         return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
     def used(self) -> dict[str, Any]:
-        """What the run should say of it."""
+        """The record of this model's use, for the run's manifest."""
         identity = self._backend.identity
         texts = len(self._cut)
         return {
@@ -130,7 +130,7 @@ class Embedders:
             return self._embedders[settings]
 
     def used(self) -> list[dict[str, Any]]:
-        """What each one did."""
+        """The records of each model's use."""
         return [embedder.used() for embedder in self._embedders.values()]
 
     def __enter__(self) -> Self:

@@ -175,7 +175,7 @@ def find(model: str) -> ModelFolder:
 
 
 def with_weights(model: ModelFolder) -> ModelFolder:
-    """The same model with the weights that sentence-transformers needs."""
+    """The model with the weights that sentence-transformers needs; those of a hub's model are fetched."""
     if model.commit is None:
         return model
     from ragmeter.embedders import hub

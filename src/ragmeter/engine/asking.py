@@ -65,7 +65,7 @@ class Service(Evaluation):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The same, for those who want nothing but the evaluation."""
+        """The evaluation, which this object is."""
         return self
 
     def _repr_html_(self) -> str:
@@ -112,26 +112,35 @@ def ask_and_score(
 ) -> Service:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
 
-    `target` is a function or a generator of the question, a runnable, an engine, a retriever or a pipeline of
-    LangChain, LlamaIndex or Haystack, an object with `query(question)`, an address (`http://...`), a model
-    (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these. `output` is a
-    `results.json`. `workers` questions are under way at once; each may take `timeout` seconds. After `give_up_after`
-    seconds without any answer the run stops; the same call goes on with it. `progress=True` shows a
-    bar in a notebook or a terminal; a function is called with each number of questions that was asked.
-
-    `split` names the part of a dataset that has several: of a BEIR folder, or of a `DatasetDict`. `limit` asks only the
-    first questions; such a run says so, and replaces a whole one only if `replace` is true. With `repeats`, each
-    question is asked so often; `ragmeter.repeats()` says how much the answers vary.
-
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
-    again from the beginning. `resume` uses the answers of a complete run again and asks what is missing,
-    `retry_failed` asks only for its rows that failed. How many answers are from when is printed.
+    again from the beginning. How many answers are from when is printed. Where questions fail, a warning says how many
+    and why. Where all do, it is an error, and nothing is written.
 
-    Where questions fail, a warning says how many and why. Where all do, it is an error, and nothing is written; with
-    `allow_failures` such a run is kept, and nothing is warned of. It never replaces a run that has answers.
+    Args:
+        dataset: the questions: a path, a list of dicts, or a frame.
+        target: a function or a generator of the question, a runnable, an engine, a retriever or a pipeline of
+            LangChain, LlamaIndex or Haystack, an object with `query(question)`, an address (`http://...`), a model
+            (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these.
+        split: the part of a dataset that has several: of a BEIR folder, or of a `DatasetDict`.
+        run: the run's name; by default it is made of the names of dataset and target.
+        output: a `results.json` to write as well.
+        workers: how many questions are under way at once.
+        timeout: seconds for each question.
+        limit: ask only the first questions; such a run says so, and replaces a whole one only with `replace`.
+        repeats: how often each question is asked; `ragmeter.repeats()` says how much the answers vary.
+        retries: how often a question that failed is asked again.
+        give_up_after: seconds without any answer after which the run stops; the same call goes on with it.
+        max_calls: the most calls to make, retries included.
+        budget: the most dollars that answers of a model may cost.
+        allow_failures: keep a run in which all questions failed, and don't warn; it replaces no run with answers.
+        replace: ask a complete run again even if a judge's replies in it are lost.
+        resume: use the answers of a complete run again, and ask what is missing.
+        retry_failed: ask only for rows of a complete run that failed.
+        fallback: phrases that say nothing was found, separated by `|`, for metrics that look for them.
+        judge: the language model behind metrics such as `llm_correct`.
+        progress: True shows a bar in a notebook or a terminal; a function is called with each number of questions.
 
-    `judge` is the language model behind metrics such as `llm_correct`. A complete run with a judge's replies in it is
-    asked again only if `replace` is true.
+    The other keywords are those of `evaluate()`.
     """
     chosen = with_models(
         choose_metrics(

@@ -95,28 +95,46 @@ def evaluate(
 ) -> Evaluation:
     """Score results against references and summarise the scores.
 
-    `results` and `reference` are paths or addresses (`s3://`, `gs://`, `https://`), lists of dicts, or pandas, polars
-    or Arrow frames, joined by `qid`; one of them alone may hold both the answers and the references. A path may be a
-    folder's, or a pattern: of such a data set, and of what is in a store, the columns that the metrics need are read,
-    and those in `keep_columns`, "all" of them if it says so. `columns` maps the table's names to yours: `{"answer":
-    "generated_answer"}`. `max_field` is the most that one row of a file may take, in MiB; `split` names a
-    part of a BEIR folder or of a `DatasetDict`. With `missing="zero"`, a question of the reference that no result
-    answers counts as one for which nothing was retrieved, as with trec_eval's -c; else it is in no mean.
-    `embedding_model`, `embedding_base_url` and `embedding_prefix` are for metrics of meaning, see
-    `semantic_similarity`. `interval` is "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap"
-    or "bca"; `cluster` names the column whose values tell which rows belong together, None says that all are apart, and
-    "auto" takes conversations of several turns and questions that were asked several times. `judge` is the language
-    model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`; its replies are kept in
-    `output_dir/judge.journal.sqlite`, so that the same answer is paid for once, and `retry_failed` asks again about
-    rows that got no verdict. With `run`, the run is kept as `output_dir/run`; {n} in its name is the next free number,
-    {date} and {time} say when. An older run of that name
-    is replaced; one with a judge's replies only if this judge gives them again from the journal, or `replace` is true.
-    `executor` says who computes: "threads", "processes" (for metrics of yours in Python code), "auto" (the command's:
-    processes for `offline_...` and many rows, else threads), or an object with `submit()` as those of
-    concurrent.futures; the numbers are the same. `engine` has the results scored in parts, by "threads", by processes
-    of this machine ("local:3"), by a Dask cluster ("tcp://host:8786") or by a Dask client; the numbers are the same,
-    and the same call goes on after a crash. `skip_bad_parts` leaves out those that can't be read, and the summary names
-    them. `progress=True` shows a bar in a notebook or a terminal; a function is called with each number of rows read.
+    Args:
+        results: the answers: a path or an address (`s3://`, `gs://`, `https://`), a list of dicts, or a pandas, polars
+            or Arrow frame. A path may be a folder's, or a pattern.
+        reference: the references, of the same kinds, joined by `qid`. One of the two alone may hold both.
+        metrics: names, separated by commas or in a list, dotted paths, or scorers of your own.
+        language: the texts' language, by code or name, for metrics that stem words.
+        doc_id_pattern: a regular expression whose first group is the document's id in a chunk's id.
+        embedding_model: the model of metrics of meaning, see `semantic_similarity`.
+        embedding_base_url: the endpoint of an `openai:NAME` embedding model.
+        embedding_prefix: a text that is put before each text that is embedded.
+        columns: the table's names and yours: `{"answer": "generated_answer"}`.
+        encoding: the encoding of text files; by default UTF-8.
+        quotes: whether quotation marks in delimited files quote.
+        delimiter: the character between cells; by default the file's ending says which.
+        decimal: the decimal mark of numbers in files, "." or ",".
+        max_field: the most that one row of a file may take, in MiB.
+        split: a part of a BEIR folder or of a `DatasetDict`.
+        missing: "zero" counts a question of the reference that no result answers as one for which nothing was
+            retrieved, as trec_eval's -c does; by default it is in no mean.
+        interval: "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca".
+        cluster: the column whose values tell which rows belong together; None: all are apart; "auto": conversations
+            of several turns, and questions that were asked several times.
+        level: the confidence level of intervals.
+        seed: the seed of the bootstrap.
+        judge: the language model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`. Its replies are kept
+            in `output_dir/judge.journal.sqlite`, so that the same answer is paid for once.
+        retry_failed: ask the judge again about rows that got no verdict.
+        run: a name to keep the run under, as `output_dir/run`; {n} in it is the next free number, {date} and {time}
+            say when. An older run of that name is replaced; one with a judge's replies only if this judge gives them
+            again from the journal, or `replace` is true.
+        output_dir: the folder of runs.
+        replace: replace an older run even if a judge's replies in it are lost.
+        keep_columns: columns of a folder, a pattern or a store to keep besides those that the metrics need; "all".
+        executor: who computes: "threads", "processes" (for metrics of yours in Python code), "auto" (processes for
+            `offline_...` and many rows, else threads), or an object with `submit()` as those of concurrent.futures.
+            The numbers are the same.
+        engine: score the results in parts, by "threads", by processes of this machine ("local:3"), by a Dask cluster
+            ("tcp://host:8786") or a Dask client. The numbers are the same; the same call goes on after a crash.
+        skip_bad_parts: leave out parts that can't be read; the summary names them.
+        progress: True shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
     workers = executor_of(executor)
     confidence = Confidence(interval, cluster, level, seed)
@@ -302,10 +320,16 @@ def add_metrics(
 ) -> Evaluation:
     """Add metrics to a run; of those that it has already, only metrics of your own code are computed again.
 
-    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. A run that was kept is extended
-    where it is; one that was not stays as it is, and the evaluation that comes back has the new metrics. What a judge
-    has filled is in the run: another metric over it asks nothing. `retry_failed` asks again about rows that got no
-    verdict. The other keywords are those of `evaluate()`; `settings` are any that one of the metrics has.
+    A run that was kept is extended where it is. One that was not stays as it is, and the evaluation that comes back has
+    the new metrics. What a judge has filled is in the run: another metric over it asks nothing.
+
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        metrics: the metrics to add.
+        retry_failed: ask the judge again about rows that got no verdict.
+        settings: any setting that one of the metrics has.
+
+    The other keywords are those of `evaluate()`.
     """
     named = {
         "doc_id": doc_id_pattern,

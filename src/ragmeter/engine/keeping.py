@@ -99,7 +99,7 @@ def results_of(
     abstained: Mapping[str, int],
     cautions: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What a summary says of the scores."""
+    """The scores' part of a summary."""
     return {
         "ragmeter": ragmeter.__version__,
         "n_rows": next(iter(summaries.values())).n_total,

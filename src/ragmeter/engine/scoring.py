@@ -53,7 +53,7 @@ def score_batches(
 
 @dataclass(frozen=True)
 class _Scoring:
-    """What an executor is given. It travels as the names of its metrics."""
+    """The work that an executor is given. It travels as the names of its metrics."""
 
     metrics: tuple[Metric, ...]
 
@@ -167,7 +167,7 @@ def _count_failed(
 
 
 def watched(batches: Iterable[Batch], advance: Callable[[int], None]) -> Iterator[Batch]:
-    """The same batches, with a word to whoever shows the progress."""
+    """The batches unchanged; `advance` is called with each one's number of rows when it was used."""
     for batch in batches:
         yield batch
         advance(len(batch))

@@ -32,9 +32,15 @@ def score_table(
 ) -> pa.Table:
     """The table with two new columns for each metric: its scores, and each row's outcome.
 
-    `table` is an Arrow table, a record batch, or anything with Arrow's C stream. Its columns are recognised by their
-    titles as those of a file are, or named by `columns`. A score is null where the outcome is not `scored`. A column
-    of the table that has the name of a score is renamed `input.NAME`. `settings` are any that one of the metrics has.
+    A score is null where the outcome is not `scored`. A column of the table that has the name of a score is renamed
+    `input.NAME`.
+
+    Args:
+        table: an Arrow table, a record batch, or anything with Arrow's C stream.
+        metrics: names, separated by commas or in a list, dotted paths, or scorers of your own.
+        language: the texts' language, by code or name, for metrics that stem words.
+        columns: the table's names and yours; by default columns are recognised by their titles, as those of a file.
+        settings: any setting that one of the metrics has.
     """
     chosen = with_models(choose_metrics(metrics, language=language, **settings))
     rows = _as_table(table)

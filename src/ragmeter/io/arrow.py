@@ -94,7 +94,7 @@ def array_of(name: str, column: Column) -> Any:
 
 
 def _from_numpy(values: Any, kind: Any) -> Any:
-    """The same memory as an Arrow array. `pa.array` would import pandas, in every worker."""
+    """An Arrow array over the values' memory. `pa.array` would import pandas, in every worker."""
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 
 

@@ -67,7 +67,7 @@ class Typed:
     wanted: frozenset[str] | None = None
 
     def batches(self) -> Iterator[Batch]:
-        """Its rows. A column may appear late: `error` is missing until the first error.
+        """The file's rows in batches. A column may appear late: `error` is missing until the first error.
 
         Of a data set, those columns alone that are `wanted`, and those that the names of folders give.
         """

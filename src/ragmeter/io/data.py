@@ -185,12 +185,12 @@ class Data:
             raise ColumnError(f"{column_option(name, title)}: {reason}", file=sources[0].name, hint=hint)
 
     def described(self) -> dict[str, Any]:
-        """For a manifest: the inputs, and how they were understood."""
+        """The inputs, and how they were understood, for a manifest."""
         missing = {"missing": "zero"} if self.missing_as_zero else {}
         return {"inputs": self.signature(), "columns": self.mapping, **missing}
 
     def signature(self) -> dict[str, Any]:
-        """What identifies the inputs."""
+        """The signature of the inputs, by their content."""
         sources = {"results": self.results, "reference": self.reference}
         return {role: source_signature(source) for role, source in sources.items() if source is not None}
 

@@ -132,7 +132,7 @@ class Reference:
         return made
 
     def for_part(self) -> Reference:
-        """The same rows, with a count of its own of those that are used."""
+        """A copy that shares the rows and has a record of its own of those that are used."""
         part = copy(self)
         part.used = set()
         return part

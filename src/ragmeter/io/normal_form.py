@@ -15,7 +15,7 @@ _MARKS = regex.compile(rf"\p{{M}}{{{_LONG_RUN},}}")
 
 
 def normalized(form: Literal["NFC", "NFD"], text: str) -> str:
-    """The same as `unicodedata.normalize`, in linear time also for a text of nothing but marks."""
+    """The result of `unicodedata.normalize`, in linear time also for a text of nothing but marks."""
     if len(text) >= _LONG_RUN and not text.isascii():
         text = _MARKS.sub(lambda run: _in_canonical_order(run[0]), text)
     return unicodedata.normalize(form, text)

@@ -57,7 +57,7 @@ def read_documents(value: Any) -> Documents | None:
 
 
 def read_gold_documents(value: Any) -> Documents | None:
-    """The same, or an object of ids and grades: `{"d1": 2, "d2": 0}`."""
+    """A cell of gold documents: as `read_documents` takes it, or an object of ids and grades: `{"d1": 2, "d2": 0}`."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = _object(value)
     if isinstance(value, Mapping):

@@ -56,7 +56,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """For messages: the file, and which piece of it."""
+        """The file's name and which piece of it this is, for messages."""
         if self.groups is not None:
             return f"{self.file.name}, row groups {self.groups[0]} to {self.groups[-1]}"
         if self.span is not None:
@@ -87,7 +87,7 @@ def open_part(part: Part, reading: Reading, *, is_data_set: bool) -> Source:
 
 
 def _named(error: InputError, part: Part) -> InputError:
-    """The same error with the piece of the file, from whose beginning lines are counted."""
+    """The error with the piece of the file in it, from whose beginning lines are counted."""
     message = error.message.removeprefix(f"{error.place}: ")
     return InputError(message, file=part.name, line=error.line, row=error.row, hint=error.hint)
 

@@ -1,4 +1,4 @@
-"""From a path or a frame to batches of raw rows, whatever the format.
+"""Sources of rows: a path or a frame becomes batches of raw rows, whatever the format.
 
 The format follows from the file's ending, compression from its first bytes. Cells are not converted: `007`, `NA` and
 `None` stay text.
@@ -65,7 +65,7 @@ class Source:
         _say(self.notes, self.name, text)
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Its rows one by one as dicts, each with its line."""
+        """The source's rows one by one as dicts, each with its line."""
         for batch in self.batches():
             names = list(batch.columns)
             rows = zip(*batch.columns.values(), strict=True)
@@ -125,7 +125,7 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
 
 
 def checked(reading: Reading) -> Reading:
-    """The same with the codec's own name; an error for one that does not exist, and for a delimiter that is none."""
+    """The settings with the codec's own name. An unknown codec, delimiter or decimal mark is an error."""
     if reading.delimiter is not None and (len(reading.delimiter) != 1 or reading.delimiter in '"\r\n'):
         raise UsageError(f"a delimiter is one character, not {reading.delimiter!r}")
     if reading.decimal not in (None, ".", ","):

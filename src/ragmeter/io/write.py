@@ -98,7 +98,7 @@ def write_rows(
 
 
 def write_columns(path: Path, columns: Mapping[str, Sequence[Any]], file_format: str, *, guard: bool = True) -> None:
-    """The same, by columns, which is faster."""
+    """Write a file from whole columns, which is faster than `write_rows`."""
     if file_format not in _DELIMITERS:
         write_rows(path, list(columns), zip(*columns.values(), strict=True), file_format, guard=guard)
         return

@@ -68,7 +68,7 @@ class Doubtful:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the line is drawn, by what, and what is to be said about it."""
+    """The threshold, what it was set by, and notes about it."""
 
     threshold: Threshold
     basis: str
@@ -77,7 +77,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
 
     def as_dict(self, n_labels: int) -> dict[str, Any]:
-        """For the summary."""
+        """The result as a dict for the summary."""
         threshold = self.threshold
         tied = {"tied": {"n": threshold.n_tied, "asked": threshold.n_tied_asked}} if threshold.n_tied_asked else {}
         return {
@@ -168,7 +168,7 @@ class Cascade:
         return audited(rests_on_sure, self.audit, fewest, self.seed, plan.most_audited)[0]
 
     def _by_labels(self, doubtful: Doubtful, target: float) -> Plan:
-        """By the labelled rows, those that need no judge among them: they are part of what is promised."""
+        """The plan according to the labelled rows. Those that need no judge count: the promise is about them, too."""
         known = {**dict(zip(doubtful.qids, doubtful.chances.tolist(), strict=True)), **doubtful.decided}
         unit_of = doubtful.unit_of
         for qid in self.labels:

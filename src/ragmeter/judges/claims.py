@@ -39,7 +39,7 @@ claims = asked(
 
 
 def first_reference(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
-    """Of several acceptable references the first: the claims of two would be those of neither."""
+    """The question and the first of several references: the claims of two would be those of neither."""
     return [{"question": row["question"] or "", "reference": _first(row["reference"])}]
 
 

@@ -52,7 +52,7 @@ class _Call:
         }
 
     def parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
-        """Of a try: with another seed, and warmer than the one before, which could not be read."""
+        """The parameters of a try: another seed, and a higher temperature than that of the unreadable try before."""
         temperature = max(self.judge.temperature, min(_WARMER * attempt, _WARMEST))
         seed = self.judge.seed + 1000 * repeat + attempt
         return {"temperature": temperature, "seed": seed, **self._parameters}
@@ -115,7 +115,7 @@ class ColumnJudge:
         return self._tried[first]
 
     def _read(self, reply: ChatReply, values: Mapping[str, str], replies: list[str]) -> Judgement:
-        """What a reply says; it is added to the `replies` before it."""
+        """The value and reason that a reply gives; it is added to the `replies` before it."""
         replies.append(reply.content or "")
         if reply.declined:
             return Judgement(REFUSED, None, "", (None,), tuple(replies), reply.declined)
@@ -136,7 +136,7 @@ class ColumnJudge:
         return self._about_one if self._about_one is not None and is_single(values) else self._usual
 
     def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
-        """What a reply is kept under in the journal."""
+        """The journal's key of a reply."""
         return reply_key(self._call(values).spec, values, repeat, attempt)
 
     def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
@@ -218,7 +218,7 @@ def most_of_a_call(judge: Judge, prompt_tokens: float) -> float:
 
 
 def reply_key(spec: str, values: Mapping[str, str], repeat: int, attempt: int) -> str:
-    """What a reply is kept under in the journal, by the judge's `spec` and the texts."""
+    """The journal's key of a reply, made of the judge's `spec` and the texts."""
     return digest([spec, dict(values), repeat, attempt])
 
 

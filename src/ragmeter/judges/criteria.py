@@ -55,7 +55,7 @@ class Ratings(Form):
         return f"Reply with one line for each of {names}: its name, a colon, and {words}."
 
     def choices(self, *, reasons: bool) -> tuple[str, ...]:
-        """Of a single criterion."""
+        """The words for a reply about a single criterion; empty if there are several."""
         if len(self.names) > 1:
             return ()
         return ("Yes", "No") if self.scale is None else tuple(map(str, range(self.scale[0], self.scale[1] + 1)))
@@ -76,7 +76,7 @@ class Ratings(Form):
         return {"value": dumps(ratings)}
 
     def _rating(self, word: str) -> float | None:
-        """From 0 (no, or the worst) to 1 (yes, or the best)."""
+        """The rating that a word stands for: from 0 (no, or the worst) to 1 (yes, or the best)."""
         if self.scale is None:
             return {"yes": 1.0, "no": 0.0, "sí": 1.0, "si": 1.0}.get(word.casefold())
         low, high = self.scale

@@ -30,10 +30,10 @@ class _OneValue(Form):
 
     @abstractmethod
     def _values(self) -> Sequence[str | int]:
-        """What the model may say."""
+        """The values that the model may reply."""
 
     def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
-        """Only an object has a form that servers know of."""
+        """The JSON schema of a reply with a reason; None for one word, a form that servers can't enforce."""
         values = self._values()
         kind = "string" if isinstance(values[0], str) else "integer"
         return _schema(self.name, {"type": kind, "enum": list(values)}) if reasons else None
@@ -79,7 +79,7 @@ class Choice(_OneValue):
         return {"value": value, "reason": reason} if value is not None and isinstance(reason, str) else None
 
     def probability(self, logprobs: Mapping[str, float]) -> float | None:
-        """Of the first word, among the words that may be said; None where the reply likely begins otherwise."""
+        """The probability of the first word among the allowed ones; None if the reply likely begins with another."""
         chances = _chances(self.words, logprobs) if logprobs else {}
         total = sum(chances.values())
         return chances[next(iter(self.words))] / total if total >= _LIKELY else None

@@ -142,12 +142,12 @@ class Judge:
 
     @property
     def limits(self) -> Limits:
-        """Within which it is asked."""
+        """The limits of its calls: workers, retries, calls, dollars, and when to give up."""
         return Limits(self.workers, self.retries, self.max_calls, self.budget, self.give_up_after, _GIVE_UP_OPTION)
 
     @property
     def items_per_call(self) -> int:
-        """Repeats are counted claim by claim, so each is asked about alone."""
+        """The number of claims in one call. With repeats it is 1: they are counted claim by claim."""
         return 1 if self.repeats > 1 else self.claims_per_call
 
     @property
@@ -157,7 +157,7 @@ class Judge:
 
     @property
     def price_of_tokens(self) -> Callable[[float, float], float] | None:
-        """What tokens cost, if that is known."""
+        """The function from counts of tokens to dollars; None if the price is not known."""
         return None if self.price is None else self.price.of
 
     def check_budget(self, budget: float | None) -> None:
@@ -199,11 +199,11 @@ class Judge:
         }
 
     def spec(self, node: Asked = verdict, *, items_per_call: int | None = None) -> str:
-        """What the calls of this judge are filed under: everything but the texts."""
+        """The key of this judge's calls in the journal: everything but the texts."""
         return digest(self.signature(node, items_per_call=items_per_call) | self.client().digests())
 
     def filed(self, node: Asked = verdict) -> dict[str, Any]:
-        """For the manifest: how to look up this judge's replies in their journal. It holds nothing secret."""
+        """The keys of this judge's replies in their journal, for the manifest. Nothing in it is secret."""
         other, alone = self.rephrased(node), self.asked_alone(node)
         of_one: dict[str, str] = {}
         if alone is not None:
@@ -223,7 +223,7 @@ class Judge:
         return as_rephrased(node) if may_ask else None
 
     def wordings_of(self, node: Asked) -> dict[str, Any]:
-        """For the manifest: in how many wordings a column is asked for, and the second."""
+        """The number of wordings in which a column is asked for, and the second one, for the manifest."""
         other = self.rephrased(node)
         if other is None:
             return {"wordings": 1}
@@ -235,7 +235,7 @@ class Judge:
         return self.provider or open_provider(self.endpoint, self.price)
 
     def on(self, node: Asked) -> ColumnJudge:
-        """This judge, asked to fill one column."""
+        """A judge of one column with this judge's settings."""
         other = self.rephrased(node)
         return ColumnJudge(self, node) if other is None else TwoWordings(self, node, other)
 

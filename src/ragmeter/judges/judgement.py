@@ -1,4 +1,4 @@
-"""What a judge made of one row, and one judgement from several."""
+"""The judgement on one row, and one judgement from several."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIE = "as many for as against; the same judge with more repeats breaks the tie"
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the judge made of one answer. Only a `scored` one has a verdict.
+    """A judge's result for one answer. Only a `scored` one has a verdict.
 
     `verdicts` holds one for each repeat and wording, None where it could not be read; `replies` are the model's own
     words; `probability` is that of the higher value, where the server gives log-probabilities. The verdict is what the
@@ -55,7 +55,7 @@ class Judgement:
 
     @property
     def eval_result(self) -> str:
-        """What the model said, word for word."""
+        """The model's reply, word for word."""
         return "\n".join(self.replies)
 
     def __getitem__(self, key: str) -> Any:
@@ -63,11 +63,11 @@ class Judgement:
         return self.as_dict()[key]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As of a dict."""
+        """The value under a key of `as_dict()`, or the default."""
         return self.as_dict().get(key, default)
 
     def as_dict(self) -> dict[str, Any]:
-        """For the `api_response` column: what was said, and nothing that differs from run to run."""
+        """The reply as a dict for the column `api_response`, without anything that differs from run to run."""
         record: dict[str, Any] = {
             "accuracy": self.accuracy, "eval_result": self.eval_result,
             "outcome": self.outcome, "verdict": self.verdict, "reason": self.reason,

@@ -110,7 +110,7 @@ class Labels(Form):
         return None if words is None or None in labels else {"value": dumps(labels)}
 
     def problem(self, reply: str, sent: Mapping[str, str]) -> str:
-        """That there are more labels than texts, or fewer."""
+        """A sentence that there are more labels than texts, or fewer; empty if that is not what is wrong."""
         lines = [line for line in bare_reply(reply).split("\n") if line.strip()]
         matches = [_LABEL.fullmatch(line) or _ALONE.fullmatch(line) for line in lines]
         labels = [self._label(match[match.lastindex or 0]) for match in matches if match]

@@ -97,16 +97,16 @@ class Check:
     skipped: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """For the summary."""
+        """The result as a dict for the summary."""
         missed = {"missed": list(self.missed), "skipped": self.skipped or None}
         return {"model": self.model, "right": self.right, "n": self.n, **missed}
 
     def sentence(self) -> str:
-        """In words."""
+        """The result in words."""
         return f"this judge got {self.right} of {self.n} built-in cases right"
 
     def caution(self) -> str:
-        """That a judge which was not refused is hardly to be trusted; an empty text if it is."""
+        """A warning about a judge that was not refused and is hardly to be trusted; empty if there is none."""
         return check_caution(self.right, self.n)
 
 

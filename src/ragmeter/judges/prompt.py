@@ -40,7 +40,7 @@ class Prompt:
         self._size = len(_SYSTEM) + len(words.encode())
 
     def messages(self, values: Mapping[str, str], *, again: bool = False) -> list[dict[str, str]]:
-        """What the model is sent: the words with the texts in them, each fenced with a new marker.
+        """The messages to the model: the words with the texts in them, each fenced with a new marker.
 
         `again`: an earlier reply could not be read.
         """
@@ -77,7 +77,7 @@ def _words(asked: Asked, reasons: bool) -> str:
 
 
 def prompt_hash(asked: Asked, *, reasons: bool = False) -> str:
-    """What the words of a prompt are known by."""
+    """The hash of a prompt's words."""
     parts = [_SYSTEM, _words(asked, reasons), *(f"{name}={label}" for name, label in asked.labels.items())]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 

@@ -16,7 +16,7 @@ CORRECT, WRONG = "CORRECT", "WRONG"
 #: Who may decide: the same words, that there is no answer in the answer, the offline judge, a language model.
 EXACT, MISS, OFFLINE, LLM = "exact", "miss", "offline", "llm"
 
-#: Chosen among several wordings by agreement with people: see docs/judge.md.
+#: Chosen among several wordings by agreement with people: see docs/judge-trust.md.
 _WORDS = """\
 {question}
 {reference}

@@ -21,7 +21,7 @@ PLAIN = "RAGMETER_PLAIN"
 
 
 def library_name(platform: str = sys.platform) -> str:
-    """What the library's file is called on a platform."""
+    """The name of the library's file on a platform."""
     return "_kernel" + {"win32": ".dll", "darwin": ".dylib"}.get(platform, ".so")
 
 
@@ -41,7 +41,7 @@ def library() -> Any:
 
 
 def state() -> str:
-    """Which path is taken, and why the plain one."""
+    """The path that is taken, and why if it is the plain one."""
     return _loaded()[1]
 
 

@@ -67,7 +67,7 @@ def graded(
 def judgements(
     retrieved: IdLists, relevance_grades: Sequence[str], ids_as_written: Sequence[str | None], *, doc_id: str | None
 ) -> Graded:
-    """The same for rows that may have no relevant document at all."""
+    """The graded documents of rows that may have no relevant document at all."""
     judged = [read_grades(text) for text in relevance_grades]
     return grade_documents(judged, retrieved, doc_id, as_written=any(ids_as_written))
 

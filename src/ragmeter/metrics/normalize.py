@@ -132,7 +132,7 @@ def words(folded: str) -> list[str]:
 
 
 def words_and_figures(folded: str) -> list[str]:
-    """The same with figures apart from signs and endings, for what reads numbers itself: 1923'te is 1923 and te."""
+    """The words, with figures apart from signs and endings, for code that reads numbers: 1923'te is 1923 and te."""
     return words(_AROUND_FIGURES.sub(" ", folded))
 
 

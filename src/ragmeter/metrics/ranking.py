@@ -79,7 +79,7 @@ def _part(relevant: IdLists, retrieved: IdLists, as_written: bool) -> Ranked:
 def by_documents(
     relevant: IdLists, retrieved: IdLists, doc_id: str | None = None, *, as_written: bool = False
 ) -> Ranked:
-    """The same for any ids: those of chunks are made into those of documents, which count once."""
+    """Ranked documents for any ids: those of chunks are made into those of documents, which count once."""
     rows = len(relevant)
     counts = np.fromiter(chain(map(len, relevant), map(len, retrieved)), np.int64, 2 * rows)
     starts = np.concatenate([[0], np.cumsum(counts)])

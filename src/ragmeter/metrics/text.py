@@ -342,7 +342,7 @@ def _alignment(token_bags: Bags, stem_bags: Bags) -> tuple[Ids, Ids]:
 
 
 def _partners(token_bags: Bags, stem_bags: Bags) -> Ids:
-    """For each item of an answer the item of its reference that it is matched with, or -1: by word, then by stem."""
+    """The reference's item that each of an answer's items is matched with, by word, then by stem; -1 for none."""
     partner = np.full(len(token_bags.sides.ids), -1)
     words_in_both = np.flatnonzero((token_bags.reference_counts > 0) & (token_bags.answer_counts > 0))
     reference, answer = _last_matches(token_bags, words_in_both)

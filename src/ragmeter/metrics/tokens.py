@@ -79,7 +79,7 @@ class Lexicon:
         return _spread(texts, counts, firsts, flat)
 
     def _of_pieces(self, pieces: Any, is_word: npt.NDArray[np.bool_]) -> tuple[Ids, Ids, Ids]:
-        """For each word or chunk the number of its words, and where they begin in the third array."""
+        """The number of words of each word or chunk, and where they begin in the third array."""
         numbers = self._chunks.of(pieces.filter(pa.array(~is_word)))
         self._learn(self._chunks.since(len(self._counts.view)).to_pylist())
         own_words = self._words.of(pieces.filter(pa.array(is_word)))
@@ -109,7 +109,7 @@ class Lexicon:
             return texts
 
     def stems(self, language: str) -> Ids:
-        """For each word's id the id of its stem in this language."""
+        """The id of each word's stem in this language, by the word's id."""
         with self._lock:
             if language not in self._stems:
                 self._stems[language] = _Stems(language)

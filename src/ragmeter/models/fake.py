@@ -66,10 +66,10 @@ class FakeProvider:
         """There is nothing to close."""
 
     def check(self) -> None:
-        """It always works."""
+        """Do nothing: a fake always works."""
 
     def signature(self) -> dict[str, Any]:
-        """That it is a fake."""
+        """The signature of a fake, which has no endpoint."""
         return {"model": self.model, "endpoint": "", "provider": "fake"}
 
     def digests(self) -> dict[str, str]:
@@ -103,7 +103,7 @@ def fenced_texts(prompt: str) -> dict[str, str]:
 
 
 def _function(replies: Any) -> Callable[[str], Any]:
-    """From whatever was given to a function of the prompt."""
+    """A function of the prompt, made of whatever was given as replies."""
     if isinstance(replies, str | ChatReply | Exception):
         return lambda prompt: replies
     if not callable(replies):

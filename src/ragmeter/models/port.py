@@ -34,12 +34,12 @@ class ChatReply:
 
     @classmethod
     def from_reply(cls, reply: Reply) -> Self:
-        """From the journal. Journals of earlier versions have no log-probabilities."""
+        """A reply that the journal has. Older entries have no log-probabilities."""
         body = json.loads(reply.body)
         return cls(body["content"], body["finish_reason"], body["refusal"], body.get("logprobs"))
 
     def as_reply(self, prompt_tokens: Any, completion_tokens: Any, price: Price | None) -> Reply:
-        """For the journal. A count of tokens that is no number counts as unknown."""
+        """The reply as the journal keeps it. A count of tokens that is no number counts as unknown."""
         for token, value in (self.logprobs or {}).items():
             if not _is_logprob(value):
                 raise UsageError(f"the log-probability of {token!r} must be a finite number, got {value!r}")

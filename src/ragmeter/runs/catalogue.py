@@ -72,7 +72,7 @@ class RunEntry:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The entry as a dict for JSON."""
         keys = ("mean", "interval", "n_scored", "n_total", "direction")
         metrics = {name: {key: figures[key] for key in keys} for name, figures in self.metrics.items()}
         return {**vars(self), "path": str(self.path), "metrics": metrics}

@@ -118,7 +118,7 @@ def _read(path: Location, runs: Sequence[Run]) -> KeptComparison | None:
 
 
 def _identity(run: Run, metrics: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
-    """What identifies a run: another run of the same name has another creation time or other means."""
+    """The identity of a run: another run of the same name has another creation time or other means."""
     summaries = run.metrics()
     means = {name: summaries[name]["mean"] for name in metrics if name in summaries}
     return {"name": run.name, "created": run.manifest().get("created"), "n_rows": run.n_rows, "means": means}

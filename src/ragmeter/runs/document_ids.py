@@ -79,7 +79,7 @@ class DocumentIds:
         self._matched = any(len(ranked.function(*both, marks, doc_id=pattern).row) for pattern in self._patterns)
 
     def described(self, summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
-        """For a run's summary: what is to be said of its ids; nothing if they are plain ids that match."""
+        """Findings about a run's ids for its summary; empty if they are plain ids that match."""
         about: dict[str, Any] = {}
         if self._n_compared and not self._matched:
             about["never_match"] = {"rows": self._n_compared, **self._example}

@@ -52,7 +52,7 @@ def _draws(value: Any) -> None:
 
 
 def _counts(value: Any) -> None:
-    """No more rows are scored than there are, and a mean is there if any was."""
+    """Check that no more rows are scored than there are, and that there is a mean if any was."""
     if value["n_scored"] > value["n_total"]:
         raise WrongShape(f"{value['n_scored']} rows are scored, of {value['n_total']}", joint=": ")
     if (value["mean"] is None) != (value["n_scored"] == 0):

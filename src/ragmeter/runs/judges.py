@@ -84,7 +84,7 @@ def _embedding(entries: Sequence[Mapping[str, Any]], model: str) -> Mapping[str,
 
 
 def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> Differing:
-    """By the same rule in both directions: either may have a setting that the other has not."""
+    """The settings that differ, whichever of the two has them."""
     names = dict.fromkeys([*changed(first, second), *changed(second, first)])
     if not all({"model", EMBEDDING_MODEL} & signature.keys() for signature in (first, second)):
         # a table brought the values, or no model was asked: the settings of the other model say nothing

@@ -73,7 +73,7 @@ class PartSummaries:
         return how, summaries, {name: values for name, values in known.items() if values is not None}
 
     def document_ids(self, metrics: Sequence[Metric], summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
-        """What is to be said of the ids of documents."""
+        """Findings about the ids of documents, for the summary."""
         ids = DocumentIds(metrics)
         for name, _ in self._parts:
             with closing(RowsFile(self._folder / name)) as part:

@@ -78,7 +78,7 @@ def refuse_added(path: Path) -> None:
 
 
 def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda run: False) -> str:
-    """What a judge was paid for in a run, and would be lost; empty if nothing is known of that."""
+    """A description of the paid replies in a run that would be lost; empty if none is known."""
     files = sorted(path.iterdir()) if isinstance(path, Path) else []  # in a store there is no journal
     journal = next((file.name for file in files if is_journal(file)), "")
     if journal:

@@ -22,7 +22,7 @@ from ragmeter.table import QID
 
 
 class Rows(Protocol):
-    """What a run asks of its table."""
+    """The interface of a run's table."""
 
     @property
     def schema(self) -> pa.Schema:

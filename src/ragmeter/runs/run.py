@@ -176,7 +176,7 @@ class Run:
             rows.close()
 
     def manifest(self) -> dict[str, Any]:
-        """What was run, as a new dict."""
+        """The manifest, which says what was run, as a new dict."""
         return self._copy(MANIFEST)
 
     def summary(self) -> dict[str, Any]:

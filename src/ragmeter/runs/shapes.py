@@ -24,7 +24,7 @@ class WrongShape(Exception):
         self._joint = joint
 
     def inside(self, part: str) -> WrongShape:
-        """The same, seen from what the value is a part of."""
+        """The error with its place seen from what the value is a part of."""
         self.place = part + self.place
         return self
 

@@ -52,7 +52,7 @@ class Status:
             self._path.unlink(missing_ok=True)
 
     def advance(self, rows: int) -> None:
-        """So many rows are done."""
+        """Count rows that are done, and write the file now and then."""
         with self._lock:
             self._done += rows
         if time.monotonic() - self._written >= _PAUSE:

@@ -38,7 +38,7 @@ class TemporaryRun(Run):
         return cls(run.name, run.rows(), run.manifest(), run.summary())
 
     def check(self) -> None:
-        """Nothing to check: it always exists."""
+        """Do nothing: the run always exists."""
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class TemporaryRun(Run):
 
     @property
     def place(self) -> Location:
-        """Its folder, among the system's temporary files."""
+        """The run's folder, among the system's temporary files."""
         if self._path is None:
             scratch = tempfile.mkdtemp(prefix="ragmeter-")
             weakref.finalize(self, _remove, scratch, os.getpid())
@@ -68,7 +68,7 @@ class TemporaryRun(Run):
         return type(self), (self.name, self._table, self.manifest(), self.summary())
 
     def _settle(self) -> None:
-        """Nothing to finish: it is not in a folder."""
+        """Do nothing: there is no folder with anything unfinished."""
 
     def _files(self) -> tuple[Stamp, ...]:
         return ()

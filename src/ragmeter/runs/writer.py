@@ -153,11 +153,11 @@ class RowsWriter:
         return {name: percentiles(values) for name, values in columns.items() if len(values)}
 
     def cautions(self) -> dict[str, int]:
-        """For the summary: how many references are longer than those that the offline judge has learnt from."""
+        """The number of references longer than those that the offline judge has learnt from, for the summary."""
         return {"long_references": self._long_references} if self._long_references else {}
 
     def document_ids(self, summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
-        """For the summary: what is to be said of the ids of documents."""
+        """Findings about the ids of documents, for the summary."""
         ids = DocumentIds([metric for metric in self._metrics if isinstance(metric, Metric)])
         with closing(RowsFile(self._path)) as rows:
             ids.add(rows)

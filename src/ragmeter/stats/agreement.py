@@ -28,7 +28,7 @@ class Estimate:
 
     @classmethod
     def none(cls, reason: str, n: int = 0) -> Estimate:
-        """No number, for this reason."""
+        """An estimate without a value, for this reason."""
         return cls(None, None, n, undefined=reason)
 
 

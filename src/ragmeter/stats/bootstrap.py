@@ -36,7 +36,7 @@ def bootstrap_means(units: Clustered, draws: int, seed: int) -> Scores:
 
 
 def _means_by_groups(units: Clustered, draws: int, generator: np.random.Generator) -> Scores:
-    """The same for very many units, in time that does not grow with their number.
+    """The means of resamples of very many units, in time that does not grow with their number.
 
     How often a resample has units of each group follows the multinomial distribution, exactly. The sum over those of
     one group is drawn from the normal distribution with its mean and variance: the units of a group differ little.

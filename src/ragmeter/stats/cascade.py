@@ -37,7 +37,7 @@ class Threshold:
     n_tied_asked: int = 0
 
     def sure(self, chances: Scores, names: Sequence[str] | None = None) -> Flags:
-        """Which rows are decided. Of tied ones the hashes of their names choose, or without names their order."""
+        """Flags of the rows that are decided. Of tied ones the hashes of their names choose, else their order."""
         sure = np.asarray(sureness(chances) >= self.least)
         if self.n_tied_asked:
             tied = np.flatnonzero(sureness(chances) == self.least).tolist()

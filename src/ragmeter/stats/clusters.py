@@ -18,7 +18,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def cluster_codes(column: pa.Array) -> Codes:
-    """For each row the number of its cluster. A row without a value is a cluster of its own."""
+    """The number of each row's cluster. A row without a value is a cluster of its own."""
     codes = pc.dictionary_encode(column).indices
     numbers: Codes = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     alone = np.flatnonzero(numbers < 0)
@@ -73,7 +73,7 @@ class Clustered:
         return 1 / float(shares @ shares + others.sum() ** 2 - others @ others)
 
     def standard_error(self) -> float:
-        """Of the mean, robust to any dependence within clusters: Bell and McCaffrey's CR2.
+        """The standard error of the mean, robust to any dependence within clusters: Bell and McCaffrey's CR2.
 
         A cluster draws the mean towards itself, so its stray is enlarged by its share of the rows.
         """
@@ -81,7 +81,7 @@ class Clustered:
         return math.sqrt(float(strays @ strays)) / self.n
 
     def padded(self, size: float, limits: Ends) -> Clustered:
-        """With a pseudo-cluster at each end of the range, of this size in clusters."""
+        """A copy with a pseudo-cluster at each end of the range, of this size in clusters."""
         if not size:
             return self
         rows = size * self.usual_size

@@ -49,11 +49,11 @@ class Confidence:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Confidence:
-        """From a run's documents; unknown keys, which a later version may write, are ignored."""
+        """The settings in a run's documents; unknown keys, which a later version may write, are ignored."""
         return cls(**{field.name: settings[field.name] for field in fields(cls) if field.name in settings})
 
     def as_dict(self) -> dict[str, Any]:
-        """For the signature; the seed and the number of draws only for bootstrap methods."""
+        """The settings as a dict for the signature; seed and number of draws only for bootstrap methods."""
         settings = asdict(self)
         if self.method not in ("bootstrap", "bca"):
             del settings["seed"], settings["draws"]

@@ -85,7 +85,7 @@ def _estimate(
 
 
 def ppi_weighted(drawn: Drawn, people: Scores, judge: Scores, judge_of_all: Scores, level: float = 0.95) -> Powered:
-    """The same for labels drawn with unequal probabilities; unbiased for any probabilities.
+    """The PPI++ estimate for labels drawn with unequal probabilities; unbiased for any probabilities.
 
     Rows that the judge could not score have NaN in `judge`, and are left out of the estimate.
     """
@@ -114,7 +114,7 @@ def ppi_clustered(
     level: float = 0.95,
     clusters: npt.NDArray[np.intp] | None = None,
 ) -> Powered:
-    """The same for labels that are not independent: of claims of the same rows, or of rows of the same conversations.
+    """The PPI++ estimate for dependent labels: of claims of the same rows, or of rows of the same conversations.
 
     `judge_of_rows` has the judge's score of each of the run's rows, of claims the mean of the row's, and `clusters` the
     cluster of each, numbered as in `drawn`; by default each row is one. The variance is that of the clusters' influence

@@ -121,7 +121,7 @@ class Drawn:
         return self.weights
 
     def worth_of(self, share: Estimate, among: npt.NDArray[np.bool_]) -> int:
-        """The same for an estimate made by `share()`; 0 if it has no value."""
+        """The effective n of an estimate made by `share()`; 0 if it has no value."""
         if share.value is None or share.standard_error is None:
             return 0
         return self.worth(share.value, share.standard_error**2, among)
@@ -170,11 +170,11 @@ class InClusters(Drawn):
         return float(self.by_cluster(first) @ self.by_cluster(second)) * self.enlarged
 
     def of_questions(self, linearised: Scores) -> float:
-        """Nothing: it is part of the covariance."""
+        """The variance from drawing questions: 0 here, since it is part of the covariance."""
         return 0.0
 
     def unseen(self, *mistakes: npt.NDArray[np.bool_]) -> float:
-        """The same, for clusters in place of rows."""
+        """The variance of mistakes that may be unseen, counted by clusters and not by rows."""
         if all(flags.any() for flags in mistakes):
             return 0.0
         chance = 1 / (self.n_clusters + 2)

@@ -78,12 +78,12 @@ class McNemar:
 
     @property
     def p(self) -> float:
-        """By the chi-squared distribution; for 25 such questions or more."""
+        """The p-value by the chi-squared distribution; for 25 such questions or more."""
         return z_two_sided(math.sqrt(self.chi_squared))
 
     @property
     def exact_p(self) -> float:
-        """By the binomial distribution; for any number of questions."""
+        """The p-value by the binomial distribution; for any number of questions."""
         return coin_two_sided(self.only_a, self.only_a + self.only_b)
 
 

@@ -46,13 +46,13 @@ def size_of(values: Scores, limits: Ends) -> float:
 
 
 def _size(share: float) -> float:
-    """By the heap's share of the rows."""
+    """The size of a pseudo-row, from the heap's share of the rows."""
     return math.sqrt(max(0.0, (3 * share - 1) / 2))
 
 
 @dataclass(frozen=True)
 class Moments:
-    """What an interval of independent values needs. Without a known range, no value is at its ends or in a heap."""
+    """The numbers for an interval of independent values. Without a known range, none is at its ends or in a heap."""
 
     n: int
     total: float
@@ -64,7 +64,7 @@ class Moments:
 
     @classmethod
     def of(cls, values: Scores, limits: Ends = UNKNOWN) -> Moments:
-        """Of values in memory."""
+        """The moments of values in memory."""
         n = len(values)
         mean, sd = float(values.mean()) if n else None, float(values.std(ddof=1)) if n > 1 else None
         heap = (0, 0)

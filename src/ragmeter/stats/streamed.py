@@ -87,7 +87,7 @@ def percentiles_of_pieces(pieces: Pieces) -> dict[str, float] | None:
 
 
 def _between(low: float, high: float, share: float) -> float:
-    """As numpy interpolates."""
+    """The value between two neighbours, interpolated as numpy does."""
     apart = high - low
     return high - apart * (1 - share) if share >= 0.5 else low + apart * share
 

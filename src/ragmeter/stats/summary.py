@@ -36,12 +36,12 @@ class MetricSummary:
     binary: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The summary as a dict for JSON."""
         return asdict(self)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> MetricSummary:
-        """From JSON; unknown keys, which a later version may write, are ignored."""
+        """The summary that is written in JSON; unknown keys, which a later version may write, are ignored."""
         values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls) if field.name in record}
         values.update({name: tuple(value) for name, value in values.items() if isinstance(value, list)})
         return cls(**values)
@@ -87,7 +87,7 @@ def summarise(
 
 
 def bounds_of_mean(summary: Mapping[str, Any]) -> Interval | None:
-    """Where most rows that were to be scored have no verdict, between what the mean of all of them must lie.
+    """The bounds of the mean where most rows that were to be scored have no verdict.
 
     The rows with a score are no sample of the others then: of a judge that could not be read, they are the exact
     matches, which nobody was asked about. None where most have a score, and where the metric has no range.

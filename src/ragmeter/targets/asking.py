@@ -201,7 +201,7 @@ def own_columns(replies: Iterable[Answer | Failure], present: Collection[str]) -
 
 
 def key_of_answer(question: Question, history: str | None = None) -> tuple[Any, ...]:
-    """What an answer depends on. A long history is represented by its digest: the time of n turns grows with n."""
+    """The key of what an answer depends on. A digest stands for a long history: the time of n turns grows with n."""
     earlier: list[Any]
     if len(question.history) <= _SPELLED_OUT:
         earlier = question.messages()

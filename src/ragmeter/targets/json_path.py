@@ -37,7 +37,7 @@ class JsonPath:
         return [value for value in self.find_all(document) if value is not None]
 
     def find_all(self, document: Any) -> list[Any]:
-        """The same, with None in the place of each item of a list that has none."""
+        """The values at the path, with None in the place of each item of a list that has none."""
         return values_at(document, self.steps)
 
     def missing(self, document: Any) -> str | None:

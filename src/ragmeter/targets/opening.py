@@ -1,4 +1,4 @@
-"""From what a user names to a target, by a registry of kinds: an address, a model, a dotted path, or an object.
+"""Targets from what a user names, by a registry of kinds: an address, a model, a dotted path, or an object.
 
 A package can bring another kind as an entry point in the group `ragmeter.targets` (`ragmeter.registry.Kind`).
 """
@@ -25,10 +25,13 @@ _PATHS = ("answer", "retrieved", "contexts", "latency", "conversation", "delta")
 def open_target(target: Any, *, timeout: float = 60.0, **options: Any) -> Target:
     """A target of whatever kind, ready to be asked.
 
-    An address (`http://...`) takes `request`, `method`, `headers` ("NAME: VALUE", with $VARIABLE from the environment)
-    and `answer_path`, `retrieved_path`, `contexts_path`, `latency_path`, `conversation_path`, `delta_path`; a model
-    (`openai:NAME`, `anthropic:NAME`, `gemini:NAME`) takes `base_url`, `headers`, `api_version`, `max_tokens` and
-    `prices`. Everything else is Python, and takes none.
+    Args:
+        target: an address (`http://...`), a model (`openai:NAME`, `anthropic:NAME`, `gemini:NAME`), a dotted path, or a
+            Python object.
+        timeout: seconds for each question.
+        options: for an address `request`, `method`, `headers` ("NAME: VALUE", with $VARIABLE from the environment),
+            `answer_path`, `retrieved_path`, `contexts_path`, `latency_path`, `conversation_path` and `delta_path`; for
+            a model `base_url`, `headers`, `api_version`, `max_tokens` and `prices`. Python takes none.
     """
     kind = kind_of(target)
     given = {name: value for name, value in options.items() if value is not None}

@@ -64,12 +64,12 @@ class Answer:
     columns: dict[str, str] = field(default_factory=dict)
 
     def as_reply(self, prompt_tokens: int | None = None, completion_tokens: int | None = None) -> Reply:
-        """For the journal."""
+        """The answer as the journal keeps it."""
         return Reply(dumps(asdict(self)), prompt_tokens, completion_tokens)
 
     @classmethod
     def from_reply(cls, reply: Reply) -> Self:
-        """From the journal."""
+        """An answer that the journal has."""
         return cls(**json.loads(reply.body))
 
     def cleaned(self, clean: Callable[[str], str]) -> Answer:
@@ -98,7 +98,7 @@ class Target(ABC):
     overlap = 1
 
     def limit(self, workers: int) -> None:
-        """So many questions may be under way at once; called before the first one."""
+        """Set how many questions may be under way at once; called before the first one."""
         return
 
     async def __aenter__(self) -> Self:

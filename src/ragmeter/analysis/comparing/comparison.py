@@ -143,7 +143,7 @@ class Comparison(Tabular):
     margins: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The comparison as a dict for JSON."""
         return {**asdict(self), "test_made": self.test_made}
 
     @property

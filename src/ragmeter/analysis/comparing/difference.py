@@ -41,7 +41,7 @@ class PairedScores:
 
     @property
     def scored(self) -> npt.NDArray[np.bool_]:
-        """Which rows have a score in both runs."""
+        """The rows that have a score in both runs, as flags."""
         return ~np.isnan(self.b - self.a)
 
     def part(self, selected: npt.NDArray[np.bool_]) -> PairedScores:

@@ -59,13 +59,25 @@ def compare(
 ) -> Comparison:
     """Compare every pair of runs on the rows that have the same qid.
 
-    A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`; a difference is the later run
-    minus the earlier. Numbers that are no metrics, such as latency_ms, are compared where `metrics` names them.
-    `margin={"token_f1": 0.02}` says which difference is too small to matter; default: 1% of a metric's range.
-    `cluster` is the column that groups dependent rows, None for independent rows, or "auto":
-    what the runs' own intervals are clustered by. `slices` are columns, or pairs of them
-    as "one,two"; None takes all columns with few values. `keep` writes the comparison into the last run's folder: a
-    report of these runs then shows it.
+    A difference is the later run minus the earlier.
+
+    Args:
+        runs: two runs or more, each what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        metrics: the metrics to compare; by default those of all runs. Numbers that are no metrics, such as
+            latency_ms, are compared only if named.
+        test: "randomisation", "bootstrap", "t" or "mcnemar".
+        interval: the method of intervals, "auto" or as for `evaluate()`.
+        cluster: the column that groups dependent rows, None for independent rows, or "auto": what the runs' own
+            intervals are clustered by.
+        slices: columns, or pairs of them as "one,two"; None takes all columns with few values.
+        level: the confidence level of intervals.
+        alpha: the significance level of tests.
+        margin: the difference that is too small to matter: `{"token_f1": 0.02}`; by default 1% of a metric's range.
+        seed: the seed of random draws.
+        draws: the number of random draws of a test.
+        movers: how many of the rows that changed most are listed for each metric.
+        keep: write the comparison into the last run's folder: a report of these runs then shows it.
+        output_dir: the folder of runs.
     """
     if test not in TESTS:
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
@@ -180,7 +192,7 @@ def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:
 
 
 def shared_measures(a: Run, b: Run) -> list[Measure]:
-    """What two runs are compared by unless metrics are named: the metrics of both, without numbers such as latency."""
+    """The metrics that runs are compared by unless some are named: those of both, without numbers such as latency."""
     return [measure for name, measure in a.measures.items() if name in b.measures and name not in NUMBER_COLUMNS]
 
 

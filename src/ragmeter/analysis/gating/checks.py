@@ -67,7 +67,7 @@ class Verdict(Tabular):
         return [check for check in self.checks if not check.passed]
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The verdict as a dict for JSON."""
         return {"run": self.run, "passed": self.passed, **{k: v for k, v in asdict(self).items() if k != "run"}}
 
     def __bool__(self) -> bool:

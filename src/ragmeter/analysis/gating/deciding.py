@@ -55,11 +55,15 @@ def gate(
 ) -> Verdict:
     """Is this run good enough?
 
-    `fail_under={"token_f1": 0.6}` requires a mean of at least 0.6, `fail_over={"latency_ms": 2000}` a mean of at most
-    2000; with `gate_on="interval"` the whole interval has to be within the bound. `no_worse_than={"main": {"token_f1":
-    0.02}}` requires that the 95% interval of the difference to the run `main`, on the same questions, rules out a loss
-    of more than 0.02. At most the share `max_failed` of the rows may have no score; default: 0.05. `run`, and the
-    baseline too, is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        fail_under: the least mean that is required: `{"token_f1": 0.6}`.
+        fail_over: the greatest mean that is allowed: `{"latency_ms": 2000}`.
+        no_worse_than: baselines and margins: `{"main": {"token_f1": 0.02}}` requires that the 95% interval of the
+            difference to the run `main`, on the same questions, rules out a loss of more than 0.02.
+        max_failed: the share of rows that may have no score; by default 0.05.
+        gate_on: "mean", or "interval": then the whole interval has to be within the bound.
+        output_dir: the folder of runs.
     """
     rules = Gate.of(
         fail_under=fail_under,
@@ -96,7 +100,7 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
 
 
 def measures_of(run: Run) -> dict[str, Measure]:
-    """What a rule may name: every metric of the run's summary, and numbers such as latency."""
+    """The measures that a rule may name: every metric of the run's summary, and numbers such as latency."""
     measures = dict(run.measures)
     for name, summary in run.metrics().items():
         measures.setdefault(name, Measure(name, False, summary["direction"], bounds_of(summary)))

@@ -84,7 +84,7 @@ def keyword(kind: str, metric: str, value: float, baseline: str | None = None) -
 
 @dataclass(frozen=True)
 class Gate:
-    """What is required of a run. `max_failed` is the share of rows that may have no score; None: the default.
+    """The requirements on a run. `max_failed` is the share of rows that may have no score; None: the default.
 
     `on` says what is checked against a bound: the mean, or the nearer end of its interval.
     """
@@ -125,7 +125,7 @@ class Gate:
         return MOST_FAILED if self.max_failed is None else self.max_failed
 
     def on_run(self, run: str, measures: Mapping[str, Measure]) -> Gate:
-        """The same gate with each metric's full name in this run; an error if a rule does not fit the run."""
+        """A copy of the gate with each metric's full name in this run; an error if a rule does not fit the run."""
         return replace(self, rules=tuple(_on_measure(rule, run, measures) for rule in self.rules))
 
 

@@ -97,11 +97,11 @@ class Calibration(Tabular):
 
     @property
     def kinds(self) -> tuple[str, str]:
-        """What people call what they label: a good one, and a bad one."""
+        """The two labels that people give: for a good row or claim, and for a bad one."""
         return ("correct", "wrong") if self.unit == "answer" else (SUPPORTED, UNSUPPORTED)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The calibration as a dict for JSON."""
         return {"ragmeter": ragmeter.__version__, **asdict(self)}
 
     def keep(self, run: RunLike, output_dir: str | Path = RUNS) -> Path:
@@ -175,10 +175,16 @@ def calibrate(
 ) -> Calibration:
     """Compare a run's metric of 0 and 1 with people's labels, and correct its mean by them.
 
-    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. `labels` is a file as `ragmeter
-    label` writes it, a list of such files, a list of dicts, or a frame; `metric` may be left out if the run has one
-    metric of 0 and 1. With `threshold`, any metric is a verdict. `encoding`, `quotes` and `delimiter` are for reading
-    the files of labels.
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        labels: a file as `ragmeter label` writes it, a list of such files, a list of dicts, or a frame.
+        metric: the metric; may be left out if the run has one metric of 0 and 1.
+        threshold: the score from which on any other metric says "correct".
+        level: the confidence level of intervals.
+        output_dir: the folder of runs.
+        encoding: the encoding of the files of labels; by default UTF-8.
+        quotes: whether quotation marks in these files quote.
+        delimiter: the character between cells; by default the file's ending says which.
     """
     if not 0 < level < 1:
         raise UsageError(f"{parameter('level')} must be between 0 and 1, got {given(level)}")

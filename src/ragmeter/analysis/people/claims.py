@@ -86,7 +86,7 @@ class Claims:
 
 
 def claim_key(qid: str, number: int) -> str:
-    """What identifies a claim in the file of labels: its row and its number there."""
+    """The key of a claim in the file of labels: its row and its number there."""
     return f"{qid}#{number}"
 
 

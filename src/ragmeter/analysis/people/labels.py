@@ -49,7 +49,7 @@ class Label:
 
     @property
     def key(self) -> str:
-        """What identifies the labelled row, or the claim."""
+        """The key of the labelled row, or of the claim."""
         return self.qid if self.claim is None else claim_key(self.qid, self.claim)
 
     @property

@@ -53,7 +53,7 @@ class Recalibration:
         return registry.get("offline_correct").with_settings(language=language, calibration=str(path)).name
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The result as a dict for JSON."""
         return {
             "run": self.run,
             "metric": self.metric,

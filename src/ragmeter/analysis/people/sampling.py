@@ -97,10 +97,18 @@ def choose_sample(
 ) -> Sample:
     """Choose n of a run's rows for people to label, or with `claims` n of its claims.
 
-    `run` is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
-    `by` is `random`, `stratified` (by the columns in `strata`) or `disagreement` (between `metrics`; unless named,
-    those of 0 and 1). Rows without an answer, or without a score of one of `metrics`, are not drawn from. Claims are
-    drawn at random; `metrics` names the one whose claims they are, such as `faithfulness`, if the run has several.
+    Rows without an answer, or without a score of one of `metrics`, are not drawn from.
+
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        n: the number of rows, or of claims.
+        by: "random", "stratified" or "disagreement" (between `metrics`).
+        strata: the columns to stratify by.
+        metrics: the metrics that may disagree; by default those of 0 and 1. With `claims`, the metric whose claims are
+            drawn, such as `faithfulness`, if the run has several.
+        claims: draw claims, at random, in place of rows.
+        seed: the seed of the draw.
+        output_dir: the folder of runs.
     """
     run = find_run(run, output_dir)
     if by not in WAYS:

@@ -37,7 +37,7 @@ class Answers:
         return answer
 
     def present(self) -> npt.NDArray[np.bool_]:
-        """Which rows have an answer."""
+        """The rows that have an answer, as flags."""
         return np.asarray(self._column.is_valid().to_numpy(), dtype=np.bool_)
 
 

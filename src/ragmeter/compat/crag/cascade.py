@@ -45,7 +45,7 @@ class SharedTurns(Sharing):
                 yield Row(turn.qid, turn.columns if turn.decision is UNDECIDED else None, turn.decision.value, unit)
 
     def summary(self, judge: Judge | None) -> dict[str, Any]:
-        """As of any rows, of the turns that the language model was asked about."""
+        """The cascade's summary, over the turns that the language model was asked about."""
         for place, turn in enumerate(self._judged.all_turns):
             if turn.judgement is not None:
                 self.record(place, turn.judgement.accuracy)

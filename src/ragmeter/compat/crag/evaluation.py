@@ -81,7 +81,7 @@ class JudgedTurn:
 
     @property
     def result(self) -> Turn:
-        """What the decision means for the scores."""
+        """The result that the decision means for the scores."""
         value, by = self.decision.value, self.decision.by
         return Turn(None if value is None else value == CORRECT, miss=by == MISS, exact=by == EXACT)
 
@@ -183,7 +183,7 @@ class Judged:
         return dict(sorted(Counter(outcome for outcome in self.outcomes() if outcome != SCORED).items()))
 
     def judging(self) -> dict[str, Any]:
-        """For the summary: why turns have no score, who decided, how often verdicts flip, and what looks wrong."""
+        """The judge's part of the summary: causes of turns without a score, who decided, flip rate, and warnings."""
         tally = Tally()
         for turn in self.all_turns:
             decision = turn.decision

@@ -172,7 +172,7 @@ class CRAGEvaluator:
         self.shortened = 0
 
     def initialize_evaluation(self) -> None:
-        """The same as `initialize_for_generation`: __init__ has checked everything else."""
+        """Call `initialize_for_generation`: __init__ has checked everything else."""
         self.initialize_for_generation()
 
     def evaluate_agent(

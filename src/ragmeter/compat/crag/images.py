@@ -49,7 +49,7 @@ class Images:
         return await self._fetched(url) if self.is_fetching else url
 
     def key(self, conversation: Conversation) -> Any:
-        """What tells a conversation's image from others in the journal, before it is loaded."""
+        """The journal's key of a conversation's image, before it is loaded."""
         url = conversation.image_url
         if conversation.image is not None or url is None:
             return conversation.image

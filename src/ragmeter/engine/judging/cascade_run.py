@@ -70,7 +70,7 @@ def decided(judgement: Judgement | None, chance: float | None, otherwise: Decisi
 
 
 class Sharing:
-    """Who decides each row of a table. Rows go by their numbers, from 0. `rows_name` is what messages call them."""
+    """Decides who judges each row of a table. Rows go by their numbers, from 0; `rows_name` is for messages."""
 
     rows_name = "rows"
 
@@ -143,7 +143,7 @@ class Sharing:
         return float(self._chances[row]) if self._sure[row] else None
 
     def record(self, row: int, correct: bool | None) -> None:
-        """What the model says of a row that it was asked about."""
+        """Record what the model says of a row that it was asked about."""
         self._model[row] = np.nan if correct is None else float(correct)
 
     def summary(self, judge: Judge | None) -> dict[str, Any]:

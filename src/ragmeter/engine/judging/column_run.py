@@ -61,7 +61,7 @@ class Tally:
             self._flipped += judgement.flipped
 
     def as_dict(self) -> dict[str, Any]:
-        """Who decided, what failed, how often repeats or wordings disagree, and what looks wrong.
+        """The summary as a dict: who decided, causes, flip rate of repeats and wordings, and warnings.
 
         `unreadable` has an example of a reply for each cause that is one.
         """
@@ -78,7 +78,7 @@ class Tally:
 
 
 def _known(value: str | None, row: Mapping[str, Any]) -> Decision | None:
-    """What is decided of a row that needs no judge, None of any other."""
+    """The judgement on a row that needs no judge; None for any other row."""
     if value is None:
         return None
     return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
@@ -126,7 +126,7 @@ class ColumnFiller:
             self.sharing.cascade.check()
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
-        """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns."""
+        """Each row's outcome (`scored`, or why it has no value), its value if it needs no judge, and its columns."""
         return rows_to_fill(self.column, self.asked, batch, OFFLINE_COLUMNS if self.sharing else ())
 
     def _shared_rows(self, batch: Batch) -> Iterable[Row]:
@@ -275,7 +275,7 @@ class ColumnFiller:
         return self._joined(row, recorded).verdict or dumps(self.asked.guess(row))
 
     def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
-        """What the first reply about each row is kept under."""
+        """The journal's keys of the first reply about each row."""
         return (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batches()))
 
     def estimate(
@@ -300,17 +300,17 @@ class ColumnFiller:
         return f"ask as it was asked, {'with' if number in (1, 2) else 'without'} {wordings}, or "
 
     def signature(self) -> dict[str, Any]:
-        """For the manifest: everything that the column depends on besides the texts."""
+        """The settings that the column depends on besides the texts, for the manifest."""
         judge = self.judge
         own = {**judge.signature(self.column.asked), "repeats": judge.repeats, **judge.wordings_of(self.column.asked)}
         shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
     def filed(self) -> dict[str, Any]:
-        """For the manifest: how to look up the replies in their journal."""
+        """The keys by which the replies are looked up in their journal, for the manifest."""
         return self.judge.filed(self.column.asked)
 
     def summary(self) -> dict[str, Any]:
-        """For the summary: who decided, what failed, how often repeats or wordings disagree, and what looks wrong."""
+        """The column's part of the summary: who decided, causes, flip rate of repeats and wordings, and warnings."""
         shared = {} if self.sharing is None else {"cascade": self.sharing.summary(self.judge)}
         return {**self._tally.as_dict(), **shared}

@@ -52,7 +52,7 @@ class Filled:
     judging: dict[str, Any] | None = None
 
     def joined(self, batches: Iterable[Batch], replaced: Collection[str] = ()) -> Iterator[Batch]:
-        """The same batches with the new columns. A column of the user's that has such a name gives way.
+        """The batches with the new columns added. A column of the user's that has the name of one gives way.
 
         Those that are to be `replaced` are from an earlier filling.
         """
@@ -79,7 +79,7 @@ def own_name(name: str, filled: Collection[str], replaced: Collection[str] = ())
 
 
 def rows_have_changed() -> InputError:
-    """What was judged is not what is to be scored."""
+    """The error that the rows that were judged are not those that are to be scored."""
     again = by_caller("run the same command again", "make the same call again")
     return InputError(
         "the rows have changed while the judge was asked about them",
@@ -90,7 +90,7 @@ def rows_have_changed() -> InputError:
 
 @dataclass(frozen=True)
 class Asking:
-    """Who fills the columns that metrics ask for, and where its replies are kept: in a folder's shared journal.
+    """The judge that fills the columns of metrics, and where its replies are kept: in a folder's shared journal.
 
     `run` is what is being judged, for those who look on.
     """
@@ -102,7 +102,7 @@ class Asking:
     run: Location | None = None
 
     def of(self, run: Location | None) -> Asking:
-        """The same, for this run."""
+        """A copy of these settings for this run."""
         return replace(self, run=run)
 
     def fill(self, metrics: Sequence[Metric], batches: Batches, total: int | None = None) -> Filled:
@@ -183,7 +183,7 @@ class Asking:
         return {name for filler in fillers for name in filler.asked.needs}
 
     def filling(self, columns: Sequence[AskedColumn], *, reuse: Collection[str] = ()) -> Filling:
-        """With the journal that the judge names, or else that of the folder."""
+        """The filling of these columns, with the journal that the judge names, or else that of the folder."""
         from ragmeter.engine.judging.work import Filling
 
         assert self.judge is not None  # noqa: S101 - `missing` has seen to it

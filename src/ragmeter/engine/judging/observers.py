@@ -47,7 +47,7 @@ class JudgingWatch:
         return 0.0 if self._caller is None else float(self._caller.usage.as_dict()["cost_usd"] or 0.0)
 
     def advance(self, rows: int) -> None:
-        """So many rows are done."""
+        """Count rows that are done."""
         if self._status is not None:
             self._status.advance(rows)
 

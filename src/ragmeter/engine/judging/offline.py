@@ -58,7 +58,7 @@ def _fill(column: AskedColumn, batch: Batch) -> dict[str, list[Any]]:
 def rows_to_fill(
     column: AskedColumn, asked: Asked, batch: Batch, also: Collection[str] = ()
 ) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
-    """For each row why it has no value, or `scored`; the value that needs no judge; and the row's columns.
+    """Each row's outcome (`scored`, or why it has no value), its value if it needs no judge, and its columns.
 
     `asked` is the column as the judge has it; `also` are other columns that are wanted. A text without any words is no
     text to be judged, or to judge by.

@@ -50,11 +50,11 @@ def judge_and_score(
 
 
 class _Stopped(RagmeterError):
-    """No further part becomes ready: the judge was stopped, or has failed. The one who has stopped it says why."""
+    """Raised where no further part becomes ready, because the judge was stopped or failed. Who stopped it says why."""
 
 
 class _Ready:
-    """Which parts can be scored: those with a number below `_end`."""
+    """The parts that can be scored: those with a number below `_end`."""
 
     def __init__(self) -> None:
         self._changed = Condition()

@@ -30,7 +30,7 @@ def rows_to_judge(
 
 
 def rows_of_run(run: RunLike) -> tuple[list[str], list[str | None]]:
-    """The same of a run that was kept."""
+    """The qids and answers of a run that was kept."""
     return _qids_and_answers(run_batches(find_run(run)))
 
 
@@ -69,7 +69,7 @@ def estimate_adding(
     output_dir: str | Location,
     retry_failed: bool = False,
 ) -> dict[str, Any]:
-    """The same for metrics that are to be added to a run; nothing for columns that it has."""
+    """The estimate for metrics that are to be added to a run; columns that it has cost nothing."""
     folder = find_run(run, output_dir)
     asking = _asking(judge, journal_folder(folder, output_dir), retry_failed)
     columns = columns_to_fill(folder, metrics, asking)

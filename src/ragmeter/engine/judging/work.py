@@ -149,7 +149,7 @@ class JudgeCalls:
         return calls_to_check(self.tried, journal) if self.is_asked() else (Counter(), NOT_ASKED)
 
     def _notice(self, journal: Journal) -> dict[str, str]:
-        """Why nothing of the journal is used, if that is so."""
+        """A notice of why nothing of the journal is used, if that is so."""
         of_cases = 0 if self.tried is None else recorded_cases(self.tried, journal)
         notice = "" if self.keys is None else journal.unused_notice(self.keys, of_cases)
         return {"journal_notice": notice} if notice else {}

@@ -45,7 +45,7 @@ class Counted:
         return dict(total)
 
     def cautions(self) -> dict[str, int]:
-        """What the summary warns of."""
+        """The warnings for the summary."""
         total: Counter[str] = Counter()
         for number in self.numbers:
             total.update(self.done[number].cautions)

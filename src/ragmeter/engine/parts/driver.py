@@ -307,7 +307,7 @@ def keep_parts(plan: Plan, counted: Counted, path: Location, manifest: dict[str,
 
 
 def _link(source: Path, target: Path) -> None:
-    """The same file under another name; it stays under the first until the run is complete."""
+    """Give the file another name as well; the first one stays until the run is complete."""
     try:
         os.link(source, target)
     except OSError:  # a file system without links

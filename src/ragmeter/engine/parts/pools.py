@@ -65,10 +65,10 @@ class ThreadPool:
     dashboard = ""
 
     def check(self, job: bytes) -> None:
-        """Nothing to check: it is this process."""
+        """Do nothing: the workers are threads of this process."""
 
     def run(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Outcome]:
-        """As they come."""
+        """Yield the outcomes in the order in which the calls end."""
         pool = ThreadPoolExecutor(available_cores(), thread_name_prefix="ragmeter")
         try:
             futures = {pool.submit(function, *given): place for place, given in enumerate(arguments)}
@@ -113,7 +113,7 @@ class DaskPool:
             raise WorkerError(f"the cluster has no workers, and none came in {_WORKERS} seconds", hint=hint) from None
 
     def run(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Outcome]:
-        """As they come. A worker that ends is no error: its parts are given to others."""
+        """Yield outcomes in the order in which calls end. The parts of a worker that ends are given to others."""
         import distributed
         from distributed.comm import CommClosedError
 

@@ -275,7 +275,7 @@ def judged_file(number: int) -> str:
 
 
 def digest(content: bytes) -> str:
-    """What tells a file's content from another's."""
+    """A hash of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -352,7 +352,7 @@ def from_bits(data: bytes) -> npt.NDArray[np.bool_]:
 
 
 def _worker() -> str:
-    """Who does the work, for the log."""
+    """The name of the worker, for the log."""
     import sys
 
     if "distributed" in sys.modules:

@@ -28,7 +28,7 @@ def decoded(stream: BinaryIO, encoding: str) -> Iterator[str]:
 
 
 def blocks_of_lines(pieces: Iterator[str], limit: Limit, *, returns: bool = False) -> Iterator[str]:
-    """The same text, cut after line breaks: a block has whole lines. The last one may lack its break.
+    """The text in blocks of whole lines, cut after line breaks. The last line may lack its break.
 
     With `returns`, a carriage return alone ends a line too.
     """

@@ -101,7 +101,7 @@ class _Table:
         return len(self.line_breaks)
 
     def longest_row(self) -> int:
-        """In bytes."""
+        """The length of the longest row, in bytes."""
         ends = self.separators[self.width - 1 :: self.width]
         return int(np.diff(ends, prepend=-1).max(initial=0))
 

@@ -29,7 +29,7 @@ class DataFile:
 
     @property
     def name(self) -> str:
-        """Its path or address."""
+        """The data set's path or address."""
         return str(self.location)
 
 

@@ -87,7 +87,7 @@ def _with_dicts(value: Any, kind: Any) -> Any:
 
 
 def _bounded(batches: Iterable[Any], name: str, limit: Limit) -> Iterator[Any]:
-    """The same rows in tables of a good size: many small batches in one, a large one in several."""
+    """The rows in tables of a good size: many small batches in one, a large one in several."""
     waiting: list[Any] = []
     line, rows, size = 1, 0, 0
     for batch in batches:

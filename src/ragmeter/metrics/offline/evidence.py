@@ -69,7 +69,7 @@ class Explanation:
     judged: tuple[RunVerdict, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The evidence as a dict for JSON."""
         return asdict(self)
 
 

@@ -213,6 +213,6 @@ def capped(chances: Floats, guard_numbers: Floats) -> Floats:
 
 
 def guard_numbers(case: Compared) -> Floats:
-    """For each pair the number of the first guard that holds, or 0."""
+    """The number of the first guard that holds for each pair, or 0."""
     holds = [guard.holds(case) for guard in GUARDS.values()]
     return np.select(holds, [float(number) for number in range(1, len(GUARDS) + 1)], 0.0)

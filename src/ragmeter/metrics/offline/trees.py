@@ -108,7 +108,7 @@ class Trees:
 
     @cached_property
     def _ranks(self) -> npt.NDArray[np.uint8]:
-        """For each comparison the index of its threshold among those of its feature."""
+        """The index of each comparison's threshold among those of its feature."""
         ranks = np.zeros(self.feature.shape, np.uint8)
         for column, borders in enumerate(self._borders):
             is_column = self.feature == column
@@ -123,7 +123,7 @@ class Trees:
 
     @cached_property
     def _means(self) -> list[Floats]:
-        """For each depth, each tree's weighted mean value below each node.
+        """Each tree's weighted mean value below each node, depth by depth.
 
         It is the unweighted mean below nodes without training data.
         """
@@ -137,7 +137,7 @@ class Trees:
         return means
 
     def _codes(self, features: Floats) -> npt.NDArray[np.uint8]:
-        """For each feature and row, the number of the feature's thresholds that it exceeds."""
+        """The number of a feature's thresholds that a row's value exceeds, for each feature and row."""
         codes = [np.searchsorted(borders, features[:, place]) for place, borders in enumerate(self._borders)]
         return np.array(codes, np.uint8).reshape(self.n_features, len(features))
 

@@ -40,10 +40,15 @@ def export(
 ) -> list[str]:
     """Write a run in another format, and return where it went.
 
-    `to` is csv, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow; without
-    it, the end of the file's name says which. `output` is the file; default: the run's name, here. MLflow gets the
-    run's figures and settings, no questions and no answers, and only at `tracking_uri`. `guard`: in CSV, cells that a
-    spreadsheet would run as a formula get a quote in front.
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        to: csv, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow; by
+            default the end of `output` says which.
+        output: the file; by default the run's name, in the current folder.
+        tracking_uri: MLflow's address. It gets the run's figures and settings, no questions and no answers.
+        experiment: MLflow's experiment.
+        guard: in CSV, put a quote before cells that a spreadsheet would run as a formula.
+        output_dir: the folder of runs.
     """
     if to is None:
         to = _format_of(output)

@@ -87,7 +87,7 @@ def _figures(name: str, figures: Mapping[str, Any]) -> Iterator[tuple[str, float
 
 
 def safe_names(names: Iterable[str]) -> dict[str, str]:
-    """For each name one that MLflow takes: letters, digits, and _ - . / : and spaces; no two are the same."""
+    """A name that MLflow takes for each name: letters, digits, and _ - . / : and spaces; no two are the same."""
     safe: dict[str, str] = {}
     for name in names:
         plain = _NOT_TAKEN.sub("_", name.replace("@", "_at_")).strip("_. /")[:_LONGEST_NAME] or "metric"

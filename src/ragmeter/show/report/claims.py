@@ -15,7 +15,7 @@ MOST_ROWS = 500
 
 
 def claims(run: Run, rows: Any, texts: Texts) -> list[list[Any]]:
-    """For each row of the page its sets of claims: title, source, who labelled them, and the claims as lists."""
+    """The sets of claims of each row of the page: title, source, who labelled them, and the claims as lists."""
     from ragmeter.metrics.offline.support.model import unsupported_words  # it takes a while to load
 
     left = MOST_CLAIMS

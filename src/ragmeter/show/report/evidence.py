@@ -17,7 +17,7 @@ _LEAST = 0.05  # the smallest weight in log-odds that is shown
 
 
 def evidence(run: Run, rows: Any, table: Any) -> list[list[tuple[str, str, float]] | None] | None:
-    """For each row of the page the evidence: topic, finding and weight; None where the judge gave no score."""
+    """The evidence for each row of the page: topic, finding and weight; None where the judge gave no score."""
     name = next((metric for metric in run.row_metrics if metric.partition("[")[0] in METRICS), None)
     if name is None or not {"question", "reference", "answer"} <= set(table.column_names):
         return None

@@ -57,9 +57,15 @@ def report(
 ) -> Report:
     """Write a page that shows a run, or several for comparison.
 
-    A run is what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`. `figures` is a folder for PNG
-    and SVG files, `markdown` and `latex` are files for the figures as text. The page has at most `max_rows` rows of all
-    runs together; if there are more, it says which ones it leaves out.
+    Args:
+        runs: one run or several, each what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        output: the page's file.
+        output_dir: the folder of runs.
+        title: the page's title; by default made of the runs' names.
+        max_rows: the most rows that the page shows of all runs together; if there are more, it says which are left out.
+        figures: a folder for PNG and SVG files.
+        markdown: a file for the figures as Markdown.
+        latex: a file for the figures as LaTeX.
     """
     if max_rows < 1:
         raise UsageError(f"max_rows must be at least 1, got {max_rows}")

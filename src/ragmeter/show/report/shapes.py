@@ -58,7 +58,7 @@ def histogram(run: Run, metric: str) -> dict[str, Any] | None:
 
 
 def relations(run: Run) -> list[dict[str, Any]]:
-    """For each pair of metrics a two-dimensional histogram, the correlations of values and of ranks, and n."""
+    """A two-dimensional histogram for each pair of metrics, with correlations of values and of ranks, and n."""
     varying = [name for name in run.row_metrics if len(np.unique(_finite(run.scores(name)))) > 1][:MOST_METRICS]
     return [_relation(run, x, y) for x, y in combinations(varying, 2)]
 

@@ -22,7 +22,7 @@ def slice_columns(run: Run) -> list[str]:
 
 
 def slices(run: Run) -> list[dict[str, Any]]:
-    """For each such column its values with their rows, and each metric's mean, interval and n on them."""
+    """The values of each such column with their rows, and each metric's mean, interval and n on them."""
     columns = slice_columns(run)
     if not columns:
         return []

@@ -10,7 +10,7 @@ from ragmeter.show.numbers import number
 
 
 def never_match_lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """That no retrieved id is a gold id, with an example of each: said before scores that are all 0."""
+    """A line if no retrieved id is a gold id, with an example of each: shown before scores that are all 0."""
     if never := summary.get("document_ids", {}).get("never_match"):
         rows = never["rows"]
         where = "in the one row that has both" if rows == 1 else f"in any of the {rows:,} rows that have both"

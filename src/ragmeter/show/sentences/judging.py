@@ -119,7 +119,7 @@ def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def flip_rate_line(column: Mapping[str, Any]) -> str:
-    """On how many of the rows that were judged twice or more the verdicts differ, with Wilson's interval."""
+    """The share of rows judged twice or more whose verdicts differ, with Wilson's interval."""
     rate, n = column["flip_rate"], column["n_judged_repeatedly"]
     between = interval(wilson_interval(min(max(rate, 0.0), 1.0) * n, n))
     return f"flip rate: {number(rate)} (95%: {between}), n = {n:,}"
@@ -189,7 +189,7 @@ def cascade_lines(cascade: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _threshold(cascade: Mapping[str, Any]) -> str:
-    """From where on the offline judge decides, and what became of rows that are exactly so sure."""
+    """The probability from which on the offline judge decides, and what became of rows that have just that."""
     threshold, tied = cascade["threshold"], cascade.get("tied")
     limit = "nothing is sure enough" if threshold is None else f"sure from {number(threshold)} on"
     split = f"; of {tied['n']:,} that are exactly so sure, {tied['asked']:,} go to the model, by qid" if tied else ""
@@ -232,7 +232,7 @@ def _refused_lines(effort: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _uncounted_lines(usage: Mapping[str, Any]) -> Iterator[Line]:
-    """That a server does not count tokens, and what that does to a budget."""
+    """A line if a server does not count tokens, and what that does to a budget."""
     if calls := usage.get("calls_without_token_counts"):
         missing = f"the server gave no token counts for {calls:,} of {usage['calls']:,} calls"
         charged = usage.get("charged_usd")

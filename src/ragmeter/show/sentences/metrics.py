@@ -34,7 +34,7 @@ def titled(name: str, direction: str) -> str:
 
 
 def better(direction: str) -> str:
-    """Which direction is better."""
+    """The better direction, in words."""
     return _BETTER.get(direction, _BETTER["none"])
 
 
@@ -98,7 +98,7 @@ def summary_sentence(name: str, summary: Mapping[str, Any]) -> str:
 
 
 def cautions(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What is to be said of means before they are believed."""
+    """Cautions about means, to be read before the means are believed."""
     lines = []
     for name, summary in metrics.items():
         if (bounds := bounds_of_mean(summary)) is not None:

@@ -20,7 +20,7 @@ _LONGEST = 200
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """For each pair of runs a sentence, a table, cautions, and the rows that changed most."""
+    """Show each pair of runs: a sentence, a table, cautions, and the rows that changed most."""
     out = console()
     corrected = comparison.tests > 1
     for pair in comparison.pairs:

@@ -116,7 +116,7 @@ def show_run_verdicts(qid: str, verdicts: Sequence[RunVerdict]) -> None:
 
 
 def show_abstained(qid: str, metrics: Sequence[str]) -> None:
-    """That a row's answer declines to answer, and which metrics give it no score for that."""
+    """Show that a row's answer declines to answer, and which metrics give it no score for that."""
     if metrics:
         meaning = cause_meaning(ABSTAINED)
         console().sentence(f"{qid}: {meaning}: no score by {', '.join(metrics)} ({ABSTAINED})", "bold")

@@ -227,7 +227,7 @@ class OpenPage:
         return self.events.crashed or bool(self.page.is_closed())
 
     def end(self) -> str:
-        """Why the page is gone."""
+        """The reason why the page is gone."""
         if self.events.crashed:
             return "the page has crashed"
         browser = self.context.browser
@@ -254,7 +254,7 @@ class OpenPage:
             self._is_elsewhere(frame.url)
 
     def _failed_to_load(self, request: Any) -> None:
-        """With a password nobody asks before the page leads elsewhere; then it fails at the gate."""
+        """A failed request: with a password, a page that leads elsewhere fails at the gate, before anyone asks."""
         if self.gate is not None and request.is_navigation_request() and request.frame == self.page.main_frame:
             self._is_elsewhere(request.url)
 

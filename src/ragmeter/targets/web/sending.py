@@ -249,7 +249,7 @@ class SendingPage(OpenPage):
         return begun
 
     async def _not_taken(self, frame: Any, until: float) -> str:
-        """Nothing if the page takes the question within this time, else where it is: still in the box, or lost."""
+        """Where a question is that the page did not take in time: still in the box, or lost; empty if it was taken."""
         traffic = self.events.traffic
         while True:
             state = await self._run(frame, "unsent", kind=str)

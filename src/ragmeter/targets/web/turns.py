@@ -1,4 +1,4 @@
-"""Whose turn it is: pages that answer have slots, and pages open one after another."""
+"""Turns of pages: those that answer have slots, and pages open one after another."""
 
 from __future__ import annotations
 

@@ -70,12 +70,12 @@ class Compared:
 
     @cached_property
     def refusal(self) -> Bools:
-        """Which answers decline to answer."""
+        """The answers that decline to answer, as flags."""
         return refusals(self.pairs.answer, self.answers, self.language)
 
     @cached_property
     def asked(self) -> Asked:
-        """What the questions ask for."""
+        """The kind of thing that each question asks for."""
         asks = np.array([_asks(text[:_QUESTION_READ], self.language) for text in self.questions.texts], bool)
         return Asked(*asks.reshape(-1, 4)[self.questions.of_row].T)
 
@@ -91,12 +91,12 @@ class Compared:
 
     @cached_property
     def alternatives(self) -> Spoiled:
-        """Where every mention is among alternatives."""
+        """The pairs in which every mention is among alternatives."""
         return alternatives(self.mentions, self.asked.several)
 
     @cached_property
     def negations(self) -> Spoiled:
-        """Where every mention is negated."""
+        """The pairs in which every mention is negated."""
         return negations(self.mentions)
 
     @cached_property
@@ -110,7 +110,7 @@ class Compared:
 
     @cached_property
     def bare(self) -> Bools:
-        """Where hardly anything is said of what was asked."""
+        """The pairs in which hardly anything is said of what was asked."""
         return np.asarray(self.question_share < threshold.SAYS_NOTHING)
 
     @cached_property
@@ -150,7 +150,7 @@ def _asks(question: str, language: str) -> tuple[bool, bool, bool, bool]:
 
 
 def refusals(answers: Texts, split: Chunked, language: str) -> Bools:
-    """Which answers decline to answer. Only those with a negation or an apology are checked in full."""
+    """The answers that decline to answer, as flags. Only those with a negation or an apology are checked in full."""
     places = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < threshold.REFUSES_WITHIN))
     sentence = begins(answers, answers.has(Mark.SENTENCE)).before(places)
     candidates = np.unique(answers.text[places[places - sentence < threshold.BEGINS_WITHIN]])

@@ -29,11 +29,11 @@ class Places:
         return cls(np.flatnonzero(flags))
 
     def before(self, places: Ids) -> Ids:
-        """For each of `places` the last one here that is not after it, or -1."""
+        """The last mention at or before each of `places`, or -1."""
         return np.append(self.at, -1)[np.searchsorted(self.at, places, side="right") - 1]
 
     def after(self, places: Ids) -> Ids:
-        """For each of `places` the first one here that is not before it, or NEVER."""
+        """The first mention at or after each of `places`, or NEVER."""
         return np.append(self.at, NEVER)[np.searchsorted(self.at, places)]
 
     def between(self, begin: Ids, end: Ids) -> Ids:
@@ -90,7 +90,7 @@ class Mentions:
         return cls(pairs, ends, first[is_mention], last[is_mention], text[is_mention])
 
     def all_are(self, spoiled: Bools) -> Bools:
-        """In which pairs there are mentions, and all of them are `spoiled`."""
+        """Whether a pair has mentions and all of them are `spoiled`, for each pair."""
         count = self.pairs.answer.count
         mentions = np.bincount(self.text, minlength=count)
         return np.asarray((mentions > 0) & (np.bincount(self.text, spoiled, count) == mentions))

@@ -29,7 +29,7 @@ _REPHRASED = regex.compile(
 
 
 class Spoiled(NamedTuple):
-    """In which pairs something is wrong with every mention: clearly, and in a wider sense, which has all clear ones."""
+    """Pairs with something wrong in every mention: clearly, or in a wider sense, which includes the clear ones."""
 
     clearly: Bools
     widely: Bools

@@ -44,7 +44,7 @@ _SAME_COMPARISON = {"≤": "<", "≥": ">", "<=": "<", ">=": ">"}  # whether the
 
 
 def another_sign(references: Chunked, answers: Chunked) -> Bools:
-    """Pairs in which a letter has another sign than in the gold answer, a name another letter, a number another unit."""
+    """Pairs in which a letter's sign, a name's letter or a number's unit is another than in the gold answer."""
     differs = np.zeros(len(answers.of_row), bool)
     signed = [_signs(text) if len(text) <= _MOST_OF_GOLD else {} for text in references.texts]
     for pair in np.flatnonzero(np.array(list(map(bool, signed)), bool)[references.of_row]).tolist():

@@ -78,7 +78,7 @@ class Poles:
 
     @cached_property
     def _concepts_by_beginning(self) -> Mapping[str, Mapping[str, set[int]]]:
-        """By the stems of their first two words: the concepts of phrases."""
+        """The concepts of phrases, by the stems of their first two words."""
         by_stems: dict[str, dict[str, set[int]]] = {}
         for (first, second, *_), phrase in self.phrases.items():
             by_stems.setdefault(first, {}).setdefault(second, set()).update(self.ends.get(phrase, ()))

@@ -29,7 +29,7 @@ def claims_of(text: str) -> list[str]:
 
 
 def labels_by_passage(claims: RowsOfTexts, passages: RowsOfTexts) -> list[list[list[str]]]:
-    """For each row, each of its claims and each of its passages a label."""
+    """A label for each row, each of its claims and each of its passages."""
     from ragmeter.metrics.offline.support.contradictions import (
         contradicted,  # here, so that other metrics don't wait for it
     )
@@ -57,7 +57,7 @@ def _label(readable: bool, supported: bool, contradicted: bool) -> str:
 
 
 def labels_by_text(claims: RowsOfTexts, texts: RowsOfTexts) -> list[list[str]]:
-    """For each row and each of its claims the label that the row's texts give it: the best of them counts."""
+    """The label that a row's texts give each of its claims: the best of them counts."""
     in_order = (SUPPORTED, CONTRADICTED, NOT_MENTIONED, NO_TEXT)
     return [
         [as_label(min(by_text, key=in_order.index, default=NOT_MENTIONED)) for by_text in labels]
@@ -66,7 +66,7 @@ def labels_by_text(claims: RowsOfTexts, texts: RowsOfTexts) -> list[list[str]]:
 
 
 def nugget_labels(facts: RowsOfTexts, answers: Sequence[str]) -> list[list[str]]:
-    """For each row and each of its facts: whether the answer supports it, partly, or not."""
+    """Labels of each row's facts: whether the answer supports each, partly, or not."""
     from ragmeter.metrics.offline.support.model import SUPPORTED as LEAST
     from ragmeter.metrics.offline.support.model import supported_of_rows
 

@@ -41,7 +41,7 @@ class _Content:
 def contradicted(
     claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]], is_supported: Sequence[Bools]
 ) -> list[Bools]:
-    """For each row, which of its passages (columns) contradict which of its claims (rows); never a supported one."""
+    """A matrix for each row: which passages (columns) contradict which claims (rows), never a supported one."""
     sizes = np.array([sum(map(len, chain(*row))) for row in zip(claims, passages, strict=True)], np.int64)
     results: list[Bools] = []
     for part in slices(sizes, _AT_ONCE):

@@ -98,7 +98,7 @@ def _in_passages(passages: Sequence[str]) -> str:
 
 
 def _in_letters(word: str, passages: str) -> Iterator[Span]:
-    """In a script without spaces, the letters that are in no group of two, or three in an alphabet, of the passages."""
+    """Letters of a script without spaces that are in no group of two (three in an alphabet) that the passages have."""
     size = min(3 if _ALPHABET.match(word) else 2, len(word))
     folded = [fold(letter) for letter in word]
     lacking = [True] * len(word)
