@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter import Evaluation, FakeProvider, Judge, RunFolder, add_metrics, evaluate
+from ragmeter import Evaluation, FakeProvider, Judge, Run, add_metrics, evaluate
 from ragmeter.effects.caller import TryAgain
 from ragmeter.effects.pace import Retries
 from ragmeter.judges.prices import Price
@@ -34,7 +34,7 @@ def patient(provider: FakeProvider) -> Judge:
 
 
 def kept_lines(path: Path) -> list[str]:
-    run = RunFolder(path)
+    run = Run(path)
     return [
         line.partition("; latency")[0] for line, _ in judge_lines(run.summary(), run.manifest()) if "calls: " in line
     ]

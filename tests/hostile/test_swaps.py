@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter import RunFolder, evaluate
+from ragmeter import Run, evaluate
 from ragmeter.runs.layout import FILES
 from tests.command import call
 from tests.hostile.killing import killed_everywhere
@@ -44,7 +44,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def contents(folder: Path) -> dict[str, Any]:
     """A run's files, without what says when and how quickly it was made."""
-    run = RunFolder(folder)
+    run = Run(folder)
     table = run.rows()
     rows = repr({name: table[name].to_pylist() for name in table.column_names if name != "latency_ms"})
     summary = {key: value for key, value in run.summary().items() if key not in ("numbers", "reused_answers")}

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import ragmeter as package
-from ragmeter import RunFolder, evaluate
+from ragmeter import Run, evaluate
 from ragmeter.errors import InputError, UsageError
 from ragmeter.runs.comparisons import comparison_file, kept_comparison
 from ragmeter.runs.finding import find_runs
-from tests.conftest import Run
+from tests.conftest import Run as Command
 from tests.show.report.helpers import keep, rows
 
 METRICS = "token_f1,exact_match"
@@ -90,7 +90,7 @@ def test_its_file_has_the_settings_and_the_figures(two: Path) -> None:
     assert document["settings"]["alpha"] == 0.2
     assert [run["name"] for run in document["runs"]] == ["a", "b"]
     assert [run["created"] for run in document["runs"]] == [
-        RunFolder(two / name).manifest()["created"] for name in ("a", "b")
+        Run(two / name).manifest()["created"] for name in ("a", "b")
     ]
     assert document["comparison"] == json.loads(json.dumps(made.as_dict()))
 
@@ -178,7 +178,7 @@ def test_a_file_that_is_damaged_is_said(text: str, two: Path) -> None:
         shown(two, "a", "b")
 
 
-def test_on_the_command_line(two: Path, ragmeter: Run) -> None:
+def test_on_the_command_line(two: Path, ragmeter: Command) -> None:
     done = ragmeter("compare", "a", "b", "--test", "t", "--alpha", "0.01", "--keep")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith(f"kept: {Path('runs', 'b', 'comparisons', 'a.json')}\n")

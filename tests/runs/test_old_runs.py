@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import ragmeter as package
-from ragmeter import RunFolder
-from tests.conftest import DATA, Run
+from ragmeter import Run
+from tests.conftest import DATA
+from tests.conftest import Run as Command
 
 OLD = DATA / "old_runs"
 EXPECTED = json.loads((OLD / "expected.json").read_text(encoding="utf-8"))
@@ -41,7 +42,7 @@ def figures(value: Any) -> Any:
         ("compare talks", "compare talk talk_later --test t --alpha 0.01"),
     ],
 )
-def test_the_same_figures(name: str, command: str, runs: Path, ragmeter: Run) -> None:
+def test_the_same_figures(name: str, command: str, runs: Path, ragmeter: Command) -> None:
     done = ragmeter(*command.split(), "--json")
     assert done.returncode == 0, done.stderr
     assert figures(json.loads(done.stdout)) == EXPECTED[name]
@@ -50,12 +51,12 @@ def test_the_same_figures(name: str, command: str, runs: Path, ragmeter: Run) ->
 @pytest.mark.parametrize("names", [("before", "after"), ("talk", "talk_later")])
 def test_a_report(names: tuple[str, str], runs: Path) -> None:
     made = package.report(names, runs / "out.html", output_dir=runs)
-    assert made.rows == made.rows_shown == sum(RunFolder(runs / name).n_rows for name in names)
+    assert made.rows == made.rows_shown == sum(Run(runs / name).n_rows for name in names)
 
 
 @pytest.mark.parametrize("name", ["before", "talk"])
 def test_metrics_are_added(name: str, runs: Path) -> None:
-    before = RunFolder(runs / name).summary()["metrics"]
+    before = Run(runs / name).summary()["metrics"]
     others = {path.name: path.read_bytes() for path in (runs / name).iterdir() if path.suffix in (".csv", ".sqlite")}
     added = package.add_metrics(name, "token_recall", output_dir=runs)
     assert added["token_recall"].n_scored > 0

@@ -331,10 +331,6 @@ class Run:
         return self._cached(("clusters", cluster), lambda: clusters_of(cluster, self.texts, self.column))
 
 
-#: Its earlier name.
-RunFolder = Run
-
-
 def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = "") -> str:
     """The full name that a short one means among those of `owner`; an error if there is none, or several.
 
