@@ -75,15 +75,6 @@ def test_its_margins_are_those_of_the_report(two: Path) -> None:
     assert page["kept"].endswith("; test: randomisation, alpha: 0.05, margins: token_f1=0.9.")
 
 
-def test_one_of_an_earlier_version_has_no_margins(two: Path) -> None:
-    package.compare(["a", "b"], alpha=0.2, keep=True, output_dir=two)
-    path = two / "b" / "comparisons" / "a.json"
-    document = json.loads(path.read_text(encoding="utf-8"))
-    del document["settings"]["margin"]
-    path.write_text(json.dumps(document), encoding="utf-8")
-    assert shown(two, "a", "b")["alpha"] == 0.2
-
-
 def test_its_file_has_the_settings_and_the_figures(two: Path) -> None:
     made = package.compare(["a", "b"], alpha=0.2, keep=True, output_dir=two)
     document = json.loads((two / "b" / "comparisons" / "a.json").read_text(encoding="utf-8"))
@@ -143,16 +134,6 @@ def test_runs_of_similar_names_have_files_of_their_own(two: Path) -> None:
     assert shown(two, "a+b", "c")["test"] == "t"
     assert shown(two, "a", "c")["alpha"] == 0.02
     assert kept_comparison(find_runs([elsewhere, "c"], two)).settings["alpha"] == 0.03  # type: ignore[union-attr]
-
-
-def test_a_file_of_an_earlier_version_is_found_unless_it_is_about_other_runs(two: Path) -> None:
-    for name in ("c", "a+b"):
-        keep(two, name, rows(24), METRICS)
-    package.compare(["a+b", "c"], test="t", keep=True, output_dir=two)
-    runs = find_runs(["a+b", "c"], two)
-    comparison_file(runs).rename(two / "c" / "comparisons" / "a+b.json")  # type: ignore[union-attr]
-    assert shown(two, "a+b", "c")["test"] == "t"
-    assert shown(two, "a", "b", "c")["kept"] == ""
 
 
 def test_names_that_are_too_long_for_a_file(tmp_path: Path) -> None:

@@ -185,8 +185,8 @@ _COMPARISON = record(
                 "seed": count,
                 "draws": _draws,
                 "movers": count,
-            },
-            {"margin": maybe(mapped(number))},  # earlier versions had none
+                "margin": maybe(mapped(number)),
+            }
         ),
         "comparison": record({"pairs": listed(record({"metrics": mapping}))}),
     }
