@@ -34,9 +34,9 @@ class ChatReply:
 
     @classmethod
     def from_reply(cls, reply: Reply) -> Self:
-        """From the journal. Journals of earlier versions have no log-probabilities."""
+        """From the journal."""
         body = json.loads(reply.body)
-        return cls(body["content"], body["finish_reason"], body["refusal"], body.get("logprobs"))
+        return cls(body["content"], body["finish_reason"], body["refusal"], body["logprobs"])
 
     def as_reply(self, prompt_tokens: Any, completion_tokens: Any, price: Price | None) -> Reply:
         """For the journal. A count of tokens that is no number counts as unknown."""
