@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import subprocess
@@ -55,22 +54,6 @@ def test_a_folder_that_looks_like_an_address(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     evaluate(ROWS, metrics="token_f1", run="r", output_dir="s3:x")
     assert Run(Path("s3:x/r")).summary()["n_rows"] == 1
-
-
-def test_intervals_of_an_earlier_version_are_clipped_when_they_are_read(tmp_path: Path) -> None:
-    rows = [{"qid": str(n), "answer": "a" * n, "reference": "a aa"} for n in range(3)]
-    evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
-    place = tmp_path / "r" / "summary.json"
-    summary = json.loads(place.read_text(encoding="utf-8"))
-    summary["metrics"]["token_f1"]["interval"] = [-2.43, 3.93]
-    place.write_text(json.dumps(summary), encoding="utf-8")
-    assert Run.at(tmp_path / "r").metrics()["token_f1"]["interval"] == (0.0, 1.0)
-    summary["metrics"]["token_f1"] |= {
-        "mean": 40.0,
-        "interval": [30.0, 50.0],
-    }  # of a scorer whose range nobody has said
-    place.write_text(json.dumps(summary), encoding="utf-8")
-    assert Run.at(tmp_path / "r").metrics()["token_f1"]["interval"] == [30.0, 50.0]
 
 
 def write_inside(path: Path, n: int, scores: list[float]) -> Run:
