@@ -143,10 +143,10 @@ def _check(sample: Sample, numbers: list[int], count: int, run: Path) -> float:
     """Hold the run's scores of these rows to the oracle's; every row of the run must have been scored."""
     from seeds_stack import METRICS, as_oracle
 
-    from ragmeter import RunFolder
+    from ragmeter import Run
     from ragmeter.registry import get_all
 
-    folder = RunFolder.at(run)
+    folder = Run.at(run)
     summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
     expected = as_oracle(sample.language).score_rows(_nfc(sample.row(number)) for number in numbers)
     difference = 0.0

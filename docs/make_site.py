@@ -27,7 +27,7 @@ HOME = "README.md"
 PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "benchmarks/README.md", "benchmarks/data/README.md", "examples/README.md")
 #: The public names by what they are for; a test says that none is missing.
 GROUPS = {
-    "scoring": ("Scoring", "evaluate add_metrics ask score_table Evaluation Run RunFolder open_target"),
+    "scoring": ("Scoring", "evaluate add_metrics ask score_table Evaluation Run open_target"),
     "questions": (
         "Questions asked of runs",
         "compare gate report export explain repeats list_metrics get_metric prefer choose_sample calibrate Comparison "

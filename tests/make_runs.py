@@ -10,7 +10,7 @@ import numpy as np
 
 from ragmeter.io.write import dumps
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
-from ragmeter.runs.run import RunFolder
+from ragmeter.runs.run import Run
 from ragmeter.runs.writer import RowsWriter, Scored
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import SCORED, Batch, Measure
@@ -18,7 +18,7 @@ from ragmeter.table import SCORED, Batch, Measure
 
 def make_run(
     path: Path, scores: Mapping[str, Sequence[float] | Any], columns: Mapping[str, Sequence[Any]] | None = None
-) -> RunFolder:
+) -> Run:
     """A run with these scores by metric, NaN for what was not scored. A metric named right... is of 0 and 1."""
     path.mkdir(parents=True)
     number = len(next(iter(scores.values())))
@@ -39,4 +39,4 @@ def make_run(
     summary = {"n_rows": number, "metrics": {name: each.as_dict() for name, each in summaries.items()}}
     (path / SUMMARY).write_text(dumps(summary), encoding="utf-8")
     (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": how.as_dict()}), encoding="utf-8")
-    return RunFolder(path)
+    return Run(path)

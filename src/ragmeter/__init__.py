@@ -11,7 +11,7 @@ __all__ = [
     "CosineScorer", "CosineSimilarityScorer", "EditDistanceEvaluator", "Evaluation", "EvaluationManager",
     "EvaluationResult", "EvaluationResultRow", "EvaluatorInterface", "ExactMatchScorer", "F1Scorer", "Failed",
     "FakeProvider", "Judge", "LLMJudge", "MeteorScorer", "Metric", "QAPair", "RAGResult", "ResponseEvaluator",
-    "RougeLScorer", "RougeScorer", "Run", "RunFolder", "TokenF1Scorer", "WebInterface", "add_metrics", "ask",
+    "RougeLScorer", "RougeScorer", "Run", "TokenF1Scorer", "WebInterface", "add_metrics", "ask",
     "calibrate", "choose_sample", "clean_text", "column", "compare", "convert_domain_indices_to_names", "evaluate",
     "explain", "export", "gate", "get_metric", "list_metrics", "metric", "open_target", "prefer",
     "prepare_feature_vocabularies", "repeats", "report", "score_table",
@@ -48,7 +48,7 @@ _MODULES = {
     "ragmeter.models.fake": "FakeProvider",
     "ragmeter.models.port": "ChatReply",
     "ragmeter.registry": "BaseScorer get_metric",
-    "ragmeter.runs.run": "Run RunFolder",
+    "ragmeter.runs.run": "Run",
     "ragmeter.show.exports.export": "export",
     "ragmeter.show.report.report": "report",
     "ragmeter.table": "Failed",
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from ragmeter.models.port import ChatReply
     from ragmeter.registry import BaseScorer
     from ragmeter.registry import get as get_metric
-    from ragmeter.runs.run import Run, RunFolder
+    from ragmeter.runs.run import Run
     from ragmeter.show.exports.export import export
     from ragmeter.show.report.report import report
     from ragmeter.table import Failed

@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from ragmeter import RunFolder
+from ragmeter import Run
 from ragmeter.effects.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
-from tests.conftest import Run
+from tests.conftest import Run as Command
 from tests.judge_server import Action, JudgeServer, completion
 from tests.provider_servers import AnthropicServer
 
@@ -56,7 +56,7 @@ def results(path: Path) -> dict[str, Any]:
     return found
 
 
-def test_over_http(ragmeter: Run, tmp_path: Path, app: str) -> None:
+def test_over_http(ragmeter: Command, tmp_path: Path, app: str) -> None:
     done = ragmeter(*over_http(app), "--output", "results.json")
     assert (done.returncode, done.stderr) == (0, "")
     assert "response_coverage_rate ↑   0.8824" in done.stdout  # 15 of 17
@@ -75,7 +75,7 @@ def test_over_http(ragmeter: Run, tmp_path: Path, app: str) -> None:
     assert manifest["target"]["url"] == f"{app}/query"
 
 
-def test_a_stream_and_the_plain_reply_say_the_same(ragmeter: Run, tmp_path: Path, app: str) -> None:
+def test_a_stream_and_the_plain_reply_say_the_same(ragmeter: Command, tmp_path: Path, app: str) -> None:
     ragmeter(*over_http(app), "--output", "results.json")
     plain = results(tmp_path)
     done = ragmeter(*over_http(app, "stream"), "--run", "streamed", "--output", "results.json")
@@ -88,7 +88,7 @@ def test_a_stream_and_the_plain_reply_say_the_same(ragmeter: Run, tmp_path: Path
     assert times["time_to_first_token_ms"]["p50"] < times["latency_ms"]["p50"]
 
 
-def test_as_a_function_and_as_an_object(ragmeter: Run, tmp_path: Path) -> None:
+def test_as_a_function_and_as_an_object(ragmeter: Command, tmp_path: Path) -> None:
     env = {"PYTHONPATH": str(EXAMPLES.parent)}
     done = ragmeter(*asking("examples.rag_app:pipeline"), "--output", "results.json", env=env)
     assert done.returncode == 0, done.stderr
@@ -97,7 +97,7 @@ def test_as_a_function_and_as_an_object(ragmeter: Run, tmp_path: Path) -> None:
     assert results(tmp_path)["metrics"]["response_coverage_rate"] == pytest.approx(15 / 17)
 
 
-def test_a_finished_run_is_asked_anew_unless_it_is_resumed(ragmeter: Run, tmp_path: Path, app: str) -> None:
+def test_a_finished_run_is_asked_anew_unless_it_is_resumed(ragmeter: Command, tmp_path: Path, app: str) -> None:
     ragmeter(*over_http(app), "--output", "results.json")
     first = results(tmp_path)
     done = ragmeter(*over_http(app), "--output", "results.json")
@@ -117,7 +117,7 @@ def test_a_finished_run_is_asked_anew_unless_it_is_resumed(ragmeter: Run, tmp_pa
     assert "exact_match" in done.stdout
 
 
-def test_only_what_failed_is_asked_again(ragmeter: Run, tmp_path: Path) -> None:
+def test_only_what_failed_is_asked_again(ragmeter: Command, tmp_path: Path) -> None:
     asked: list[str] = []
     broken = True
 
@@ -152,7 +152,7 @@ def test_only_what_failed_is_asked_again(ragmeter: Run, tmp_path: Path) -> None:
         assert "the target has changed since then (url)" in done.stderr
 
 
-def test_names_with_a_number(ragmeter: Run, tmp_path: Path) -> None:
+def test_names_with_a_number(ragmeter: Command, tmp_path: Path) -> None:
     with JudgeServer(lambda request, number: Action(body={"answer": "x"})) as server:
         command = asking(f"http://127.0.0.1:{server.port}/", "--run", "nightly-{n}")
         for _ in range(2):
@@ -161,7 +161,7 @@ def test_names_with_a_number(ragmeter: Run, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "runs").iterdir() if path.is_dir()) == ["nightly-1", "nightly-2"]
 
 
-def test_a_model_as_a_baseline(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_model_as_a_baseline(ragmeter: Command, tmp_path: Path) -> None:
     with JudgeServer(lambda request, number: Action(body=completion("At Mill Bridge."))) as server:
         done = ragmeter(
             *asking("openai:gpt-4o", "--base-url", server.url, "--output", "results.json"),
@@ -172,7 +172,7 @@ def test_a_model_as_a_baseline(ragmeter: Run, tmp_path: Path) -> None:
     assert results(tmp_path)["metrics"]["response_coverage_rate"] == 0.0  # it retrieves nothing
 
 
-def test_no_key_is_in_any_file_of_a_run(ragmeter: Run, tmp_path: Path) -> None:
+def test_no_key_is_in_any_file_of_a_run(ragmeter: Command, tmp_path: Path) -> None:
     """A server that says its keys back, in answers and in errors: run folder, journal and output have none of them."""
     keys = {"ANTHROPIC_API_KEY": "sk-ant-canary-01234567", "TRACE": "trace-canary-01234567"}
     echo = " ".join(keys.values())
@@ -191,7 +191,7 @@ def test_no_key_is_in_any_file_of_a_run(ragmeter: Run, tmp_path: Path) -> None:
         assert "canary" not in text
 
 
-def test_failures_are_counted_and_not_scored(ragmeter: Run, tmp_path: Path) -> None:
+def test_failures_are_counted_and_not_scored(ragmeter: Command, tmp_path: Path) -> None:
     def behave(request: dict[str, Any], number: int) -> Action:
         if "lantern" in request["question"].lower():
             return Action(body=b"<html>oops</html>")
@@ -211,7 +211,7 @@ def test_failures_are_counted_and_not_scored(ragmeter: Run, tmp_path: Path) -> N
         assert ragmeter(*command, "--max-unscored", "1").returncode == 0
 
 
-def test_phrases_of_ones_own(ragmeter: Run, tmp_path: Path, app: str) -> None:
+def test_phrases_of_ones_own(ragmeter: Command, tmp_path: Path, app: str) -> None:
     (tmp_path / "phrases.toml").write_text('en = ["is at"]\nes = ["es en"]\n')
     ragmeter(*over_http(app), "--fallback", "phrases.toml", "--output", "results.json")
     name = results(tmp_path)["metric_names"]["response_coverage_rate"]
@@ -254,7 +254,7 @@ def test_phrases_of_ones_own(ragmeter: Run, tmp_path: Path, app: str) -> None:
         (["--target", "json:dumps", "--output", str(QUESTIONS)], "the dataset itself"),
     ],
 )
-def test_calls_that_make_no_sense(ragmeter: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_calls_that_make_no_sense(ragmeter: Command, tmp_path: Path, arguments: list[str], message: str) -> None:
     done = ragmeter("ask", "--dataset", QUESTIONS, "--metrics", METRICS, *arguments)
     assert done.returncode == 2
     assert message in done.stderr
@@ -274,7 +274,7 @@ def test_calls_that_make_no_sense(ragmeter: Run, tmp_path: Path, arguments: list
     ],
 )
 def test_what_is_wrong_with_the_judge_is_said_before_anything_is_asked(
-    ragmeter: Run, tmp_path: Path, options: list[str], message: str
+    ragmeter: Command, tmp_path: Path, options: list[str], message: str
 ) -> None:
     (tmp_path / "no.sqlite").write_text("this is no database")
     (tmp_path / "rag.py").write_text("def answer(question):\n    open('asked', 'w').close()\n    return 'x'\n")
@@ -295,7 +295,7 @@ def test_what_is_wrong_with_the_judge_is_said_before_anything_is_asked(
         ('{"question": "x", "session_id": "s", "turn_idx": "first"}', "line 2: turn_idx is 'first'"),
     ],
 )
-def test_datasets_that_are_none(ragmeter: Run, tmp_path: Path, line: str, message: str) -> None:
+def test_datasets_that_are_none(ragmeter: Command, tmp_path: Path, line: str, message: str) -> None:
     first = "" if "column" in message else '{"question": "fine", "ground_truth": "x"}\n'
     (tmp_path / "qa.jsonl").write_text(first + line + "\n")
     done = ragmeter("ask", "--dataset", "qa.jsonl", "--target", "json:dumps", "--metrics", "token_f1")
@@ -334,7 +334,7 @@ def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_without_an_embedding_model_what_needs_none_is_measured(
-    ragmeter: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ragmeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a plain install."""
     monkeypatch.setitem(sys.modules, "wordllama", None)
@@ -345,4 +345,4 @@ def test_without_an_embedding_model_what_needs_none_is_measured(
     assert done.returncode == 0, done.stderr
     assert "measured by token_f1 and response_coverage_rate, which need no embedding model" in done.stderr
     assert "[static]" in done.stderr
-    assert list(RunFolder(tmp_path / "runs" / "r").metrics()) == ["token_f1", "response_coverage_rate"]
+    assert list(Run(tmp_path / "runs" / "r").metrics()) == ["token_f1", "response_coverage_rate"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
@@ -17,8 +16,8 @@ import pytest
 
 from ragmeter.effects.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
-from tests.compat.crag.helpers import conversation, turn
-from tests.conftest import DATA, Run
+from tests.compat.crag.helpers import conversation, keep_talk, turn
+from tests.conftest import Run
 from tests.judge_server import Action, JudgeServer, completion
 
 CANARY = "sk-canary-5d1f7a0c9e3b8642"
@@ -587,15 +586,15 @@ def test_help(ragmeter: Run) -> None:
 
 
 def test_a_journal_with_other_words_is_not_used_and_that_is_said(ragmeter: Run, tmp_path: Path) -> None:
-    """The run of an earlier version, whose judge was asked in other words: 8 replies of it are in its journal."""
-    shutil.copytree(DATA / "old_runs" / "talk", tmp_path / "out")
-    arguments = ["evaluate", "--turns", DATA / "old_runs" / "talk" / "turn_evaluation_results_all.csv"]
+    write(tmp_path / "turns.jsonl", many(8))
+    (tmp_path / "words.txt").write_text("{question}\n{reference}\n{answer}\nIs it right?")
     notice = (
         "none of the 8 replies in out/journal.sqlite is used: they were given to another prompt, model or setting, or "
         "about other texts"
     )
     with JudgeServer() as server:
-        arguments += ["--output-dir", "out", "--judge-model", "m", "--base-url", server.url, "--no-judge-check"]
+        arguments = evaluate(server, "--replace")
+        ragmeter("crag", *arguments, "--judge-prompt", "words.txt", env={"OPENAI_API_KEY": CANARY})
         planned = ragmeter("crag", *arguments, "--dry-run", env={"OPENAI_API_KEY": CANARY})
         done = ragmeter("crag", *arguments, env={"OPENAI_API_KEY": CANARY})
         again = ragmeter("crag", *arguments, env={"OPENAI_API_KEY": CANARY})
@@ -624,3 +623,17 @@ def test_truthfulness_has_an_interval(ragmeter: Run, tmp_path: Path) -> None:
     assert ragmeter("gate", "out", "--output-dir", ".", "--fail-under", "truthfulness_score=0.9").returncode == 1
     wide = json.loads(ragmeter("summary", "out", "--output-dir", ".", "--level", "0.99", "--json").stdout)
     assert wide["metrics"]["truthfulness_score"]["interval"][0] < low
+
+
+def test_runs_of_conversations_are_compared_summarised_and_reported(ragmeter: Run, tmp_path: Path) -> None:
+    for name in ("talk", "later"):
+        keep_talk(tmp_path / "runs" / name)
+    done = ragmeter("compare", "talk", "later", "--test", "t", "--json")
+    assert done.returncode == 0, done.stderr
+    (pair,) = json.loads(done.stdout)["pairs"]
+    correct = pair["metrics"]["is_correct"]
+    assert (correct["mean_a"], correct["mean_b"], correct["n"]) == (5 / 9, 5 / 9, 9)
+    done = ragmeter("summary", "talk", "--slice", "turn_idx", "--json")
+    assert done.returncode == 0, done.stderr
+    done = ragmeter("report", "talk", "later", "--output", "out.html")
+    assert done.returncode == 0, done.stderr

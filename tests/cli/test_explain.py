@@ -74,7 +74,7 @@ def test_what_can_t_be_explained_says_why(tmp_path: Path, ragmeter: Run) -> None
 
 
 def test_the_score_of_a_run_is_the_one_that_is_explained(tmp_path: Path) -> None:
-    rows = package.RunFolder(tmp_path / "runs" / "tower").rows().to_pylist()
+    rows = package.Run(tmp_path / "runs" / "tower").rows().to_pylist()
     for row in rows[:3]:
         (found,) = package.explain(tmp_path / "runs" / "tower", row["qid"])
         assert row["offline_correct"] == found.correct
@@ -86,7 +86,7 @@ def test_the_settings_of_the_run_s_own_metric_are_explained(tmp_path: Path, ragm
     metric = 'offline_correct_probability[language=es,calibration="mine.json"]'
     done = ragmeter("evaluate", "--metrics", metric, "--results", "results.jsonl", "--run", "bent")
     assert done.returncode == 0, done.stderr
-    rows = package.RunFolder(tmp_path / "runs" / "bent").rows().to_pylist()
+    rows = package.Run(tmp_path / "runs" / "bent").rows().to_pylist()
     (name,) = [each for each in rows[0] if each.startswith("offline") and "outcome" not in each]
     done = ragmeter("explain", "bent", "q1", "--json")
     assert done.returncode == 0, done.stderr

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ragmeter import RunFolder
+from ragmeter import Run
 from ragmeter.effects.journal import Journal
 from ragmeter.judges.probes import PROBES
 from ragmeter.models.prices import AS_OF
-from tests.conftest import Run
+from tests.conftest import Run as Command
 from tests.judge_rows import files
 from tests.judge_server import Action, JudgeServer, completion, texts
 
@@ -56,7 +56,7 @@ def knows_all(request: dict[str, Any], number: int) -> Action:
     return Action(body=completion(known.get((shown["question"], shown["answer"]), rule)))
 
 
-def test_a_file(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_file(ragmeter: Command, tmp_path: Path) -> None:
     with JudgeServer() as server:
         shown = said(ragmeter(*results(), *judge(server)))
         assert server.count == 39
@@ -69,7 +69,9 @@ def test_a_file(ragmeter: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("twice", [("--judge-repeats", "2"), ("--judge-wordings", "2")])
-def test_a_dry_run_asks_and_writes_nothing_and_is_right(ragmeter: Run, tmp_path: Path, twice: tuple[str, ...]) -> None:
+def test_a_dry_run_asks_and_writes_nothing_and_is_right(
+    ragmeter: Command, tmp_path: Path, twice: tuple[str, ...]
+) -> None:
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     with JudgeServer(knows_all) as server:
         options = judge(server, "--prices", "prices.json", *twice, check=True)
@@ -92,7 +94,7 @@ def test_a_dry_run_asks_and_writes_nothing_and_is_right(ragmeter: Run, tmp_path:
         assert server.count == before
 
 
-def test_a_dry_run_says_what_a_limit_cuts_off(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_dry_run_says_what_a_limit_cuts_off(ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     with JudgeServer(knows_all) as server:
         options = judge(server, "--prices", "prices.json", check=True)
@@ -129,7 +131,7 @@ def test_a_dry_run_says_what_a_limit_cuts_off(ragmeter: Run, tmp_path: Path) -> 
         assert server.count - before == pytest.approx(planned["calls_left"], rel=0.5)
 
 
-def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_judge_that_is_tried(ragmeter: Command, tmp_path: Path) -> None:
     with JudgeServer() as server:
         shown = said(ragmeter(*results(), *judge(server, check=True)), 2)
         assert "m: this judge got 15 of 24 built-in cases right, and 17 are needed" in shown
@@ -150,7 +152,7 @@ def test_a_judge_that_is_tried(ragmeter: Run, tmp_path: Path) -> None:
         assert "skipped_budget" in shown
 
 
-def test_a_dry_run_names_the_prices_and_needs_no_lock(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_dry_run_names_the_prices_and_needs_no_lock(ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     with JudgeServer() as server:
         said(ragmeter(*results(), *judge(server, "--judge-journal", "j.sqlite")))
@@ -166,7 +168,7 @@ def test_a_dry_run_names_the_prices_and_needs_no_lock(ragmeter: Run, tmp_path: P
         assert f"at prices of {AS_OF}" in said(ragmeter(*known, env={"OPENAI_API_KEY": "k"}))
 
 
-def test_a_run_that_is_there(ragmeter: Run) -> None:
+def test_a_run_that_is_there(ragmeter: Command) -> None:
     said(ragmeter(*results(metrics="token_f1")))
     with JudgeServer() as server:
         shown = said(ragmeter("evaluate", "--run", "r", "--metrics", "llm_correct", *judge(server)))
@@ -186,7 +188,7 @@ def test_a_run_that_is_there(ragmeter: Run) -> None:
         assert "--results runs/r/rows.parquet --run NAME" in shown
 
 
-def test_another_try_for_rows_without_a_verdict(ragmeter: Run) -> None:
+def test_another_try_for_rows_without_a_verdict(ragmeter: Command) -> None:
     down = {"on": True}
 
     def behave(request: dict[str, Any], number: int) -> Action | None:
@@ -209,7 +211,7 @@ def test_another_try_for_rows_without_a_verdict(ragmeter: Run) -> None:
         assert "verdicts by: exact 1, llm 39" in shown
 
 
-def test_a_budget_over_several_commands(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_budget_over_several_commands(ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     with JudgeServer() as server:
         options = judge(server, "--prices", "prices.json", "--judge-budget", "0.004", "--judge-max-tokens", "10")
@@ -222,7 +224,7 @@ def test_a_budget_over_several_commands(ragmeter: Run, tmp_path: Path) -> None:
         assert 0 < counts[0] <= counts[-1] <= 33  # a call costs $0.00012
 
 
-def test_a_server_that_counts_no_tokens(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_server_that_counts_no_tokens(ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     with JudgeServer(lambda request, number: Action(body={**completion("Yes"), "usage": None})) as server:
         assert "no token counts for 39 of 39 calls: they are not in these figures\n" in said(
@@ -237,7 +239,7 @@ def test_a_server_that_counts_no_tokens(ragmeter: Run, tmp_path: Path) -> None:
         assert f"the most that it can cost: ${usage['charged_usd']:.4f} in all" in shown
 
 
-def test_what_failed_calls_cost_at_an_unknown_price_is_not_known(ragmeter: Run) -> None:
+def test_what_failed_calls_cost_at_an_unknown_price_is_not_known(ragmeter: Command) -> None:
     with JudgeServer(lambda request, number: Action(500)) as server:
         done = ragmeter(*results(), *judge(server, "--judge-retries", "0"))
         assert done.returncode == 3
@@ -245,7 +247,7 @@ def test_what_failed_calls_cost_at_an_unknown_price_is_not_known(ragmeter: Run) 
         assert "cost" not in done.stdout
 
 
-def test_a_cascade(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_cascade(ragmeter: Command, tmp_path: Path) -> None:
     with JudgeServer() as server:
         options = judge(server, "--judge", "cascade", "--llm-share", "0.2", "--audit-share", "0.1")
         shown = said(ragmeter(*results(), *options))
@@ -269,7 +271,7 @@ def test_a_cascade(ragmeter: Run, tmp_path: Path) -> None:
         assert "set by 40 labels" in said(ragmeter(*of_run))
 
 
-def test_own_words(ragmeter: Run, tmp_path: Path) -> None:
+def test_own_words(ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "prompt.txt").write_text("For {domain}:\n{answer}\n{refrence}", encoding="utf-8")
     with JudgeServer(lambda request, number: Action(body=completion("CORRECT"))) as server:
         shown = said(ragmeter(*results(), *judge(server, "--judge-prompt", "prompt.txt")), 2)
@@ -281,7 +283,7 @@ def test_own_words(ragmeter: Run, tmp_path: Path) -> None:
         assert server.count == 40
 
 
-def test_headers_and_reasons(ragmeter: Run) -> None:
+def test_headers_and_reasons(ragmeter: Command) -> None:
     with JudgeServer() as server:
         options = judge(server, "--judge-header", "x-tenant: $TENANT", "--judge-api-version", "v7", "--reasons")
         said(ragmeter(*results(), *options, env={"TENANT": "canary-tenant"}))
@@ -290,7 +292,7 @@ def test_headers_and_reasons(ragmeter: Run) -> None:
         assert "response_format" in server.requests[0]
 
 
-def test_a_live_system(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_live_system(ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "pipeline.py").write_text("def answer(question):\n    return f'It is Paris: {question}'\n")
     with JudgeServer() as server:
         options = ["--judge-model", "m", "--judge-base-url", server.url, "--no-judge-check"]
@@ -352,18 +354,18 @@ def test_a_live_system(ragmeter: Run, tmp_path: Path) -> None:
         (["--evaluator", "EditDistanceEvaluator", "--retry-failed"], "--retry-failed has no effect"),
     ],
 )
-def test_what_makes_no_sense_is_refused(ragmeter: Run, tmp_path: Path, more: list[str], complaint: str) -> None:
+def test_what_makes_no_sense_is_refused(ragmeter: Command, tmp_path: Path, more: list[str], complaint: str) -> None:
     env = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": "k"}
     assert complaint in said(ragmeter("evaluate", "--results", "rows.jsonl", *more, env=env), 2)
     assert files(tmp_path) == ["rows.jsonl"]
 
 
-def test_every_command_takes_such_a_run(ragmeter: Run, tmp_path: Path) -> None:
+def test_every_command_takes_such_a_run(ragmeter: Command, tmp_path: Path) -> None:
     with JudgeServer() as server:
         both = "llm_correct,llm_correct[judge=cascade],exact_match"
         said(ragmeter(*results("a", both), *judge(server)))
         said(ragmeter(*results("b", both), *judge(server, "--judge-seed", "1")))
-    assert RunFolder.at(tmp_path / "runs" / "a").slices() == ["domain"]
+    assert Run.at(tmp_path / "runs" / "a").slices() == ["domain"]
     shown = said(ragmeter("compare", "a", "b"))
     assert "llm_correct" in shown
     assert "outcome" not in shown
@@ -382,7 +384,7 @@ def test_every_command_takes_such_a_run(ragmeter: Run, tmp_path: Path) -> None:
     assert "llm_correct[judge=cascade]" in shown
 
 
-def test_what_the_metrics_command_says(ragmeter: Run) -> None:
+def test_what_the_metrics_command_says(ragmeter: Command) -> None:
     shown = said(ragmeter("metrics", "llm_correct"))
     assert "Needs reference, answer, and a judge. Settings judge." in " ".join(shown.split())
     listed = {entry["name"]: entry for entry in json.loads(said(ragmeter("metrics", "--json")))}
@@ -391,7 +393,7 @@ def test_what_the_metrics_command_says(ragmeter: Run) -> None:
 
 
 @pytest.mark.parametrize(("readable", "code"), [(30, 3), (38, 0)])
-def test_too_many_rows_without_a_verdict_are_exit_code_3(ragmeter: Run, readable: int, code: int) -> None:
+def test_too_many_rows_without_a_verdict_are_exit_code_3(ragmeter: Command, readable: int, code: int) -> None:
     def behave(request: dict[str, Any], number: int) -> Action | None:
         return None if number <= readable else Action(body=completion("I can't say"))
 

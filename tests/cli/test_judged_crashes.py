@@ -9,7 +9,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from ragmeter import RunFolder
+from ragmeter import Run
 from ragmeter.effects.journal import Journal
 from ragmeter.engine.judging.columns import JUDGE_JOURNAL
 from tests.cli.test_ask import reached
@@ -92,7 +92,7 @@ def test_two_processes_on_one_journal(tmp_path: Path) -> None:
         assert server.count == 20
         finish(start(tmp_path, server, run="other"))
         assert server.count == 20
-    first_run, other_run = (RunFolder.at(tmp_path / "runs" / name) for name in ("r", "other"))
+    first_run, other_run = (Run.at(tmp_path / "runs" / name) for name in ("r", "other"))
     assert first_run.rows().equals(other_run.rows())
 
 
@@ -108,7 +108,7 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
         out, _ = finish(start(tmp_path, server, "--judge-workers", "4", "--judge-retries", "0"), code=3)
         assert "judge_error" in out
         assert server.count < 100  # it stops asking somebody who is not there
-        assert RunFolder.at(tmp_path / "runs" / "r").metrics()["llm_correct"]["n_scored"] == 49
+        assert Run.at(tmp_path / "runs" / "r").metrics()["llm_correct"]["n_scored"] == 49
         down["on"] = False
         server.behave = lambda request, number: None
         before = server.count
@@ -117,4 +117,4 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True)
         assert server.count - before == 51
         assert "judge_error" not in done.stdout
-    assert RunFolder.at(tmp_path / "runs" / "r").metrics()["llm_correct"]["n_scored"] == 100
+    assert Run.at(tmp_path / "runs" / "r").metrics()["llm_correct"]["n_scored"] == 100

@@ -18,10 +18,10 @@ import pytest
 from ragmeter import choose_sample, evaluate
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.cli.label_session import Session
-from ragmeter.runs.run import RunFolder
+from ragmeter.runs.run import Run
 from tests.analysis.people.helpers import make_run
 from tests.command import PATIENCE
-from tests.conftest import Run
+from tests.conftest import Run as Command
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jcleared\r\nspoofed \u202edesrever\x9b31m"
 
@@ -31,7 +31,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_file_to_fill_in(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_file_to_fill_in(ragmeter: Command, tmp_path: Path) -> None:
     make_run(tmp_path)
     done = ragmeter("label", "demo", "--n", "30")  # no terminal here
     assert done.returncode == 0, done.stderr
@@ -47,7 +47,7 @@ def test_a_file_to_fill_in(ragmeter: Run, tmp_path: Path) -> None:
     assert "exact_match" not in (tmp_path / "labels.csv").read_text()  # the verdict stays hidden
 
 
-def test_a_file_is_not_drawn_anew(ragmeter: Run, tmp_path: Path) -> None:
+def test_a_file_is_not_drawn_anew(ragmeter: Command, tmp_path: Path) -> None:
     make_run(tmp_path)
     assert ragmeter("label", "demo", "--n", "30", "--blank").returncode == 0
     path = tmp_path / "labels.csv"
@@ -70,7 +70,7 @@ def test_a_file_is_not_drawn_anew(ragmeter: Run, tmp_path: Path) -> None:
     assert "no row with qid" in done.stderr
 
 
-def test_strata_and_errors(ragmeter: Run, tmp_path: Path) -> None:
+def test_strata_and_errors(ragmeter: Command, tmp_path: Path) -> None:
     make_run(tmp_path)
     done = ragmeter("label", tmp_path / "runs" / "demo", "--by", "stratified", "--strata", "domain", "--n", "9")
     assert done.returncode == 0, done.stderr
@@ -82,7 +82,7 @@ def test_strata_and_errors(ragmeter: Run, tmp_path: Path) -> None:
 
 
 def session(
-    run: RunFolder, path: Path, keys: str, *, rater: str = "anna", contexts: bool = False, scores: bool = False
+    run: Run, path: Path, keys: str, *, rater: str = "anna", contexts: bool = False, scores: bool = False
 ) -> Sheet:
     """A person who presses these keys, and then is gone."""
     pressed: Iterator[str] = iter(keys)
@@ -144,7 +144,7 @@ def test_two_terminals_on_one_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "left: 0" in capsys.readouterr().out
 
 
-def test_the_name_is_in_a_file_to_fill_in(ragmeter: Run, tmp_path: Path) -> None:
+def test_the_name_is_in_a_file_to_fill_in(ragmeter: Command, tmp_path: Path) -> None:
     make_run(tmp_path)
     assert ragmeter("label", "demo", "--n", "5", "--blank", "--rater", "ana").returncode == 0
     assert {row["rater"] for row in rows(tmp_path / "labels.csv")} == {"ana"}

@@ -15,12 +15,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from ragmeter import EvaluationManager, ExactMatchScorer, RunFolder, TokenF1Scorer, WebInterface, evaluate
+from ragmeter import EvaluationManager, ExactMatchScorer, Run, TokenF1Scorer, WebInterface, evaluate
 from ragmeter.effects.journal import Journal
 from ragmeter.errors import UsageError
 from tests.browser import missing, served
 from tests.command import PATIENCE
-from tests.conftest import Run
+from tests.conftest import Run as Command
 from tests.web.helpers import give_up_soon
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -57,7 +57,7 @@ def results(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_the_seeds_five_options_on_the_example_application(ragmeter: Run, tmp_path: Path, app: str) -> None:
+def test_the_seeds_five_options_on_the_example_application(ragmeter: Command, tmp_path: Path, app: str) -> None:
     rows = [
         ("Where is the night market?", "At Rope Street."),
         ("Where can I renew my passport?", "I couldn't find any events."),
@@ -97,7 +97,7 @@ class Fails(SameLength):
 """
 
 
-def test_a_scorer_of_the_user_s(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_a_scorer_of_the_user_s(ragmeter: Command, tmp_path: Path, site: str) -> None:
     (tmp_path / "mypkg_of_scorers").mkdir()
     (tmp_path / "mypkg_of_scorers" / "__init__.py").write_text(SCORERS)
     queries(tmp_path, ("x", "Answer to x: it is so."), ("y", "something else"))
@@ -109,11 +109,13 @@ def test_a_scorer_of_the_user_s(ragmeter: Run, tmp_path: Path, site: str) -> Non
     assert list(found[0]) == [*HEADER[:3], "exact_match", "same_length", "edit_distance", "average_score"]
     scores = [[row[name] for name in ("exact_match", "same_length", "average_score")] for row in found]
     assert scores == [["1.0", "1.0", "1.0"], ["0.0", "0.5", "0.25"]]  # a distance is no part of the average
-    rows = RunFolder.at(tmp_path / "runs" / "r").rows(["same_length"]).to_pylist()
+    rows = Run.at(tmp_path / "runs" / "r").rows(["same_length"]).to_pylist()
     assert [row["same_length"] for row in rows] == [1.0, 0.5]
 
 
-def test_a_scorer_that_fails_leaves_the_cell_and_the_average_empty(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_a_scorer_that_fails_leaves_the_cell_and_the_average_empty(
+    ragmeter: Command, tmp_path: Path, site: str
+) -> None:
     (tmp_path / "mypkg_that_fails.py").write_text(SCORERS)
     queries(tmp_path, ("x", "y"))
     box = ["--input-selector", "#query-input", "--submit-selector", "#submit-button"]
@@ -129,7 +131,7 @@ def test_a_scorer_that_fails_leaves_the_cell_and_the_average_empty(ragmeter: Run
     assert "unknown name in mypkg_that_fails 'Nothing'" in done.stderr
 
 
-def test_columns_of_other_names(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_columns_of_other_names(ragmeter: Command, tmp_path: Path, site: str) -> None:
     """And a limit, so that the second row is not asked."""
     (tmp_path / "queries.csv").write_text("frage,antwort\nx,Answer to x: it is so.\ny,z\n")
     columns = ["--column", "question=frage", "--column", "reference=antwort"]
@@ -142,21 +144,19 @@ def test_columns_of_other_names(ragmeter: Run, tmp_path: Path, site: str) -> Non
     assert results(tmp_path)[0]["exact_match"] == "1.0"
 
 
-def test_answers_and_sources_by_selectors(ragmeter: Run, tmp_path: Path, app: str) -> None:
+def test_answers_and_sources_by_selectors(ragmeter: Command, tmp_path: Path, app: str) -> None:
     queries(tmp_path, ("Where is the night market?", "At Rope Street."))
     more = ["--answer-selector", ".message.bot", "--sources-selector", ".sources li", "--run", "r"]
     done = ragmeter(*command(f"{app}/", *more))
     assert done.returncode == 0, done.stderr
     assert results(tmp_path)[0]["actual_response"] == "Night Market is at Rope Street."
-    kept = (
-        RunFolder.at(tmp_path / "runs" / "r").rows(["retrieved", "latency_ms", "time_to_first_token_ms"]).to_pylist()[0]
-    )
+    kept = Run.at(tmp_path / "runs" / "r").rows(["retrieved", "latency_ms", "time_to_first_token_ms"]).to_pylist()[0]
     assert kept["retrieved"] == ["Night Market", "Harbour Jazz Night"]
     assert 0 < kept["time_to_first_token_ms"] <= kept["latency_ms"]
 
 
 def test_unanswered_rows_have_empty_scores_and_evidence(
-    ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
+    ragmeter: Command, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give_up_soon(monkeypatch, "bad", PATIENCE / 100)
     queries(tmp_path, ("good", "x"), ("bad", "x"), ("good", "x"))
@@ -170,7 +170,7 @@ def test_unanswered_rows_have_empty_scores_and_evidence(
     assert "no luck with bad" in (tmp_path / "runs" / "r" / "evidence" / "2.txt").read_text()
 
 
-def test_one_question_is_tried_and_shown_in_a_picture(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_one_question_is_tried_and_shown_in_a_picture(ragmeter: Command, tmp_path: Path, site: str) -> None:
     done = ragmeter("web", "--url", f"{site}/plain", "--try", "Is it so?", "--timeout", str(PATIENCE))
     assert done.returncode == 0, done.stderr
     for line in (
@@ -182,7 +182,7 @@ def test_one_question_is_tried_and_shown_in_a_picture(ragmeter: Run, tmp_path: P
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_question_that_is_tried_and_fails(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_a_question_that_is_tried_and_fails(ragmeter: Command, tmp_path: Path, site: str) -> None:
     queries(tmp_path, ("Is it so?", "x"))
     done = ragmeter("web", "--url", f"{site}/red_box", "--input", "queries.csv", "--try", "--timeout", str(PATIENCE))
     assert done.returncode == 3
@@ -191,13 +191,13 @@ def test_a_question_that_is_tried_and_fails(ragmeter: Run, tmp_path: Path, site:
     assert (tmp_path / "web-try.png").exists()
 
 
-def test_what_is_needed_without_a_trial(ragmeter: Run, tmp_path: Path) -> None:
+def test_what_is_needed_without_a_trial(ragmeter: Command, tmp_path: Path) -> None:
     done = ragmeter("web", "--url", "http://127.0.0.1:1/")
     assert done.returncode == 2
     assert "the following arguments are required: --input, --output" in done.stderr
 
 
-def test_a_file_in_which_quotes_mean_nothing(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_a_file_in_which_quotes_mean_nothing(ragmeter: Command, tmp_path: Path, site: str) -> None:
     (tmp_path / "queries.csv").write_text('query,ground_truth\n"x,y\n')
     done = ragmeter(*command(f"{site}/plain"))
     assert "--no-quotes" in done.stderr
@@ -207,7 +207,7 @@ def test_a_file_in_which_quotes_mean_nothing(ragmeter: Run, tmp_path: Path, site
 
 
 def test_a_selector_that_matches_nothing(
-    ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
+    ragmeter: Command, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragmeter.targets.web.growth._QUIET", 1.0)
     queries(tmp_path, ("x", "y"))
@@ -228,7 +228,7 @@ def wait_for_questions(site: str, count: int) -> None:
     raise AssertionError("they were not asked")
 
 
-def test_interrupted_and_resumed(ragmeter: Run, tmp_path: Path, site: str) -> None:
+def test_interrupted_and_resumed(ragmeter: Command, tmp_path: Path, site: str) -> None:
     count = 26
     queries(tmp_path, *((f"interrupted {i}", "x") for i in range(count)))
     known = 0
@@ -266,7 +266,7 @@ def test_interrupted_and_resumed(ragmeter: Run, tmp_path: Path, site: str) -> No
     ],
 )
 def test_calls_that_make_no_sense(
-    ragmeter: Run, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
+    ragmeter: Command, tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch, more: list[str], message: str
 ) -> None:
     for screen in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(screen, raising=False)

@@ -341,30 +341,6 @@ def test_any_bit_may_flip(tmp_path: Path, flips: int) -> None:
     assert min(seen["error"], seen["warning"]) > flips / 40
 
 
-@pytest.mark.parametrize("damage", ["body = '{\"no json'", "cost = 'free'", "latency_ms = x'00'", "attempts = 1.5"])
-def test_a_journal_of_version_1(tmp_path: Path, damage: str) -> None:
-    path = tmp_path / "journal.sqlite"
-    with Journal(path) as journal:
-        keep(journal, "a", "b", "c")
-        journal.begin_round("run", "{}", None)
-        journal.begin_call("run", 0.5, limited=True)
-    database = sqlite3.connect(path)
-    for table in ("replies", "spending", "rounds"):
-        database.execute(f"ALTER TABLE {table} DROP COLUMN checksum")
-    database.execute(f"UPDATE replies SET {damage} WHERE key = 'b'")  # noqa: S608 - our own
-    database.execute("PRAGMA user_version = 1")
-    database.commit()
-    database.close()
-    with pytest.warns(RagmeterWarning, match="damaged replies: 1 of 3"):
-        journal = Journal(path)
-    with journal:
-        assert journal.get("a") == journal.get("c") == REPLY
-        assert journal.get("b") is None
-        assert journal.spent("run") == Spent(1, 0.5)
-        assert len(journal.rounds("run")) == 1
-    Journal(path).close()
-
-
 @pytest.mark.skipif(os.name == "nt", reason="modes of files are not Windows's")
 def test_only_its_owner_may_read_it(tmp_path: Path) -> None:
     path = tmp_path / "runs" / "journal.sqlite"

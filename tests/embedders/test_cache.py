@@ -137,27 +137,6 @@ def test_a_row_of_something_else_is_damaged(tmp_path: Path, harm: str, caplog: p
     assert "1 vector in the cache of embeddings is damaged" in caplog.text
 
 
-def test_a_file_of_the_version_before(tmp_path: Path) -> None:
-    """Its vectors have no checksum, and are used as long as they have the length that every vector has."""
-    keys = keys_of(IDENTITY, ["a", "b", "zero"])
-    rows = [np.array(vector, dtype="<f4").tobytes() for vector in ([0.6, 0.8], [0.6, 8e30], [0, 0])]
-    with sqlite3.connect(tmp_path / FILE) as database:
-        database.execute(
-            "CREATE TABLE vectors (key BLOB PRIMARY KEY, truncated INTEGER NOT NULL, vector BLOB NOT NULL)"
-        )
-        database.execute("CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
-        database.execute(f"PRAGMA application_id = {0x52414745}")
-        database.execute("PRAGMA user_version = 1")
-        database.executemany("INSERT INTO vectors VALUES (?, 0, ?)", zip(keys, rows, strict=True))
-    database.close()
-    cache = Cache(tmp_path)
-    assert set(cache.get(keys)) == {keys[0], keys[2]}
-    cache.put({keys[1]: (True, np.array([1, 0], dtype=np.float32))})
-    assert cache.get(keys)[keys[1]][1].tolist() == [1, 0]
-    cache.close()
-    assert cache.path == tmp_path / FILE
-
-
 def broken(folder: Path) -> None:
     (folder / FILE).write_bytes(b"this is no database at all, and it is longer than a header " * 20)
 

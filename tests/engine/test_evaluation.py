@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragmeter import RunFolder, evaluate
+from ragmeter import Run, evaluate
 from ragmeter.engine.executors import Threads
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import AllFailedError, InputError
@@ -67,7 +67,7 @@ def test_frames_in() -> None:
 
 def test_a_run_is_kept_and_read_back(tmp_path: Path) -> None:
     found = evaluate(ROWS, metrics="token_f1", run="mine", output_dir=tmp_path)
-    folder = RunFolder.at(tmp_path / "mine")
+    folder = Run.at(tmp_path / "mine")
     assert found.folder == folder
     assert folder.name == "mine"
     assert folder.summary() == found.summary
@@ -75,13 +75,13 @@ def test_a_run_is_kept_and_read_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(folder.scores("token_f1"), [1.0, 0.5, np.nan])
     assert found.rows.num_rows == 3
     with pytest.raises(InputError, match="not a run folder"):
-        RunFolder.at(tmp_path)
+        Run.at(tmp_path)
 
 
 def test_a_later_run_of_the_same_name_takes_its_place(tmp_path: Path) -> None:
     evaluate(ROWS, metrics="token_f1", run="mine", output_dir=tmp_path)
     evaluate(ROWS, metrics="exact_match", run="mine", output_dir=tmp_path)
-    assert list(RunFolder.at(tmp_path / "mine").summary()["metrics"]) == ["exact_match"]
+    assert list(Run.at(tmp_path / "mine").summary()["metrics"]) == ["exact_match"]
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
@@ -126,5 +126,5 @@ def test_a_run_without_any_score_does_not_replace_one_with_scores(tmp_path: Path
     nothing = [{"qid": "1", "answer": None, "reference": "a", "error": "timeout"}]
     with pytest.raises(AllFailedError, match=r"no row has a score, mostly .*; the run r stays as it was"):
         evaluate(nothing, metrics="exact_match", run="r", output_dir=tmp_path)
-    assert RunFolder(tmp_path / "r").summary()["metrics"]["exact_match"]["mean"] == 1.0
+    assert Run(tmp_path / "r").summary()["metrics"]["exact_match"]["mean"] == 1.0
     assert evaluate(nothing, metrics="exact_match", run="s", output_dir=tmp_path)["exact_match"].n_scored == 0

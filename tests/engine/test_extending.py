@@ -8,12 +8,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from ragmeter import BaseScorer, CRAGEvaluator, LLMJudge, RunFolder, evaluate
+from ragmeter import BaseScorer, CRAGEvaluator, LLMJudge, Run, evaluate
 from ragmeter.definition import METRICS
 from ragmeter.engine.evaluation import add_metrics
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from tests.compat.crag.helpers import turn
-from tests.conftest import Run, load_rows
+from tests.conftest import Run as Command
+from tests.conftest import load_rows
 
 ROWS = [
     {
@@ -47,7 +48,7 @@ def test_the_same_as_if_all_had_been_asked_for_at_once(tmp_path: Path) -> None:
     evaluate(rows, metrics="token_f1", run="steps", output_dir=tmp_path)
     add_metrics("steps", "rouge_l_score,exact_match", output_dir=tmp_path, language="en")
     whole = evaluate(rows, metrics="token_f1,rouge_l_score[language=en],exact_match", run="whole", output_dir=tmp_path)
-    steps = RunFolder.at(tmp_path / "steps")
+    steps = Run.at(tmp_path / "steps")
     assert whole.folder is not None
     assert steps.rows().equals(whole.folder.rows())
     assert steps.summary()["metrics"] == whole.folder.summary()["metrics"]
@@ -130,7 +131,7 @@ def test_lists_in_a_column_of_another_name(tmp_path: Path) -> None:
     table = pq.read_table(run.path / "rows.parquet")
     names = ["notes" if name == "contexts" else name for name in table.column_names]
     pq.write_table(table.rename_columns(names), run.path / "rows.parquet")
-    extended = add_metrics(RunFolder.at(run.path), "token_f1")
+    extended = add_metrics(Run.at(run.path), "token_f1")
     assert extended.rows["notes"].to_pylist() == [["x", "y"]]
 
 
@@ -157,13 +158,13 @@ def test_what_a_run_does_not_have(tmp_path: Path) -> None:
         "--no-formula-guard",
     ],
 )  # fmt: skip
-def test_options_of_a_run_that_is_there_are_its_own(ragmeter: Run, given: str) -> None:
+def test_options_of_a_run_that_is_there_are_its_own(ragmeter: Command, given: str) -> None:
     done = ragmeter("evaluate", "--run", "r", "--metrics", "exact_match", *given.split())
     assert done.returncode == 2
     assert f"{given.split()[0]} has no effect without --results: metrics are added" in done.stderr
 
 
-def test_the_command(ragmeter: Run, tmp_path: Path) -> None:
+def test_the_command(ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     ragmeter("evaluate", "--metrics", "token_f1", "--results", "rows.jsonl", "--run", "r")
     done = ragmeter("evaluate", "--metrics", "exact_match", "--run", "r")

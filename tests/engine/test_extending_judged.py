@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter import CRAGEvaluator, Evaluation, LLMJudge, RunFolder, add_metrics, ask, evaluate, metric
+from ragmeter import CRAGEvaluator, Evaluation, LLMJudge, Run, add_metrics, ask, evaluate, metric
 from ragmeter.engine.judging.columns import JUDGE_JOURNAL
 from ragmeter.engine.judging.rows import estimate_adding
 from ragmeter.errors import ColumnError, InputError, UsageError
@@ -286,7 +286,7 @@ def test_what_else_rests_on_the_column_is_computed_again(tmp_path: Path) -> None
     found = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
     assert (column(found, "llm_correct"), column(found, "llm_wrong")) == ([0.0, 1.0], [1.0, 0.0])
     assert list(found.metrics) == ["llm_correct", "llm_wrong", "token_f1"]
-    names = [entry["name"] for entry in RunFolder.at(tmp_path / "r").manifest()["metrics"]]
+    names = [entry["name"] for entry in Run.at(tmp_path / "r").manifest()["metrics"]]
     assert names == ["llm_correct", "llm_wrong", "token_f1"]
 
 

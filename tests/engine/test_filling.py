@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ragmeter import Judge, RunFolder, add_metrics, evaluate, metric
+from ragmeter import Judge, Run, add_metrics, evaluate, metric
 from ragmeter.engine.judging.columns import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.models.fake import fenced_texts
@@ -336,6 +336,6 @@ def test_what_a_judge_leaves_is_no_slice(tmp_path: Path) -> None:
     evaluate(table, metrics=names, judge=judge(fake()), output_dir=tmp_path, run="r")
     evaluate(table, metrics="llm_grade[scale=0-1]", judge=judge(fake("1"), reasons=True), output_dir=tmp_path, run="g")
     for name in "rg":
-        run = RunFolder.at(tmp_path / name)
+        run = Run.at(tmp_path / name)
         assert run.slices() == ["domain"]
         assert not [column for column in run.other_columns if column.endswith(".outcome")]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragmeter import Evaluation, FakeProvider, Judge, RunFolder, add_metrics, evaluate
+from ragmeter import Evaluation, FakeProvider, Judge, Run, add_metrics, evaluate
 from ragmeter.effects.caller import TryAgain
 from ragmeter.effects.pace import Retries
 from ragmeter.judges.probes import PROBES
@@ -34,7 +33,7 @@ def patient(provider: FakeProvider) -> Judge:
 
 
 def kept_lines(path: Path) -> list[str]:
-    run = RunFolder(path)
+    run = Run(path)
     return [
         line.partition("; latency")[0] for line, _ in judge_lines(run.summary(), run.manifest()) if "calls: " in line
     ]
@@ -74,17 +73,6 @@ def test_columns_that_are_filled_together(tmp_path: Path) -> None:
     assert [judge["usage"]["calls"] for judge in found.summary["judges"].values()] == [2, 2]
     assert [line.partition(";")[0] for line in lines(found)] == ["calls: 4 (0 recorded before, 4 made now)"]
     assert [line.partition(";")[0] for line in kept_lines(tmp_path / "r")] == ["calls: 4"]
-
-
-def test_a_run_of_an_earlier_version(tmp_path: Path) -> None:
-    evaluate(rows(*"abc"), metrics="llm_correct", judge=judge(fake()), run="r", output_dir=tmp_path)
-    path = tmp_path / "r" / "summary.json"
-    summary = json.loads(path.read_text())
-    del summary["judges"]["verdict"]["usage"], summary["judge_usage"]["calls_without_price"]
-    path.write_text(json.dumps(summary))
-    assert [line.partition(";")[0] for line in kept_lines(tmp_path / "r")] == ["calls: 3"]
-    found = add_metrics("r", "llm_grade", judge=judge(fake("3")), output_dir=tmp_path)
-    assert found.summary["judge_usage"]["calls"] == 6
 
 
 def test_replies_without_a_price_are_said(tmp_path: Path) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragmeter import RunFolder, evaluate
+from ragmeter import Run, evaluate
 from ragmeter.runs.layout import FILES
 from tests.command import call
 from tests.hostile.killing import killed_everywhere
@@ -44,7 +43,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def contents(folder: Path) -> dict[str, Any]:
     """A run's files, without what says when and how quickly it was made."""
-    run = RunFolder(folder)
+    run = Run(folder)
     table = run.rows()
     rows = repr({name: table[name].to_pylist() for name in table.column_names if name != "latency_ms"})
     summary = {key: value for key, value in run.summary().items() if key not in ("numbers", "reused_answers")}
@@ -101,18 +100,3 @@ def test_another_run_clears_up(corpus: Path, tmp_path: Path) -> None:
         rows = [{"qid": "1", "answer": "a", "reference": "a"}]
         evaluate(rows, metrics="token_f1", run="other", output_dir=place / "runs")
         assert not leftovers(place / "runs")
-
-
-@pytest.mark.parametrize("is_complete", [True, False])
-def test_what_an_earlier_version_left(is_complete: bool, corpus: Path, tmp_path: Path) -> None:
-    """It moved the older folder away and the newer one into its place, and was killed in between."""
-    shutil.copytree(corpus / "runs", tmp_path / "runs")
-    folder = tmp_path / "runs" / "a"
-    shutil.copytree(folder, folder.with_name(".a.123.abcd_123.tmp"))
-    if not is_complete:
-        (folder.with_name(".a.123.abcd_123.tmp") / "manifest.json").unlink()
-    folder.rename(folder.with_name(".a.123.abcd_123.old"))
-    done = call(["summary", "a"], tmp_path, {})
-    assert done.returncode == 0, done.stderr
-    assert contents(folder) == contents(corpus / "runs" / "a")
-    assert not leftovers(tmp_path / "runs")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ragmeter import RunFolder, evaluate
+from ragmeter import Run, evaluate
 from tests.cli.test_crag import evaluate as crag_evaluate
 from tests.cli.test_crag import many, start, write
 from tests.command import PATIENCE, call, wait_for
@@ -28,7 +28,7 @@ def test_metrics_that_are_added_at_once(writers: int, tmp_path: Path) -> None:
     ]
     errors = [process.communicate(timeout=4 * PATIENCE)[1] for process in processes]
     assert [process.returncode for process in processes] == [0] * writers, errors
-    run = RunFolder(tmp_path / "runs" / "r")
+    run = Run(tmp_path / "runs" / "r")
     assert sorted(run.metrics()) == sorted([*names, "token_f1"])
     assert {*names, "token_f1"} <= {*run.columns}
     assert {entry["name"] for entry in run.manifest()["metrics"]} == {*names, "token_f1"}

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.journal import Reply
 from ragmeter.errors import EndpointError, UsageError
-from ragmeter.models.port import ChatReply
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.judge_server import Action
 from tests.models.helpers import KEY, call, chat_reply, provider_for
@@ -71,13 +69,6 @@ def test_a_server_without_log_probabilities(lacks: set[str], status: int, sent: 
         reply = chat_reply(call(provider_for("openai", server), failures=0, **LOGPROBS))
     assert reply.content == "Yes"
     assert server.requests[-1].keys() & {"logprobs", "top_logprobs"} == sent
-
-
-def test_an_old_journal_has_no_log_probabilities() -> None:
-    body = json.dumps({"content": "x", "finish_reason": "content_filter", "refusal": None})
-    reply = ChatReply.from_reply(Reply(body))
-    assert reply.logprobs is None
-    assert reply.declined == "the content filter ended the reply"
 
 
 def test_azure(monkeypatch: pytest.MonkeyPatch) -> None:

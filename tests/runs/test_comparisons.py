@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import ragmeter as package
-from ragmeter import RunFolder, evaluate
+from ragmeter import Run, evaluate
 from ragmeter.errors import InputError, UsageError
 from ragmeter.runs.comparisons import comparison_file, kept_comparison
 from ragmeter.runs.finding import find_runs
-from tests.conftest import Run
+from tests.conftest import Run as Command
 from tests.show.report.helpers import keep, rows
 
 METRICS = "token_f1,exact_match"
@@ -75,22 +75,13 @@ def test_its_margins_are_those_of_the_report(two: Path) -> None:
     assert page["kept"].endswith("; test: randomisation, alpha: 0.05, margins: token_f1=0.9.")
 
 
-def test_one_of_an_earlier_version_has_no_margins(two: Path) -> None:
-    package.compare(["a", "b"], alpha=0.2, keep=True, output_dir=two)
-    path = two / "b" / "comparisons" / "a.json"
-    document = json.loads(path.read_text(encoding="utf-8"))
-    del document["settings"]["margin"]
-    path.write_text(json.dumps(document), encoding="utf-8")
-    assert shown(two, "a", "b")["alpha"] == 0.2
-
-
 def test_its_file_has_the_settings_and_the_figures(two: Path) -> None:
     made = package.compare(["a", "b"], alpha=0.2, keep=True, output_dir=two)
     document = json.loads((two / "b" / "comparisons" / "a.json").read_text(encoding="utf-8"))
     assert document["settings"]["alpha"] == 0.2
     assert [run["name"] for run in document["runs"]] == ["a", "b"]
     assert [run["created"] for run in document["runs"]] == [
-        RunFolder(two / name).manifest()["created"] for name in ("a", "b")
+        Run(two / name).manifest()["created"] for name in ("a", "b")
     ]
     assert document["comparison"] == json.loads(json.dumps(made.as_dict()))
 
@@ -145,16 +136,6 @@ def test_runs_of_similar_names_have_files_of_their_own(two: Path) -> None:
     assert kept_comparison(find_runs([elsewhere, "c"], two)).settings["alpha"] == 0.03  # type: ignore[union-attr]
 
 
-def test_a_file_of_an_earlier_version_is_found_unless_it_is_about_other_runs(two: Path) -> None:
-    for name in ("c", "a+b"):
-        keep(two, name, rows(24), METRICS)
-    package.compare(["a+b", "c"], test="t", keep=True, output_dir=two)
-    runs = find_runs(["a+b", "c"], two)
-    comparison_file(runs).rename(two / "c" / "comparisons" / "a+b.json")  # type: ignore[union-attr]
-    assert shown(two, "a+b", "c")["test"] == "t"
-    assert shown(two, "a", "b", "c")["kept"] == ""
-
-
 def test_names_that_are_too_long_for_a_file(tmp_path: Path) -> None:
     runs = find_runs([keep(tmp_path, f"{'x' * 150}{name}") for name in "abc"])
     package.compare(runs, keep=True)
@@ -178,7 +159,7 @@ def test_a_file_that_is_damaged_is_said(text: str, two: Path) -> None:
         shown(two, "a", "b")
 
 
-def test_on_the_command_line(two: Path, ragmeter: Run) -> None:
+def test_on_the_command_line(two: Path, ragmeter: Command) -> None:
     done = ragmeter("compare", "a", "b", "--test", "t", "--alpha", "0.01", "--keep")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith(f"kept: {Path('runs', 'b', 'comparisons', 'a.json')}\n")

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragmeter import RunFolder
+from ragmeter import Run
 from ragmeter.errors import InputError
 from tests.show.report.helpers import keep
 
 
 def read_all(path: Path) -> None:
-    run = RunFolder(path)
+    run = Run(path)
     run.manifest()
     run.rows()
     for name in run.measures:
@@ -114,4 +114,4 @@ def test_a_table(change: Callable[[Any], Any], message: str, tmp_path: Path) -> 
 def test_half_of_a_surrogate_pair_is_made_whole(tmp_path: Path) -> None:
     path = keep(tmp_path, "r")
     (path / "manifest.json").write_text('{"run": "\\ud800", "\\udc00": ["\\ud83d\\ude00"]}', encoding="utf-8")
-    assert RunFolder(path).manifest() == {"run": "\ufffd", "\ufffd": ["\U0001f600"]}
+    assert Run(path).manifest() == {"run": "\ufffd", "\ufffd": ["\U0001f600"]}

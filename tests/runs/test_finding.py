@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import ragmeter
-from ragmeter import Evaluation, RunFolder, evaluate
+from ragmeter import Evaluation, Run, evaluate
 from ragmeter.analysis.people.offline import recalibrate
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.power import plan_from_pilot
@@ -68,7 +68,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunLike]:
         "name": "kept",
         "path": Path("runs/kept"),
         "text of a path": "runs/kept",
-        "folder": RunFolder(Path("runs/kept")),
+        "folder": Run(Path("runs/kept")),
         "evaluation": kept,
         "evaluation that was not kept": fresh,
         "what ask() returned": asked,
@@ -120,7 +120,7 @@ def test_what_is_no_run_is_said(wrong: Any) -> None:
 def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
     kept = evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
     (tmp_path / "r").rename(tmp_path / "s")
-    for run in (kept, RunFolder(tmp_path / "r")):
+    for run in (kept, Run(tmp_path / "r")):
         with pytest.raises(UnknownNameError, match=r"unknown run 'r'(.|\n)*there are s"):
             find_run(run)
 
@@ -134,7 +134,7 @@ def test_results_of_a_run_that_was_replaced_are_gone(tmp_path: Path) -> None:
         _ = before.rows
     assert after.rows.num_rows == 59
     assert ragmeter.add_metrics(after, "exact_match")["exact_match"].n_scored == 59
-    assert after.run_folder() == RunFolder(tmp_path / "r")  # with more metrics it is still the same run
+    assert after.run_folder() == Run(tmp_path / "r")  # with more metrics it is still the same run
 
 
 def test_metrics_are_added_to_a_run_that_was_not_kept() -> None:

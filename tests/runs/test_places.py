@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from ragmeter import RunFolder, add_metrics, evaluate
+from ragmeter import Run, add_metrics, evaluate
 from ragmeter.runs.places import ADDING, hold
 from tests.command import PATIENCE
 
 ROWS = [{"qid": "1", "answer": "a", "reference": "a"}]
 
 
-def run(folder: Path, metric: str = "token_f1") -> RunFolder:
+def run(folder: Path, metric: str = "token_f1") -> Run:
     evaluate(ROWS, metrics=metric, run="r", output_dir=folder)
-    return RunFolder(folder / "r")
+    return Run(folder / "r")
 
 
 def test_a_link_to_a_run_stays_one(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_a_link_to_a_run_stays_one(tmp_path: Path) -> None:
     add_metrics("r", "exact_match", output_dir=tmp_path / "runs")
     run(tmp_path / "runs", "token_recall")
     assert (tmp_path / "runs" / "r").is_symlink()
-    assert list(RunFolder(tmp_path / "real" / "r").metrics()) == ["token_recall"]
+    assert list(Run(tmp_path / "real" / "r").metrics()) == ["token_recall"]
 
 
 def test_a_folder_that_is_a_file_system_of_its_own(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_reader_waits_for_files_that_are_moved_right_now(tmp_path: Path) -> No
 
     def read() -> None:
         reading.set()
-        summaries.append(RunFolder(path).summary())
+        summaries.append(Run(path).summary())
 
     thread = threading.Thread(target=read)
     with hold(path, "asks questions", asks=True):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import ragmeter
-from ragmeter import CRAGEvaluator, RunFolder
+from ragmeter import CRAGEvaluator, Run
 from ragmeter.effects.journal import Journal
 from ragmeter.errors import UsageError
 from tests.compat.crag.helpers import turn
-from tests.conftest import Run
+from tests.conftest import Run as Command
 from tests.judge_rows import ROWS, fake, judge
 
 
@@ -36,7 +36,7 @@ def test_conversations(conversations: Path, tmp_path: Path) -> None:
         ragmeter.evaluate(ROWS, metrics="token_f1", run="talk", output_dir=tmp_path)
     assert {file.name: file.read_bytes() for file in conversations.iterdir()} == before
     ragmeter.evaluate(ROWS, metrics="token_f1", run="talk", output_dir=tmp_path, replace=True)
-    assert list(RunFolder(conversations).metrics()) == ["token_f1"]
+    assert list(Run(conversations).metrics()) == ["token_f1"]
     assert {file.name for file in conversations.iterdir()} == {
         "journal.sqlite", "manifest.json", "rows.parquet", "summary.json",
     }  # fmt: skip
@@ -60,7 +60,7 @@ def test_columns_that_were_added_to_conversations(conversations: Path, tmp_path:
         made.save_results(*results, conversations)
     assert {file.name: file.read_bytes() for file in conversations.iterdir()} == before
     made.save_results(*results, conversations, replace=True)
-    assert "llm_correct" not in RunFolder(conversations).metrics()
+    assert "llm_correct" not in Run(conversations).metrics()
 
 
 def test_columns_that_a_judge_has_filled(tmp_path: Path) -> None:
@@ -69,9 +69,9 @@ def test_columns_that_a_judge_has_filled(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has a judge's replies in it \(verdict\)\n.*replace=True"):
         ragmeter.evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
     ragmeter.add_metrics("r", "token_f1", output_dir=tmp_path)  # which replaces nothing
-    assert "llm_correct" in RunFolder(tmp_path / "r").metrics()
+    assert "llm_correct" in Run(tmp_path / "r").metrics()
     ragmeter.evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path, replace=True)
-    assert "llm_correct" not in RunFolder(tmp_path / "r").metrics()
+    assert "llm_correct" not in Run(tmp_path / "r").metrics()
 
 
 def test_a_live_system_that_was_judged(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_another_judge_or_other_rows_replace_no_verdicts(
     settings = {"repeats": 2, **changed.pop("judge", {})}
     with pytest.raises(UsageError, match=r"has a judge's replies in it \(verdict\)"):
         ragmeter.evaluate(rows, judge=judge(provider, **settings), output_dir=tmp_path, **(JUDGED | changed))
-    assert RunFolder(tmp_path / "r").manifest() == first.manifest
+    assert Run(tmp_path / "r").manifest() == first.manifest
 
 
 @pytest.mark.parametrize(
@@ -151,17 +151,17 @@ def test_without_its_journal_nothing_is_judged_again(tmp_path: Path) -> None:
 def test_what_nobody_was_paid_for_is_replaced(tmp_path: Path) -> None:
     for metric in ("token_f1", "exact_match"):
         ragmeter.evaluate(ROWS, metrics=metric, run="r", output_dir=tmp_path)
-    assert list(RunFolder(tmp_path / "r").metrics()) == ["exact_match"]
+    assert list(Run(tmp_path / "r").metrics()) == ["exact_match"]
 
 
 def test_a_damaged_run_is_replaced(tmp_path: Path) -> None:
     ragmeter.evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
     (tmp_path / "r" / "manifest.json").write_text("{")
     ragmeter.evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
-    assert RunFolder(tmp_path / "r").manifest()["run"] == "r"
+    assert Run(tmp_path / "r").manifest()["run"] == "r"
 
 
-def test_the_command(conversations: Path, ragmeter: Run, tmp_path: Path) -> None:
+def test_the_command(conversations: Path, ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("qid,answer,reference\n1,a,a\n")
     command = ["evaluate", "--results", "rows.csv", "--metrics", "token_f1", "--output-dir", ".", "--run", "talk"]
     done = ragmeter(*command)

@@ -12,11 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import ragmeter
-from ragmeter import RunFolder, evaluate
+from ragmeter import Run, evaluate
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.engine.evaluation import add_metrics
 from ragmeter.errors import InputError
-from ragmeter.runs.run import Run
 from tests.make_runs import make_run
 from tests.runs.watching import Opened
 from tests.show.report.helpers import keep, rows
@@ -85,7 +84,7 @@ def test_results_that_were_not_kept_touch_no_file(tmp_path: Path, monkeypatch: p
 
 
 def test_a_run_that_is_replaced_is_read_anew(two: Path) -> None:
-    run = RunFolder(two / "a")
+    run = Run(two / "a")
     assert run.n_rows == len(run.scores("token_f1")) == 8
     assert "token_recall" not in run.measures
     add_metrics("a", "token_recall", output_dir=two)
@@ -96,7 +95,7 @@ def test_a_run_that_is_replaced_is_read_anew(two: Path) -> None:
 
 
 def test_what_it_gives_away_may_be_changed(two: Path) -> None:
-    run = RunFolder(two / "a")
+    run = Run(two / "a")
     run.scores("token_f1")[:] = 9
     run.summary()["metrics"].clear()
     run.manifest().clear()
@@ -107,7 +106,7 @@ def test_what_it_gives_away_may_be_changed(two: Path) -> None:
 
 
 def test_columns_are_those_of_the_file(two: Path) -> None:
-    run = RunFolder(two / "a")
+    run = Run(two / "a")
     table = pq.read_table(two / "a" / "rows.parquet")
     assert run.rows(["domain", "qid", "domain", "nothing"]).column_names == ["domain", "qid"]
     assert run.rows(["nothing"]).num_rows == 8
@@ -128,19 +127,19 @@ def test_rows_are_found_by_their_places(tmp_path: Path, read_before: bool) -> No
 
 
 def test_it_travels_and_is_the_same_by_its_path(two: Path) -> None:
-    run = RunFolder(two / "a")
+    run = Run(two / "a")
     run.rows()
     pickled = pickle.loads(pickle.dumps(run))  # noqa: S301 - it is our own
     for other in (pickled, copy.deepcopy(run), Run(str(two / "a"))):
         assert other == run
         assert hash(other) == hash(run)
         assert other.rows(["qid"]).equals(run.rows(["qid"]))
-    assert run != RunFolder(two / "b")
+    assert run != Run(two / "b")
     assert repr(run) == f"Run({str(two / 'a')!r})"
 
 
 def test_one_that_was_let_go_is_opened_again(two: Path) -> None:
-    run = RunFolder(two / "a")
+    run = Run(two / "a")
     with Opened(two / "a") as opened:
         run.rows()
         run.close()
@@ -149,7 +148,7 @@ def test_one_that_was_let_go_is_opened_again(two: Path) -> None:
 
 
 def test_what_can_not_be_read_is_said(two: Path) -> None:
-    run = RunFolder(two / "a")
+    run = Run(two / "a")
     assert run.n_rows == 8
     (two / "a" / "rows.parquet").unlink()
     with pytest.raises(InputError, match=r"rows\.parquet: can't be read: No such file or directory"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragmeter import RunFolder, add_metrics, evaluate
+from ragmeter import Run, add_metrics, evaluate
 from ragmeter.errors import OutputError
 from ragmeter.runs.writer import NewRun, RowsWriter, Scored
 from ragmeter.table import SCORED, Batch, Measure
@@ -33,7 +32,7 @@ def test_processes_that_write_the_same_run_at_once(tmp_path: Path) -> None:
     path = tmp_path / "r"
     racers = [subprocess.Popen([sys.executable, "-c", RACE, str(path)]) for _ in range(3)]
     assert [racer.wait(timeout=PATIENCE) for racer in racers] == [0, 0, 0]
-    assert RunFolder.at(path).manifest()["n"] == RunFolder.at(path).summary()["n"] == 39
+    assert Run.at(path).manifest()["n"] == Run.at(path).summary()["n"] == 39
     assert [each.name for each in tmp_path.iterdir()] == ["r"]
 
 
@@ -54,26 +53,10 @@ def test_a_full_disk(tmp_path: Path) -> None:
 def test_a_folder_that_looks_like_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     evaluate(ROWS, metrics="token_f1", run="r", output_dir="s3:x")
-    assert RunFolder(Path("s3:x/r")).summary()["n_rows"] == 1
+    assert Run(Path("s3:x/r")).summary()["n_rows"] == 1
 
 
-def test_intervals_of_an_earlier_version_are_clipped_when_they_are_read(tmp_path: Path) -> None:
-    rows = [{"qid": str(n), "answer": "a" * n, "reference": "a aa"} for n in range(3)]
-    evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
-    place = tmp_path / "r" / "summary.json"
-    summary = json.loads(place.read_text(encoding="utf-8"))
-    summary["metrics"]["token_f1"]["interval"] = [-2.43, 3.93]
-    place.write_text(json.dumps(summary), encoding="utf-8")
-    assert RunFolder.at(tmp_path / "r").metrics()["token_f1"]["interval"] == (0.0, 1.0)
-    summary["metrics"]["token_f1"] |= {
-        "mean": 40.0,
-        "interval": [30.0, 50.0],
-    }  # of a scorer whose range nobody has said
-    place.write_text(json.dumps(summary), encoding="utf-8")
-    assert RunFolder.at(tmp_path / "r").metrics()["token_f1"]["interval"] == [30.0, 50.0]
-
-
-def write_inside(path: Path, n: int, scores: list[float]) -> RunFolder:
+def write_inside(path: Path, n: int, scores: list[float]) -> Run:
     with NewRun(path, inside=True) as new:
         with RowsWriter(new.folder / "rows.parquet", [Measure("score")]) as writer:
             batch = Batch({"qid": [str(place) for place in range(len(scores))]})

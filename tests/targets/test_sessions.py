@@ -10,7 +10,7 @@ import pytest
 from ragmeter.effects.caller import Failure, GiveUp
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.journal import Reply
-from ragmeter.targets.asking import Answers, ask, key_of_answer
+from ragmeter.targets.asking import Answers, ask
 from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
@@ -43,8 +43,7 @@ def messages_made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_the_work_for_a_turn_does_not_grow_with_the_session(messages_made: list[int]) -> None:
     ask(PythonTarget.of(echo), session(400), LIMITS, None, lambda count: None)
-    assert max(messages_made) <= 101
-    assert len(messages_made) <= 51
+    assert not messages_made
 
 
 def test_a_request_without_history_does_not_make_one(messages_made: list[int]) -> None:
@@ -102,9 +101,3 @@ def test_another_turn_long_ago_is_another_history(tmp_path: Path) -> None:
     assert len(target.asked) == 80
     ask_journalled(tmp_path / "j.sqlite", target, [Question("q0", "another beginning", "s", 0), *session(80)[1:]])
     assert len(target.asked) == 160
-
-
-def test_the_keys_of_short_sessions_stay_the_same() -> None:
-    """An earlier version may have begun the run."""
-    question = Question("q2", "and?", "s", 2, (("a", "b"), ("c", "d")), "x")
-    assert key_of_answer(question, "digest") == ("q2", "s", question.messages(), "x")

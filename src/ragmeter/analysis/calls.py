@@ -219,8 +219,6 @@ def calls_or_problem(run: Run, place: int, row: Mapping[str, Any]) -> tuple[list
 
 def _why_missing(run: Run, row: Mapping[str, Any]) -> str:
     entries = [question.entry for question in _asked_of_judges(run, row)]
-    if not all(isinstance(entry.get("calls"), str) for entry in entries):
-        return "this run was judged by an earlier version, which did not record under what a judge's replies are filed"
     if not all(_journals(run, entry) for entry in entries):
         return (
             f"the journal with the judge's replies is not here: it was {JUDGE_JOURNAL} beside the run, or another file"

@@ -6,7 +6,6 @@ names the file.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import warnings
@@ -18,7 +17,7 @@ from ragmeter.errors import BusyError, InputError, OutputError, RagmeterWarning
 from ragmeter.hints import by_caller, option
 
 _APPLICATION = 0x5241474D  # "RAGM": marks our files
-_VERSION = 2  # 1 had no checksums
+_VERSION = 2
 _TABLES = {
     "replies": """(
         key TEXT PRIMARY KEY,
@@ -71,7 +70,7 @@ CHECKSUMS = {table: _checksum_of(table) for table in _TABLES}
 def _is_sound(table: str) -> str:
     """Whether a row of this table is what was written, in SQL: its checksum, and the type of every value.
 
-    The checksum alone doesn't see a text in place of a number in a file whose checksums were added later.
+    The checksum alone doesn't see a text in place of a number in a file whose checksums were computed anew.
     """
     conditions = [f"checksum IS {CHECKSUMS[table]}"]
     for line in _TABLES[table].splitlines()[1:-1]:
@@ -119,7 +118,7 @@ def open_journal(path: Path | None) -> tuple[sqlite3.Connection, set[str]]:
 
 
 def _prepare(database: sqlite3.Connection, where: str, *, is_new: bool) -> None:
-    """Lock the file, check that it is a journal of ours, and bring it to this version."""
+    """Lock the file, check that it is a journal of ours and of this version, and make the tables of a new one."""
     database.create_function("checksum", -1, checksum, deterministic=True)
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
     database.execute("BEGIN EXCLUSIVE")
@@ -128,12 +127,10 @@ def _prepare(database: sqlite3.Connection, where: str, *, is_new: bool) -> None:
     version = database.execute("PRAGMA user_version").fetchone()[0]
     if tables and application != _APPLICATION:
         raise InputError("this is not a ragmeter journal", file=where, hint="choose another place for it")
-    if tables and version not in (1, _VERSION):
+    if tables and version != _VERSION:
         raise InputError(f"the journal has version {version}, and this ragmeter knows {_VERSION}", file=where)
     if not tables and not is_new:
         warnings.warn(f"the journal {where} is empty: everything is asked for", RagmeterWarning, stacklevel=2)
-    if tables and version == 1:
-        _add_checksums(database, tables & set(_TABLES))
     for table in set(_TABLES) - tables:
         database.execute(f"CREATE TABLE {table} {_TABLES[table]}")
     if version != _VERSION:
@@ -142,23 +139,6 @@ def _prepare(database: sqlite3.Connection, where: str, *, is_new: bool) -> None:
     database.execute("COMMIT")
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
-
-
-def _add_checksums(database: sqlite3.Connection, tables: set[str]) -> None:
-    """Bring a journal of version 1 to version 2. A reply that is no JSON any more gets none: it is damaged."""
-    database.create_function("is_json", 1, _is_json, deterministic=True)
-    for table in tables:
-        sound = "is_json(CAST(body AS BLOB))" if table == "replies" else "1"
-        database.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT -1")
-        database.execute(f"UPDATE {table} SET checksum = {CHECKSUMS[table]} WHERE {sound}")  # noqa: S608 - our own
-
-
-def _is_json(body: bytes) -> bool:
-    try:
-        json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _check(database: sqlite3.Connection, where: str) -> set[str]:

@@ -94,13 +94,12 @@ class Usage:
 
 
 def total_usage(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The sum of several usages. One of an earlier version does not say how many calls have no price."""
+    """The sum of several usages."""
     total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
     costs: list[float] = []
     for usage in usages:
-        without_price = {"calls_without_price": usage["calls"]} if usage["cost_usd"] is None else {}
         for name in _COUNTS:
-            total[name] += {**usage, **without_price}.get(name, 0)
+            total[name] += usage[name]
         costs.append(usage["cost_usd"] or 0.0)
     is_known = not total["calls"] or total["calls_without_price"] < total["calls"]
     return {**total, "cost_usd": math.fsum(costs) if is_known else None}

@@ -23,16 +23,16 @@ from ragmeter.embedders.port import Identity, Vectors
 from ragmeter.errors import BusyError
 
 _APPLICATION = 0x52414745  # "RAGE": marks our files
-_VERSION = 2  # 1 had no checksums
+_VERSION = 2
 _TABLES = (
-    "CREATE TABLE vectors (key BLOB PRIMARY KEY, truncated INTEGER NOT NULL, vector BLOB NOT NULL, checksum INTEGER)",
+    "CREATE TABLE vectors (key BLOB PRIMARY KEY, truncated INTEGER NOT NULL, vector BLOB NOT NULL, "
+    "checksum INTEGER NOT NULL)",
     "CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
 _FILE = "embeddings.sqlite"
 _PRIVATE = ""  # for SQLite: a temporary file that is deleted with the connection
 _AT_ONCE = 500  # keys in one query
 _PATIENCE = 60.0  # seconds to wait for another process's lock
-_ROUNDING = 1e-3  # how far from 1 the length of a vector may be
 
 _log = logging.getLogger("ragmeter")
 Result = TypeVar("Result")
@@ -184,16 +184,12 @@ def _checksum(key: bytes, truncated: int, vector: bytes) -> int:
 
 
 def _read(key: Any, truncated: Any, vector: Any, checksum: Any) -> Vectors | None:
-    """The vector of a row of the file; None if it is damaged. Rows of version 1 have no checksum, but length 1 or 0."""
+    """The vector of a row of the file; None if it is damaged."""
     if not (isinstance(key, bytes) and isinstance(truncated, int) and isinstance(vector, bytes)):
         return None
-    if not vector or len(vector) % 4 or checksum not in (None, _checksum(key, truncated, vector)):
+    if not vector or len(vector) % 4 or checksum != _checksum(key, truncated, vector):
         return None
     values = np.frombuffer(vector, dtype="<f4")
-    if checksum is None:
-        with np.errstate(all="ignore"):  # of a damaged one
-            length = float(np.linalg.norm(values))
-        return values if length == 0 or abs(length - 1) < _ROUNDING else None
     return values if np.isfinite(values).all() else None
 
 
@@ -217,27 +213,15 @@ def _prepare(database: sqlite3.Connection) -> None:
                     database.execute(table)
                 database.execute(f"PRAGMA application_id = {_APPLICATION}")
                 database.execute(f"PRAGMA user_version = {_VERSION}")
-    elif _marks(database) == (_APPLICATION, 1):
-        with database:
-            database.execute("BEGIN IMMEDIATE")
-            if _marks(database) == (_APPLICATION, 1):  # no other process was quicker
-                database.execute("ALTER TABLE vectors ADD COLUMN checksum INTEGER")
-                database.execute(f"PRAGMA user_version = {_VERSION}")
-    application, version = _marks(database)
+    application, version = (
+        database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
     if application != _APPLICATION:
         raise sqlite3.DatabaseError("this is not a ragmeter cache")
     if version != _VERSION:
         raise sqlite3.DatabaseError(f"it has version {version}, and this ragmeter knows {_VERSION}")
     database.execute("PRAGMA journal_mode = WAL")  # readers don't wait for a writer
     database.execute("PRAGMA synchronous = NORMAL")
-
-
-def _marks(database: sqlite3.Connection) -> tuple[int, int]:
-    """What says whose file this is, and of which version."""
-    application, version = (
-        database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
-    )
-    return application, version
 
 
 def _parts(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

@@ -45,7 +45,7 @@ from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
 from ragmeter.runs.numbering import hold_name
-from ragmeter.runs.part_summaries import PartSummaries
+from ragmeter.runs.part_summaries import summarise_parts
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.run import Run
@@ -269,10 +269,9 @@ def _keep_parts(
 ) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     metrics = plan.job.metrics
-    summaries = PartSummaries(plan.job.folder / PARTS, counted.files())
-    how, scores, numbers = summaries.compute(metrics, counted.not_scored, confidence)
-    cautions = {**counted.cautions(), **summaries.document_ids(metrics, scores)}
-    results = results_of(how, scores, numbers, counted.left_out(), summaries.abstained, cautions)
+    parts = summarise_parts(plan.job.folder / PARTS, counted.files(), metrics, counted.not_scored, confidence)
+    cautions = {**counted.cautions(), **parts.document_ids}
+    results = results_of(parts.confidence, parts.metrics, parts.numbers, counted.left_out(), parts.abstained, cautions)
     check_scores(path, results)
     more = {**data.described(), "statistics": results["statistics"]}
     documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}

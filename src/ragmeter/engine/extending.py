@@ -92,9 +92,9 @@ def extend(
         computed = {name: metric.as_dict() for name, metric in summaries.items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         abstained = writer.abstentions()
-        judges = _with_judges(_judges_with_usage(summary), filled.summary.pop("judges", {}))
+        judges = _with_judges(summary.get("judges") or {}, filled.summary.pop("judges", {}))
         if columns:
-            filled.summary["judge_usage"] = total_usage(judge["usage"] for judge in judges.values() if "usage" in judge)
+            filled.summary["judge_usage"] = total_usage(judge["usage"] for judge in judges.values())
         run.close()  # some systems move no folder with an open file in it
         was_in_parts = manifest.pop("parts", None)
         extended = new.finish(
@@ -155,19 +155,9 @@ def _with_judges(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
     """
     judges = {**before, **now}
     for name in before.keys() & now.keys():
-        earlier, later = before[name].get("usage"), now[name]["usage"]
-        if earlier and earlier["calls"] > later["calls"]:
+        earlier, later = before[name]["usage"], now[name]["usage"]
+        if earlier["calls"] > later["calls"]:
             judges[name] = {**now[name], "usage": total_usage([earlier, later])}
-    return judges
-
-
-def _judges_with_usage(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said of each column that a judge has filled. An earlier version said the usage of all together."""
-    judges = dict(summary.get("judges") or {})
-    usage = summary.get("judge_usage")
-    if usage and judges and not any("usage" in judge for judge in judges.values()):
-        first = next(iter(judges))
-        judges[first] = {**judges[first], "usage": usage}
     return judges
 
 

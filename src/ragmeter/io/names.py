@@ -20,7 +20,7 @@ NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
 _LONGEST = 230
 _FIELD = re.compile(r"\{([^{}]*)\}")
 #: A temporary folder of a run's files: the run's name, the process, a random part.
-_LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.(tmp|old)", re.DOTALL)
+_LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.tmp", re.DOTALL)
 
 
 def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
@@ -98,13 +98,8 @@ def _number(template: str, output_dir: Location, latest: bool) -> int:
     """The highest number of a run that matches, 0 if there is none."""
     pattern = re.compile(r"(\d+)".join(map(re.escape, template.split("{n}", 1))).replace(re.escape("{n}"), r"\1"))
     ending = ".journal.sqlite"
-    names = [_name(folder) for folder in folders_in(output_dir)]
+    names = folders_in(output_dir)
     if latest and isinstance(output_dir, Path):  # an interrupted run has only its journal
         names += [journal.name.removesuffix(ending) for journal in output_dir.glob(f"*{ending}")]
     matches = [pattern.fullmatch(name) for name in names]
     return max((int(match[1]) for match in matches if match), default=0)
-
-
-def _name(folder: str) -> str:
-    """A run's name by that of its folder, also of one that a killed process has moved aside to replace it."""
-    return (run_of_leftover(folder) if folder.endswith(".old") else None) or folder

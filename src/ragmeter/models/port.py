@@ -34,9 +34,9 @@ class ChatReply:
 
     @classmethod
     def from_reply(cls, reply: Reply) -> Self:
-        """A reply that the journal has. Older entries have no log-probabilities."""
+        """A reply that the journal has."""
         body = json.loads(reply.body)
-        return cls(body["content"], body["finish_reason"], body["refusal"], body.get("logprobs"))
+        return cls(body["content"], body["finish_reason"], body["refusal"], body["logprobs"])
 
     def as_reply(self, prompt_tokens: Any, completion_tokens: Any, price: Price | None) -> Reply:
         """The reply as the journal keeps it. A count of tokens that is no number counts as unknown."""

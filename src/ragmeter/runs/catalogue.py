@@ -12,7 +12,7 @@ from typing import Any
 from ragmeter.errors import RagmeterError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.documents import read_document
-from ragmeter.runs.layout import FILES_IN, MANIFEST, SUMMARY, Stamp, clip_intervals, stamps_of
+from ragmeter.runs.layout import FILES_IN, MANIFEST, SUMMARY, Stamp, stamps_of
 from ragmeter.runs.places import hold, is_journal, settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
@@ -56,7 +56,6 @@ class RunEntry:
             return cls(path.name, path, error=str(error))
         data = _data_set(manifest)
         metrics = summary["metrics"]
-        clip_intervals(metrics)
         return cls(
             path.name,
             path,

@@ -44,10 +44,7 @@ def comparison_file(runs: Sequence[Run]) -> Location:
     """
     others = [_relative(run, runs[-1]) for run in runs[:-1]]
     is_plain = all(place == run.name and "+" not in place for place, run in zip(others, runs, strict=False))
-    return _file(runs, "" if is_plain else f"-{_hash(dumps(others))}")
-
-
-def _file(runs: Sequence[Run], ending: str = "") -> Location:
+    ending = "" if is_plain else f"-{_hash(dumps(others))}"
     name = "+".join(run.name for run in runs[:-1])
     if len(name.encode()) > _LONGEST_NAME:
         name = name.encode()[:100].decode(errors="ignore") + _hash(name)
@@ -96,19 +93,13 @@ def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
     if any(isinstance(run, TemporaryRun) for run in runs):
         return None
     path = comparison_file(runs)
-    if path.exists():
-        comparison = _read(path, runs)
-    else:  # earlier versions wrote names alone, so that the file may be about other runs
-        path = _file(runs)
-        comparison = _read(path, runs) if path.exists() else None
-        comparison = comparison if comparison is not None and comparison.current else None
-    return comparison
+    return _read(path, runs) if path.exists() else None
 
 
 def _read(path: Location, runs: Sequence[Run]) -> KeptComparison | None:
     """The comparison in a file; None if it is one of runs with other names."""
     document = read_comparison(path)
-    identities, settings = document["runs"], {name: document["settings"].get(name) for name in _SETTINGS}
+    identities, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
     if [stored["name"] for stored in identities] != [run.name for run in runs]:
         return None
     current = all(_identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True))

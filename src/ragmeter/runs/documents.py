@@ -86,8 +86,10 @@ _METRIC = both(
             "n_total": count,
             "n_scored": count,
             "n_not_scored": mapped(count),
+            "level": share,
+            "n_clusters": maybe(count),
+            "binary": flag,
         },
-        {"level": share, "n_clusters": maybe(count), "binary": flag},
     ),
     _counts,
 )
@@ -106,10 +108,14 @@ _CASCADE = record(
 )
 _JUDGED = {"judged_by": mapped(count), "flip_rate": _NUMBER, "n_judged_repeatedly": count}
 _USAGE = record(
-    {"calls": count, "prompt_tokens": count, "completion_tokens": count, "cost_usd": _NUMBER},
-    {"calls_without_token_counts": count, "calls_without_price": count, "charged_usd": _NUMBER},
+    {
+        **dict.fromkeys(("calls", "prompt_tokens", "completion_tokens"), count),
+        **dict.fromkeys(("calls_without_token_counts", "calls_without_price"), count),
+        "cost_usd": _NUMBER,
+    },
+    {"charged_usd": _NUMBER},
 )
-_JUDGE = record({**_JUDGED, "causes": mapped(count), "warnings": listed(text)}, {"cascade": _CASCADE, "usage": _USAGE})
+_JUDGE = record({**_JUDGED, "causes": mapped(count), "warnings": listed(text), "usage": _USAGE}, {"cascade": _CASCADE})
 _PERCENTILES = record({"n": count, "mean": number, "p50": number, "p95": number, "p99": number, "max": number})
 _SUMMARY = record(
     {"metrics": mapped(_METRIC), "n_rows": count},
@@ -185,8 +191,8 @@ _COMPARISON = record(
                 "seed": count,
                 "draws": _draws,
                 "movers": count,
-            },
-            {"margin": maybe(mapped(number))},  # earlier versions had none
+                "margin": maybe(mapped(number)),
+            }
         ),
         "comparison": record({"pairs": listed(record({"metrics": mapping}))}),
     }

@@ -44,7 +44,7 @@ def find_run(run: RunLike, output_dir: str | Location = RUNS) -> Run:
     if not isinstance(run, str | os.PathLike | StorePath):
         raise UsageError(
             f"{type(run).__name__} is not a run",
-            hint="a run is what evaluate() or ask() returned, a RunFolder, the path of a run's folder, or its name in "
+            hint="a run is what evaluate() or ask() returned, a Run, the path of a run's folder, or its name in "
             f"{output_dir}/",
         )
     given, folder = location(run), location(output_dir)

@@ -30,7 +30,6 @@ Differing = dict[str, tuple[Any, Any]]
 
 def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The settings that a filled column depends on and that are others now."""
-    before = {"wordings": 1, **before}  # older runs don't say it
     return [key for key, value in now.items() if key not in _ASIDE and before.get(key) != value]
 
 

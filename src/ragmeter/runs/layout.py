@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -14,7 +13,6 @@ from ragmeter.errors import InputError, OutputError, RagmeterError, UnknownNameE
 from ragmeter.hints import option
 from ragmeter.io.locations import Location, folders_in
 from ragmeter.io.write import remedy
-from ragmeter.stats.intervals import within
 
 MANIFEST, ROWS, SUMMARY = "manifest.json", "rows.parquet", "summary.json"
 #: The folder of the rows of a run that was written in parts.
@@ -77,15 +75,6 @@ def writing(path: Location) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or error
         hint = remedy(error, f"choose another folder with {option('output_dir')}")
         raise OutputError(f"can't write {path}: {reason}", hint=hint) from error
-
-
-def clip_intervals(metrics: Any) -> None:
-    """Clip intervals that an earlier version wrote beyond their metric's range."""
-    for summary in metrics.values() if isinstance(metrics, dict) else ():
-        with suppress(TypeError, ValueError, KeyError, IndexError):  # a missing field is reported where it is needed
-            clipped = within(summary["interval"], summary["range"])
-            if clipped is not None and clipped[0] <= summary["mean"] <= clipped[1]:
-                summary["interval"] = clipped
 
 
 def unknown_run(name: str, folder: Location) -> UnknownNameError:

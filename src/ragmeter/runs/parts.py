@@ -11,6 +11,9 @@ from ragmeter.io.locations import Location
 from ragmeter.runs.layout import unreadable
 from ragmeter.runs.rows import CachedColumns, RowsFile, RowsInMemory
 
+#: So many files are open at once: of more, the one that was opened first is closed, unless somebody still reads it.
+_MOST_OPEN = 128
+
 
 class RowsParts(CachedColumns):
     """A table in the files of a folder, each given with its number of rows. All have the columns of the first."""
@@ -24,11 +27,15 @@ class RowsParts(CachedColumns):
         self.n_rows = sum(rows for _, rows in parts)
 
     def _part(self, name: str, rows: int) -> RowsFile:
-        if name not in self._opened:
-            part = self._opened[name] = RowsFile(self._folder / name)
+        part = self._opened.get(name)
+        if part is None:
+            part = RowsFile(self._folder / name)
             if part.n_rows != rows:
                 raise unreadable(self._folder / name, f"it has {part.n_rows:,} rows, and the manifest says {rows:,}")
-        return self._opened[name]
+            self._opened[name] = part
+            for first in list(self._opened)[:-_MOST_OPEN]:
+                self._opened.pop(first, None)
+        return part
 
     def _all(self) -> Iterator[RowsFile]:
         return (self._part(name, rows) for name, rows in self._parts)

@@ -136,17 +136,12 @@ def is_journal(file: Path) -> bool:
 
 
 def _is_unsettled(path: Path) -> bool:
-    if os.path.isdir(path):  # noqa: PTH112 - of thousands of runs
-        return any(os.path.isdir(os.path.join(path, name)) for name in (ADDING, REPLACING))  # noqa: PTH112, PTH118
-    path = _real(path)
-    return not path.exists() and any(older.suffix == ".old" for older in _leftovers(path.parent, path.name))
+    return any(os.path.isdir(os.path.join(path, name)) for name in (ADDING, REPLACING))  # noqa: PTH112, PTH118
 
 
 def _clear(path: Path) -> None:
     """Finish what was complete, and remove what was not. Only the holder of the lock may do so."""
     with writing(path):
-        if not path.exists():
-            _undo_swap(path)
         if path.is_dir():
             _move_in(path)
             for folder in (path, path / COMPARISONS):
@@ -155,15 +150,6 @@ def _clear(path: Path) -> None:
                         _remove(file)
         for folder in (*_leftovers(path.parent, path.name), *_leftovers(path, path.name)):
             _remove(folder)
-
-
-def _undo_swap(path: Path) -> None:
-    """Bring back a run whose replacement an earlier version did not end: it moved whole folders, in two renames."""
-    for older in _leftovers(path.parent, path.name):
-        if older.suffix == ".old":
-            newer = older.with_suffix(".tmp")
-            (newer if (newer / MANIFEST).is_file() else older).rename(path)
-            return
 
 
 def _clear_others(parent: Path) -> None:

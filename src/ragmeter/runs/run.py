@@ -25,7 +25,6 @@ from ragmeter.runs.layout import (
     ROWS,
     SUMMARY,
     Stamp,
-    clip_intervals,
     stamps_of,
     unknown_run,
     unreadable,
@@ -181,9 +180,7 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """The results, as a new dict."""
-        content = self._copy(SUMMARY)
-        clip_intervals(content.get("metrics"))
-        return content
+        return self._copy(SUMMARY)
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The results of each metric."""
@@ -325,14 +322,10 @@ class Run:
     def clusters(self, confidence: Confidence) -> tuple[str | None, Codes | None]:
         """The column that clusters the rows, and each row's cluster number; None and None for independent rows.
 
-        "auto" is the run's own column. Only an old run does not know it, and gets what `evaluate()` would choose.
+        "auto" is the run's own column.
         """
         cluster = self.confidence.cluster if confidence.cluster == AUTO else confidence.cluster
         return self._cached(("clusters", cluster), lambda: clusters_of(cluster, self.texts, self.column))
-
-
-#: Its earlier name.
-RunFolder = Run
 
 
 def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = "") -> str:
@@ -358,7 +351,7 @@ def bounds_of(summary: Mapping[str, Any]) -> tuple[float, float]:
 
 def is_binary(summary: Mapping[str, Any] | None) -> bool:
     """Whether a metric's scores are 0 and 1."""
-    return summary is not None and bool(summary.get("binary", summary["interval_method"] == "wilson"))
+    return summary is not None and bool(summary["binary"])
 
 
 def slice_label(values: Sequence[str | None]) -> str:

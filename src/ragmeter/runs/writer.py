@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,14 +26,15 @@ from ragmeter.metrics.sentences import count_long
 from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
 from ragmeter.runs.places import hold, put, temporary_folder
-from ragmeter.runs.rows import RowsFile, clusters_of
+from ragmeter.runs.rows import CachedColumns, RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS, Run
-from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
 from ragmeter.table import (
     ABSTAINED,
     LIST_COLUMNS,
     NUMBER_COLUMNS,
+    QID,
     SCORED,
     Batch,
     Column,
@@ -148,9 +149,7 @@ class RowsWriter:
     def numbers(self) -> dict[str, dict[str, float]]:
         """Count, mean and percentiles of the table's own numbers, such as latency."""
         with closing(RowsFile(self._path)) as rows:
-            present = [name for name in NUMBER_COLUMNS if name in rows.schema.names]
-            columns = {name: rows.read([name])[name].drop_null().to_numpy() for name in present}
-        return {name: percentiles(values) for name, values in columns.items() if len(values)}
+            return numbers_of(rows)
 
     def cautions(self) -> dict[str, int]:
         """The number of references longer than those that the offline judge has learnt from, for the summary."""
@@ -177,23 +176,7 @@ class RowsWriter:
         They are computed from the file, so memory holds one column at a time.
         """
         with closing(RowsFile(self._path)) as rows:
-            texts = [field.name for field in rows.schema if field.type in TEXTS]
-            cluster, codes = clusters_of(
-                confidence.cluster, texts, lambda name: rows.read([name])[name].combine_chunks()
-            )
-            summaries = {
-                metric.name: summarise(
-                    rows.read([metric.name])[metric.name].to_numpy(),
-                    self.not_scored[metric.name],
-                    binary=metric.binary,
-                    direction=metric.direction,
-                    bounds=metric.bounds,
-                    confidence=confidence,
-                    codes=codes,
-                )
-                for metric in self._metrics
-            }
-        return replace(confidence, cluster=cluster), summaries
+            return summaries_of(rows, self._metrics, self.not_scored.__getitem__, confidence)
 
 
 def table_writer(file: Any, schema: pa.Schema, metrics: Sequence[str]) -> pq.ParquetWriter:
@@ -207,6 +190,46 @@ def table_writer(file: Any, schema: pa.Schema, metrics: Sequence[str]) -> pq.Par
         use_dictionary=[outcome_column(name) for name in metrics],
         write_statistics=list(metrics),  # nobody needs a text's minimum
     )
+
+
+def summaries_of(
+    rows: CachedColumns,
+    metrics: Sequence[Metric | Measure],
+    not_scored: Callable[[str], Mapping[str, int]],
+    confidence: Confidence,
+    *,
+    qids_differ: bool = False,
+) -> tuple[Confidence, dict[str, MetricSummary]]:
+    """The interval settings with the cluster column that was used, and each metric's summary.
+
+    One column is read at a time. Where all qids are known to differ, they can't be the clusters, and are not read.
+    """
+    texts = [field.name for field in rows.schema if field.type in TEXTS]
+    if qids_differ and confidence.cluster == AUTO:
+        texts = [name for name in texts if name != QID]
+    cluster, codes = clusters_of(confidence.cluster, texts, lambda name: rows.read([name])[name].combine_chunks())
+    summaries = {
+        metric.name: summarise(
+            rows.read([metric.name])[metric.name].to_numpy(),
+            not_scored(metric.name),
+            binary=metric.binary,
+            direction=metric.direction,
+            bounds=metric.bounds,
+            confidence=confidence,
+            codes=codes,
+        )
+        for metric in metrics
+    }
+    return replace(confidence, cluster=cluster), summaries
+
+
+def numbers_of(rows: CachedColumns) -> dict[str, dict[str, float]]:
+    """Count, mean and percentiles of a table's own numbers, such as latency; one column is read at a time."""
+    numbers = {}
+    for name in NUMBER_COLUMNS:
+        if name in rows.schema.names and len(values := rows.read([name])[name].drop_null().to_numpy()):
+            numbers[name] = percentiles(values)
+    return numbers
 
 
 def abstentions_of(rows: RowsFile) -> dict[str, int]:

@@ -35,7 +35,9 @@ def n_at_ends(values: Scores, limits: Ends) -> int:
 
 def n_near(values: Scores, median: float, limits: Ends) -> int:
     """The number of values in the heap around the median."""
-    return int(np.count_nonzero(np.abs(values - median) <= _NEAR * (limits[1] - limits[0])))
+    distances = values - median
+    np.abs(distances, out=distances)  # a column may be long: no third array of its length
+    return int(np.count_nonzero(distances <= _NEAR * (limits[1] - limits[0])))
 
 
 def size_of(values: Scores, limits: Ends) -> float:

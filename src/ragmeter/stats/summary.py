@@ -62,7 +62,7 @@ def summarise(
     `codes` has the cluster of each row. The interval is clipped to `bounds`, the metric's range.
     """
     is_scored = ~np.isnan(scores)
-    values = scores[is_scored]
+    values = scores if is_scored.all() else scores[is_scored]  # a column may be long: no copy of it without need
     scored_codes = None if codes is None else codes[is_scored]
     n = len(values)
     limits = limits_of(bounds, values)

@@ -33,10 +33,6 @@ from ragmeter.targets.port import Answer, Question, Target
 
 #: How the cause of turns begins that were not asked.
 _EARLIER = "an earlier turn of the "
-#: Up to so many earlier turns are part of a key as they are, so that runs that an earlier version began are continued.
-_SPELLED_OUT = 50
-
-
 #: After so many answers, a path that none of them had is taken for misspelt: further answers would be paid for in vain.
 _WRONG_PATH_AFTER = 10
 #: So many columns a target may add to the run.
@@ -201,14 +197,9 @@ def own_columns(replies: Iterable[Answer | Failure], present: Collection[str]) -
 
 
 def key_of_answer(question: Question, history: str | None = None) -> tuple[Any, ...]:
-    """The key of what an answer depends on. A digest stands for a long history: the time of n turns grows with n."""
-    earlier: list[Any]
-    if len(question.history) <= _SPELLED_OUT:
-        earlier = question.messages()
-    else:
-        earlier = [_digest(question.history) if history is None else history, question.text]
-    times = (question.repeat,) if question.repeat > 1 else ()
-    return question.qid, question.session_id, earlier, question.conversation_id, *times
+    """The key of what an answer depends on. A digest stands for the history: the time of n turns grows with n."""
+    digest = _digest(question.history) if history is None else history
+    return question.qid, question.session_id, digest, question.text, question.conversation_id, question.repeat
 
 
 def _digest(history: Iterable[tuple[str, str]]) -> str:

@@ -28,8 +28,8 @@ class Question:
     turn: int = 0
     history: tuple[tuple[str, str], ...] = ()
     conversation_id: str | None = None
-    #: The how-maniest time it is asked. No part of the repr, by which an earlier version knows an interrupted run.
-    repeat: int = field(default=1, repr=False)
+    #: The how-maniest time it is asked.
+    repeat: int = 1
 
     def messages(self) -> list[dict[str, str]]:
         """The session so far and the question, as chat models want them."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter import evaluate
-from ragmeter.runs.run import RunFolder
+from ragmeter.runs.run import Run
 
 
 def questions(count: int = 200, seed: int = 0) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def questions(count: int = 200, seed: int = 0) -> list[dict[str, Any]]:
     return rows
 
 
-def make_run(folder: Path, count: int = 200, name: str = "demo", metrics: str = "exact_match,token_f1") -> RunFolder:
+def make_run(folder: Path, count: int = 200, name: str = "demo", metrics: str = "exact_match,token_f1") -> Run:
     """The run of these questions."""
     found = evaluate(questions(count), metrics=metrics, run=name, output_dir=folder / "runs")
     assert found.folder is not None

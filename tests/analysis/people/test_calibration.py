@@ -14,11 +14,11 @@ from ragmeter import Calibration, calibrate, choose_sample, evaluate
 from ragmeter.analysis.people.label_matching import match
 from ragmeter.analysis.people.labels import Label, answer_hash
 from ragmeter.errors import InputError, UnknownNameError, UsageError
-from ragmeter.runs.run import RunFolder
+from ragmeter.runs.run import Run
 from tests.analysis.people.helpers import make_run, truth
 
 
-def labelled(run: RunFolder, n: int, **more: Any) -> list[dict[str, Any]]:
+def labelled(run: Run, n: int, **more: Any) -> list[dict[str, Any]]:
     """Labels of a sample, by the truth."""
     said = truth()
     return [

@@ -14,8 +14,8 @@ from ragmeter.analysis.people.claims import Claims, claims_of_run
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.cli.label_session import Session
 from ragmeter.errors import InputError, UsageError
-from ragmeter.runs.run import RunFolder
-from tests.conftest import Run
+from ragmeter.runs.run import Run
+from tests.conftest import Run as Command
 
 YES, NO = "supported", "not mentioned"
 
@@ -42,14 +42,14 @@ def answers(count: int, seed: int = 0) -> list[dict[str, Any]]:
     return rows
 
 
-def make_run(folder: Path, count: int = 150, metrics: str = "faithfulness") -> RunFolder:
+def make_run(folder: Path, count: int = 150, metrics: str = "faithfulness") -> Run:
     rows = [{key: value for key, value in row.items() if key != "truth"} for row in answers(count)]
     run = evaluate(rows, metrics=metrics, run="demo", output_dir=folder / "runs").folder
     assert run is not None
     return run
 
 
-def labelled(run: RunFolder, n: int, **settings: Any) -> list[dict[str, Any]]:
+def labelled(run: Run, n: int, **settings: Any) -> list[dict[str, Any]]:
     truth = {row["qid"]: row["truth"] for row in answers(run.n_rows)}
     return [
         {"qid": row.qid, "claim": row.claim, "label": truth[row.qid][(row.claim or 0) - 1], "metric": "faithfulness",
@@ -107,7 +107,7 @@ def test_all_claims_labelled_is_what_people_say(tmp_path: Path) -> None:
     assert result.corrected.value == pytest.approx(of_people)
 
 
-def test_the_command_from_a_file_to_the_result(ragmeter: Run, tmp_path: Path) -> None:
+def test_the_command_from_a_file_to_the_result(ragmeter: Command, tmp_path: Path) -> None:
     make_run(tmp_path)
     done = ragmeter("label", "demo", "--claims", "--n", "80")
     assert done.returncode == 0, done.stderr

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragmeter import RunFolder, evaluate, get_metric
+from ragmeter import Run, evaluate, get_metric
 from ragmeter.analysis.people.offline import Recalibration, recalibrate
 from ragmeter.errors import InputError, OutputError
-from tests.conftest import DATA, Run
+from tests.conftest import DATA
+from tests.conftest import Run as Command
 
 
 def rows() -> list[dict[str, Any]]:
@@ -23,7 +24,7 @@ def rows() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("runs")
     kept = [{name: row[name] for name in ("qid", "question", "reference", "answer")} for row in rows()]
     found = evaluate(kept, metrics="exact_match", run="chat", output_dir=folder)
@@ -39,7 +40,7 @@ def labels(n: int, *, strict: bool = False) -> list[dict[str, Any]]:
     ]
 
 
-def test_people_who_judge_otherwise_are_learnt_from(run: RunFolder, tmp_path: Path) -> None:
+def test_people_who_judge_otherwise_are_learnt_from(run: Run, tmp_path: Path) -> None:
     found = recalibrate(run, labels(200, strict=True))
     assert found.helps
     assert found.gain.log_loss_after < found.gain.log_loss_before
@@ -52,7 +53,7 @@ def test_people_who_judge_otherwise_are_learnt_from(run: RunFolder, tmp_path: Pa
     assert bent(*given)[0] < plain(*given)[0]
 
 
-def test_labels_count_for_as_many_rows_as_they_stand_for(run: RunFolder) -> None:
+def test_labels_count_for_as_many_rows_as_they_stand_for(run: Run) -> None:
     plain = recalibrate(run, labels(200, strict=True))
     weighted = [{**row, "weight": 1 + 4 * row["label"]} for row in labels(200, strict=True)]
     assert recalibrate(run, weighted).curve(np.array([0.9]))[0] > plain.curve(np.array([0.9]))[0] + 0.1
@@ -77,7 +78,7 @@ def test_answers_of_a_conversation_are_never_on_both_sides(tmp_path: Path) -> No
     assert english.gain.log_loss_before != found.gain.log_loss_before
 
 
-def test_what_would_make_it_worse_is_refused(run: RunFolder, tmp_path: Path) -> None:
+def test_what_would_make_it_worse_is_refused(run: Run, tmp_path: Path) -> None:
     """Verdicts by the judge's own chances, with luck: there is nothing to learn, and what is learnt is luck."""
     random = np.random.default_rng(0)
     held = rows()[:60]
@@ -98,14 +99,14 @@ def test_what_would_make_it_worse_is_refused(run: RunFolder, tmp_path: Path) -> 
     assert not (tmp_path / "worse.json").exists()
 
 
-def test_too_few_or_all_alike(run: RunFolder) -> None:
+def test_too_few_or_all_alike(run: Run) -> None:
     with pytest.raises(InputError, match=r"49 labels .* too few"):
         recalibrate(run, labels(49))
     with pytest.raises(InputError, match="all labels are the same"):
         recalibrate(run, [{"qid": str(number), "label": 1} for number in range(60)])
 
 
-def test_on_the_command_line(run: RunFolder, ragmeter: Run, tmp_path: Path) -> None:
+def test_on_the_command_line(run: Run, ragmeter: Command, tmp_path: Path) -> None:
     said = labels(200, strict=True)
     text = "qid,label\n" + "".join(f"{row['qid']},{row['label']}\n" for row in said)
     (tmp_path / "labels.csv").write_text(text, encoding="utf-8")

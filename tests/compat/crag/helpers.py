@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
+
+from ragmeter import CRAGEvaluator, Run
+from tests.judge_rows import fake, judge
 
 
 def conversation(
@@ -55,3 +59,16 @@ class EchoAgent:
 
     def answer(self, query: str) -> str:
         return f"about {query}"
+
+
+def keep_talk(folder: Path) -> Run:
+    """A judged run of three conversations with three turns each: five are right, one declines."""
+    answers = [
+        ["wrong", "it is gold", "it is gold"],
+        ["it is gold", "wrong", "it is gold"],
+        ["it is gold", "I don't know", "wrong"],
+    ]
+    turns = [turn(f"s{s}", t, "gold", answer) for s, row in enumerate(answers) for t, answer in enumerate(row)]
+    made = CRAGEvaluator(judge=judge(fake()), journal=folder / "journal.sqlite")
+    made.save_results(*made.evaluate_agent_responses(turns), folder)
+    return Run(folder)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter import CRAGEvaluator, FakeProvider, LLMJudge, RunFolder
+from ragmeter import CRAGEvaluator, FakeProvider, LLMJudge, Run
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.judges.verdict import is_exact_match
@@ -200,7 +200,7 @@ def test_no_ego_turns_is_no_error(tmp_path: Path) -> None:
 def test_the_results_are_a_run_folder(tmp_path: Path) -> None:
     made = CRAGEvaluator(journal=None)
     made.save_results(*made.evaluate_agent_responses([turn("a", 0, "red", "red"), turn("b", 0, None, "red")]), tmp_path)
-    run = RunFolder.at(tmp_path)
+    run = Run.at(tmp_path)
     assert run.rows().column_names[:3] == ["qid", "session_id", "interaction_id"]
     assert run.rows(["question", "answer", "reference"]).num_rows == 2
     assert run.scores("is_correct").tolist()[0] == 1.0

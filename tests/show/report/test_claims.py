@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragmeter
-from ragmeter.runs.run import RunFolder
+from ragmeter.runs.run import Run
 from ragmeter.show.report import claims as on_page
 from ragmeter.show.report.page_texts import Texts
 from ragmeter.show.report.rows import columns
@@ -32,7 +32,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def test_claims_are_columns_of_the_page(tmp_path: Path) -> None:
-    run = RunFolder(keep(tmp_path, data=ROWS, metrics=METRICS))
+    run = Run(keep(tmp_path, data=ROWS, metrics=METRICS))
     texts = Texts()
     page = columns(run, [0, 1], texts)
     words = texts.cut()[0]
@@ -52,7 +52,7 @@ def test_claims_are_columns_of_the_page(tmp_path: Path) -> None:
 
 def test_few_claims_are_searched_for_unsupported_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_page, "MOST_CLAIMS", 0)
-    run = RunFolder(keep(tmp_path, data=ROWS, metrics=METRICS))
+    run = Run(keep(tmp_path, data=ROWS, metrics=METRICS))
     assert [claim[4] for claim in on_page.claims(run, [0], Texts())[0][0][3]] == [[], []]
 
 

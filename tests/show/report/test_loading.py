@@ -17,7 +17,7 @@ from tests.show.report.helpers import keep, rows
 def test_a_run_is_a_folder_a_name_or_an_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = keep(tmp_path)
     kept = ragmeter.evaluate(rows(), metrics="token_f1", run="kept", output_dir=tmp_path)
-    for given in (path, str(path), "small", ragmeter.RunFolder(path)):
+    for given in (path, str(path), "small", ragmeter.Run(path)):
         assert [run.name for run in load_runs(given, tmp_path)] == ["small"]
     assert [run.name for run in load_runs([kept, "small"], tmp_path)] == ["kept", "small"]
     fresh = ragmeter.evaluate(rows(), metrics="token_f1")

@@ -1,4 +1,4 @@
-"""A judge in words: of a run with a judge, and of conversations that an earlier version has judged."""
+"""A judge in words: of a run, and of conversations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import ragmeter
 from ragmeter import Run
 from ragmeter.show.sentences.judging import CAUSE, PLAIN, WARNING, judge_causes, judge_lines, judge_model
-from tests.conftest import DATA
+from tests.compat.crag.helpers import keep_talk
 from tests.conftest import Run as Command
 from tests.show.report.helpers import keep, keep_judged, rows
 
@@ -38,12 +38,12 @@ def test_of_several_columns_those_that_only_the_model_filled_are_not_listed(tmp_
     assert not any("verdicts by" in line for line in said)
 
 
-def test_conversations_of_an_earlier_version() -> None:
-    run = Run(DATA / "old_runs" / "talk")
+def test_conversations(tmp_path: Path) -> None:
+    run = keep_talk(tmp_path / "talk")
     decided, spent = lines_of(run)
     assert decided == ("verdicts by: llm 8, miss 1", PLAIN)
     assert spent[0].startswith("calls: 8; tokens: ")
-    assert judge_model(run.manifest()) == "m"
+    assert judge_model(run.manifest()) == "fake"
 
 
 def test_a_run_without_a_judge(tmp_path: Path) -> None:

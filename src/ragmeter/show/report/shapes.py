@@ -19,7 +19,7 @@ MOST_METRICS = 12
 
 def is_rate(summary: Mapping[str, Any]) -> bool:
     """Whether its scores are 0 or 1, so that its mean is a share of the rows."""
-    return bool(summary.get("binary", summary["interval_method"] == "wilson"))
+    return bool(summary["binary"])
 
 
 def domain(run: Run, metric: str) -> tuple[float, float]:

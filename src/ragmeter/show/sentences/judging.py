@@ -74,10 +74,8 @@ def _usages(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str
     for name, judge in judges.items():
         model = str(((manifest.get("asked") or {}).get(name) or {}).get("model", ""))
         columns.setdefault(model, []).append(name)
-        usages.setdefault(model, []).extend([judge["usage"]] if "usage" in judge else [])
-    if judges and summary.get("judge_usage") and not any("usage" in judge for judge in judges.values()):
-        return {"": summary["judge_usage"]}  # an earlier version said it for all columns together
-    return {f"{model} ({', '.join(columns[model])})": total_usage(of) for model, of in usages.items() if of}
+        usages.setdefault(model, []).append(judge["usage"])
+    return {f"{model} ({', '.join(columns[model])})": total_usage(of) for model, of in usages.items()}
 
 
 def _spent_lines(
@@ -250,7 +248,7 @@ def spent(usage: Mapping[str, Any], calls: str = "") -> str:
         f"tokens: {usage['prompt_tokens']:,} in, {usage['completion_tokens']:,} out",
     ]
     if usage["cost_usd"] is not None:
-        unknown = usage.get("calls_without_price", 0)
+        unknown = usage["calls_without_price"]
         more = f", and {unknown:,} calls whose price is not known" if unknown else ""
         parts.append(f"cost: {money(usage['cost_usd'])}{more}")
     return "; ".join(parts)

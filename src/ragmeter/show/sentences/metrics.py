@@ -53,7 +53,7 @@ def _base(name: str) -> str:
 
 def level(summary: Mapping[str, Any]) -> str:
     """The level of its interval, `95%`."""
-    return numbers.percent(summary.get("level", 0.95))
+    return numbers.percent(summary["level"])
 
 
 def differing_level(summary: Mapping[str, Any], usual: str = "95%") -> str:
@@ -120,7 +120,7 @@ def without_width(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
         for name, summary in metrics.items()
         if summary["interval"] is not None
         and summary["interval"][1] - summary["interval"][0] <= _NO_WIDTH
-        and is_few(summary["n_scored"], summary.get("n_clusters"))
+        and is_few(summary["n_scored"], summary["n_clusters"])
     ]
     why = "the scores are all the same, but few: an interval of no width does not make the mean certain"
     return [f"{', '.join(names)}: {why}"] if names else []

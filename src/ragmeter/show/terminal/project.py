@@ -27,7 +27,7 @@ def show_project(
     """All means, the runs of each metric below one another; then the comparison. Of many pairs, their sentences."""
     out = console()
     metrics = dict.fromkeys(name for summary in summaries.values() for name in summary)
-    levels = {figures.get("level", 0.95) for summary in summaries.values() for figures in summary.values()}
+    levels = {figures["level"] for summary in summaries.values() for figures in summary.values()}
     table = Figures.of("metric", "system", "mean", f"{percent(min(levels, default=0.95))} interval", "n", names=2)
     for name in metrics:
         for run, summary in summaries.items():

@@ -46,7 +46,7 @@ def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
 
 def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Figures:
     """Each metric's mean with its interval, its median, and its number of scored rows."""
-    level = next((summary.get("level", 0.95) for summary in metrics.values()), 0.95)
+    level = next((summary["level"] for summary in metrics.values()), 0.95)
     table = Figures.of("metric", "mean", f"{percent(level)} interval", "median", "n", optional=["median"])
     for name, summary in metrics.items():
         style = "" if summary["n_scored"] == summary["n_total"] else "bold red"

@@ -115,10 +115,7 @@ class WebTarget(Target):
 
     def signature(self) -> dict[str, Any]:
         """The page and how it is used; no credentials."""
-        page = {**vars(self.page), "url": public(self.page.url)}
-        if not self.page.same_origin_only:  # earlier versions did not have it: their runs can be resumed
-            del page["same_origin_only"]
-        return {"kind": "web", **page}
+        return {"kind": "web", **vars(self.page), "url": public(self.page.url)}
 
     def limit(self, workers: int) -> None:
         """The number of pages that answer at the same time. On the same page, a question waits for the one before."""
