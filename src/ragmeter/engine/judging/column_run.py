@@ -288,7 +288,7 @@ class ColumnFiller:
         return {"rows": sum(lengths), **estimate}
 
     def as_before(self, before: Mapping[str, Any], changed: Collection[str]) -> str:
-        """How to go on with a run that had more repeats, or differs in its wordings alone, as of an earlier version."""
+        """How to go on with a run that had more repeats, or differs in its wordings alone."""
         if changed == ["repeats"]:
             return f"ask as it was asked, with {option('repeats', before['repeats'], of='judge')}, or "
         number, other = before.get("wordings", 1), as_rephrased(self.column.asked)
