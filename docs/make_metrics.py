@@ -38,8 +38,8 @@ terminal.
 - **Case.** Folding is Unicode's own, the same for all languages. It makes İ an i, but a Turkish I in capitals becomes i
   and not ı: KIRMIZI and kırmızı differ. Full-width forms (Ｈｅｌｌｏ) differ from plain ones.
 - **Accents** count for words (`token_f1` and the others), and not for `exact_match`.
-- **Intervals** are 95%: Wilson's for scores that are all 0 or 1, Student's t for the others, which needs two rows, with a
-  pseudo-row at each end of the range where many scores are equal. All are clipped to the range, wherever they are shown
+- **Intervals** are 95%: Wilson's for scores that are all 0 or 1, Student's t for the others, which needs two rows, with
+  a pseudo-row at each end of the range where many scores are equal. All are clipped to the range, wherever they stand
   ([statistics.md](statistics.md#intervals)).
 - **Documents.** A chunk stands for its document: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for
   `<urn:uuid:X>` and `X`. Another form is given by `--doc-id-pattern`, a regular expression whose first group is the

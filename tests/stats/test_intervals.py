@@ -22,6 +22,7 @@ from ragmeter.stats.intervals import (
     wilson_interval,
 )
 from ragmeter.stats.summary import summarise
+from ragmeter.table import Scores
 
 RANDOM = np.random.default_rng(8)
 
@@ -220,7 +221,8 @@ def test_a_gate_on_rates_of_a_half_passes_seldom_at_its_margin(n: int, margin: f
 
 def test_wilson_s_interval_takes_what_is_a_rate() -> None:
     """It refused ten zeros of a metric that had not said that it gives 0 and 1: `needs scores of 0 and 1`."""
-    for values in (np.zeros(10), np.ones(10), np.arange(10) % 2.0):
+    rates: list[Scores] = [np.zeros(10), np.ones(10), np.arange(10) % 2.0]
+    for values in rates:
         asked = summarise(values, {}, confidence=Confidence("wilson"))
         assert (asked.interval, asked.interval_method) == (summarise(values, {}).interval, "wilson")
         difference, _ = difference_interval(values, values, Confidence("wilson"), limits=(-1.0, 1.0))
