@@ -221,7 +221,7 @@ def test_a_gate_on_rates_of_a_half_passes_seldom_at_its_margin(n: int, margin: f
 
 def test_wilson_s_interval_takes_what_is_a_rate() -> None:
     """It refused ten zeros of a metric that had not said that it gives 0 and 1: `needs scores of 0 and 1`."""
-    rates: list[Scores] = [np.zeros(10), np.ones(10), np.arange(10) % 2.0]
+    rates: list[Scores] = [np.zeros(10), np.ones(10), np.repeat([0.0, 1.0], 5)]
     for values in rates:
         asked = summarise(values, {}, confidence=Confidence("wilson"))
         assert (asked.interval, asked.interval_method) == (summarise(values, {}).interval, "wilson")
