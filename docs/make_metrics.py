@@ -38,8 +38,9 @@ terminal.
 - **Case.** Folding is Unicode's own, the same for all languages. It makes İ an i, but a Turkish I in capitals becomes i
   and not ı: KIRMIZI and kırmızı differ. Full-width forms (Ｈｅｌｌｏ) differ from plain ones.
 - **Accents** count for words (`token_f1` and the others), and not for `exact_match`.
-- **Intervals** are 95%: Wilson's for metrics that are 0 or 1, Student's t for the others, which
-  needs two rows. Student's may reach past the ends of the range; the terminal shows it cut, the summary whole.
+- **Intervals** are 95%: Wilson's for scores that are all 0 or 1, Student's t for the others, which needs two rows, with
+  a pseudo-row at each end of the range where many scores are equal. All are clipped to the range, wherever they stand
+  ([statistics.md](statistics.md#intervals)).
 - **Documents.** A chunk stands for its document: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for
   `<urn:uuid:X>` and `X`. Another form is given by `--doc-id-pattern`, a regular expression whose first group is the
   document's id. A document counts once, at the first rank of its chunks. In TREC's runs and qrels an id is compared as

@@ -411,6 +411,29 @@ def test_nothing_scored_in_both(tmp_path: Path) -> None:
     assert check.reason == "token_f1: no question has a score in both main and new"
 
 
+def test_rates_that_did_not_move_rule_out_no_loss(tmp_path: Path) -> None:
+    """100 rows of which half are right passed a margin of 0.02: how many may move does not depend on the rate."""
+    for n in (100, 200):
+        for run in ("main", "new"):
+            make_run(tmp_path / f"{run}{n}", {"right": np.arange(n) % 2})
+    few, enough = (
+        gate(f"new{n}", no_worse_than=f"main{n}:right:0.02", output_dir=tmp_path).checks[0] for n in (100, 200)
+    )
+    assert not few.passed
+    assert "no row moved: up to 3/100 of the questions may" in few.reason
+    assert enough.passed
+
+
+def test_rows_that_moved_alike_say_why_they_rule_nothing_out(tmp_path: Path) -> None:
+    """+10.0 to +10.0, and: the interval does not rule out a loss of more than 11."""
+    for run, slow in (("main", [100, 200, 300]), ("new", [110, 210, 310])):
+        make_run(tmp_path / run, {"slow": slow})
+    (check, *_) = gate("new", no_worse_than="main:slow:11", output_dir=tmp_path).checks
+    assert not check.passed
+    why = "all rows moved alike, and how far others may is not known without a range, so the interval does not rule out"
+    assert why in check.reason
+
+
 def test_runs_by_folder_path_and_evaluation(tmp_path: Path) -> None:
     kept = keep(tmp_path, "main", rows(3, 1), "token_f1")
     fresh = ragmeter.evaluate(rows(3, 1), metrics="token_f1")
@@ -420,7 +443,7 @@ def test_runs_by_folder_path_and_evaluation(tmp_path: Path) -> None:
         verdict = ragmeter.gate(run, fail_under={"token_f1": 0.75})
         assert verdict.passed
         assert verdict.checks[0].n == 4
-    beside = ragmeter.gate(fresh, no_worse_than={str(tmp_path / "main"): {"token_f1": 0.6}})
+    beside = ragmeter.gate(fresh, no_worse_than={str(tmp_path / "main"): {"token_f1": 0.9}})
     assert beside.passed
     assert beside.run == "this evaluation"
 

@@ -68,8 +68,8 @@ def unclustered_interval(moments: Moments, confidence: Confidence, *, binary: bo
 
 
 def is_wilson(moments: Moments, confidence: Confidence, *, binary: bool) -> bool:
-    """Whether the interval is Wilson's; an error if it was asked for, and the metric says nothing of 0 and 1 alone."""
-    if confidence.method == "wilson" and not binary:
+    """Whether the interval is Wilson's; an error if it was asked for, and the values are no rate."""
+    if confidence.method == "wilson" and moments.n and not (binary or moments.is_rate):
         raise UsageError(
             "Wilson's interval needs scores of 0 and 1", hint=f"{option('interval', 'auto')} chooses by metric"
         )
@@ -173,20 +173,34 @@ def difference_interval(
     limits: Interval = UNKNOWN,
 ) -> tuple[Interval | None, str]:
     """The interval of mean(b) - mean(a), and the name of its method. `limits` is the range of a difference."""
-    if confidence.method in (AUTO, "wilson") and codes is None and (binary or _are_rates(a, b, confidence, limits)):
-        return within(newcombe_interval(a, b, confidence.level), limits), "newcombe"
-    if confidence.method == "wilson" and binary:
+    rates = confidence.method in (AUTO, "wilson") and (binary or _are_rates(a, b, limits))
+    if rates and codes is None:
+        interval, method = _difference_of_rates(a, b, confidence.level)
+        return within(interval, limits), method
+    if rates:
         confidence = replace(confidence, method=AUTO)  # differences of -1, 0 and 1 are no rate
     interval, method = interval_of(b - a, confidence, codes=codes, limits=(-1.0, 1.0) if binary else limits)
     return within(interval, limits), method
 
 
-def _are_rates(a: Scores, b: Scores, confidence: Confidence, limits: Interval) -> bool:
+def _are_rates(a: Scores, b: Scores, limits: Interval) -> bool:
     """Whether all scores are 0 or 1, of a metric from 0 to 1 that promises no such thing."""
     ends = (0.0, 1.0)
-    if confidence.method != AUTO or limits != (-1.0, 1.0):
-        return False
-    return 0 < len(a) == n_at_ends(a, ends) == n_at_ends(b, ends)
+    return limits == (-1.0, 1.0) and 0 < len(a) == n_at_ends(a, ends) == n_at_ends(b, ends)
+
+
+def _difference_of_rates(a: Scores, b: Scores, level: float) -> tuple[Interval | None, str]:
+    """Newcombe's interval, and where rows did not move, not surer than with pseudo-rows.
+
+    Newcombe takes two rates near 0.5 for sure to go together because they did in these rows. How many others may move
+    does not depend on the rates.
+    """
+    interval, moments = newcombe_interval(a, b, level), Moments.of(b - a, (-1.0, 1.0))
+    padded = moments.student(level) if moments.has_pseudo_rows else None
+    if interval is None or padded is None:
+        return interval, "newcombe"
+    hull = min(interval[0], padded[0]), max(interval[1], padded[1])
+    return hull, "newcombe" + (PADDED if hull != interval else "")
 
 
 def newcombe_interval(a: Scores, b: Scores, level: float = 0.95) -> Interval | None:

@@ -16,31 +16,41 @@ from ragmeter.stats.distributions import z_quantile
 
 @dataclass(frozen=True)
 class Variances:
-    """The parts of the variance of a difference, for one question."""
+    """The parts of the variance of a difference, for one question.
+
+    `pseudo_rows` is what those of an interval add to the variance of the mean, times n²: there are two, whatever n is.
+    """
 
     between: float
     within_a: float = 0.0
     within_b: float = 0.0
     design_effect: float = 1.0
+    pseudo_rows: float = 0.0
 
     def per_question(self, repeats: int = 1) -> float:
         """The variance of one question with this many repeats."""
         return (self.between + (self.within_a + self.within_b) / repeats) * self.design_effect
+
+    @classmethod
+    def of_interval(cls, standard_error: float, shown: float, n: int) -> Variances:
+        """Of n questions with this standard error, and with that which the width of the interval shows."""
+        return cls(standard_error**2 * n, pseudo_rows=max(0.0, shown**2 - standard_error**2) * n * n)
 
 
 def questions_needed(
     variances: Variances, difference: float, *, repeats: int = 1, alpha: float = 0.05, power: float = 0.8
 ) -> int:
     """The smallest n at which a two-sided test shows a true difference of this size with this power."""
-    needed = (_reach(alpha, power) / difference) ** 2 * variances.per_question(repeats)
-    return max(2, math.ceil(needed - 1e-9))
+    squared = (_reach(alpha, power) / difference) ** 2
+    half = squared * variances.per_question(repeats) / 2  # n² = 2 half n + squared pseudo_rows
+    return max(2, math.ceil(half + math.sqrt(half * half + squared * variances.pseudo_rows) - 1e-9))
 
 
 def smallest_difference(
     variances: Variances, n: int, *, repeats: int = 1, alpha: float = 0.05, power: float = 0.8
 ) -> float:
     """The smallest true difference that n questions show with this power."""
-    return _reach(alpha, power) * math.sqrt(variances.per_question(repeats) / n)
+    return _reach(alpha, power) * math.sqrt(variances.per_question(repeats) / n + variances.pseudo_rows / n**2)
 
 
 def _reach(alpha: float, power: float) -> float:

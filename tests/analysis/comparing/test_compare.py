@@ -16,7 +16,8 @@ from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.show.sentences.comparison import Wording
-from ragmeter.stats.intervals import newcombe_interval
+from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.intervals import difference_interval
 from ragmeter.stats.paired import McNemar, randomisation_p
 from tests.make_runs import make_run
 
@@ -56,7 +57,9 @@ def test_right_and_wrong(tmp_path: Path) -> None:
     for test in ("randomisation", "mcnemar"):
         each = compare(["a", "b"], test=test, output_dir=tmp_path).pairs[0].metrics["right"]
         assert each.p == pytest.approx(McNemar(5, 20).exact_p, rel=1e-12)
-        assert (each.interval_method, each.better, each.worse, each.same) == ("newcombe", 20, 5, 75)
+        assert (each.interval_method, each.better, each.worse, each.same) == (
+            "newcombe_with_pseudo_rows", 20, 5, 75,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "t"])
@@ -254,7 +257,7 @@ def test_the_sentence(tmp_path: Path) -> None:
     assert score.needed is not None
     at_half_alpha = (2.241403 + 0.841621) ** 2 / (1.959964 + 0.841621) ** 2
     assert score.needed == pytest.approx(2_400 * at_half_alpha, rel=0.03), "of two tests, the first gets alpha / 2"
-    needed = f"To see a difference of 0.01, about {float(f'{score.needed:.2g}'):,.0f} questions are needed"
+    needed = f"To see a difference of 0.01 in score, about {float(f'{score.needed:.2g}'):,.0f} questions are needed"
     assert pair.sentence == f"{right_or_wrong.sentence}. {score.sentence}. {needed}."
 
 
@@ -302,8 +305,9 @@ def measured(
     """The difference of a metric without a direction, on nine rows."""
     return MetricDifference(
         direction="none", n=9, n_questions=9, n_clusters=None, mean_a=1.0, mean_b=1.0 + difference,
-        difference=difference, standard_error=0.2, interval=interval, interval_method="t", excludes_zero=excludes_zero,
-        p=p, p_holm=p, p_bh=p, test="t", effect_size=None, better=0, worse=0, same=0, scored_only_a=0, scored_only_b=0,
+        difference=difference, standard_error=0.2, shown_error=0.2, interval=interval, interval_method="t",
+        excludes_zero=excludes_zero, p=p, p_holm=p, p_bh=p, test="t", effect_size=None,
+        better=0, worse=0, same=0, scored_only_a=0, scored_only_b=0,
         margin=margin, verdict="no verdict", movers=[],
     )  # fmt: skip
 
@@ -447,9 +451,9 @@ def test_where_interval_and_test_disagree_there_is_no_verdict(tmp_path: Path) ->
     make_run(tmp_path / "d", {"right": np.repeat([1, 1, 0], [50, 5, 45])})
     five = compare(["c", "d"], output_dir=tmp_path)["right"]
     assert five.interval is not None
-    assert five.interval[0] > 0
+    assert five.interval[0] < 0, "an interval that is not surer than the test"
     assert five.p == pytest.approx(0.0625), "five rows have no smaller p"
-    assert five.verdict == "no verdict"
+    assert five.verdict == "not significant"
 
 
 def test_a_difference_that_does_not_matter_is_small(tmp_path: Path) -> None:
@@ -532,9 +536,46 @@ def test_slices_are_tested_as_the_whole_is(tmp_path: Path) -> None:
     assert parts["many", "score"].n_clusters == 10
     (apart,) = compare(["a", "b"], cluster=None, output_dir=tmp_path).pairs
     rates = {part.value: part.interval for part in apart.slices if part.metric == "right"}
-    assert rates["many"] == newcombe_interval(right[140:], better[140:])
+    alone, _ = difference_interval(right[140:], better[140:], Confidence(), binary=True)
+    assert rates["many"] == alone
     (turned,) = (part for part in apart.slices if part.turns)
     assert (turned.value, turned.n, turned.n_clusters) == ("odd", 20, None)
+
+
+def test_what_could_be_seen_goes_by_the_interval(tmp_path: Path) -> None:
+    """500 rows better by 0.005 each, and the interval has 0 in it. It said: a difference of 0.0000 would probably have
+    been seen, and a few rows decide.
+    """
+    scores = np.random.default_rng(1).random(500) * 0.5
+    make_run(tmp_path / "a", {"score": scores})
+    make_run(tmp_path / "b", {"score": scores + 0.005})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    each = pair.metrics["score"]
+    assert each.verdict == "no verdict"
+    assert "the interval and the test disagree (p < 0.0001, n = 500)" in each.sentence
+    assert each.interval is not None
+    assert each.shown_error == pytest.approx((each.interval[1] - each.interval[0]) / 2 / stats.t.ppf(0.975, 499))
+    assert each.smallest == pytest.approx(2.801585 * (each.shown_error or 0))
+    assert (each.smallest or 0) > 0.005, "which was not seen"
+    assert each.needed is not None
+    assert 300 < each.needed < 500
+    assert pair.sentence.endswith(f"A difference of {each.smallest:.4f} would probably have been seen.")
+    make_run(tmp_path / "c", {"slow": 1000 + scores * 0})
+    make_run(tmp_path / "d", {"slow": 1000.3 + scores * 0})
+    slow = compare(["c", "d"], output_dir=tmp_path)["slow"]
+    assert (slow.needed, slow.smallest) == (None, None), "rounding is no spread"
+
+
+def test_what_the_whole_does_not_know_no_slice_turns(tmp_path: Path) -> None:
+    """Of a whole of -0.001 (p = 0.95) a slice was said to be the other way round."""
+    kinds = ["up"] * 100 + ["down"] * 100
+    random = np.random.default_rng(4)
+    make_run(tmp_path / "a", {"score": A * 0.5 + 0.2}, {"kind": kinds})
+    make_run(tmp_path / "b", {"score": A * 0.5 + 0.2 + np.repeat([0.1, -0.1], 100) + random.normal(0, 0.05, 200)})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert pair.metrics["score"].verdict == "not significant"
+    assert all(part.p_adjusted < 0.001 for part in pair.slices)
+    assert not any(part.turns or part.sentence for part in pair.slices)
 
 
 def test_a_slice_says_its_clusters(tmp_path: Path) -> None:

@@ -57,6 +57,10 @@ def test_an_overview_says_what_is_significant_and_lists_the_rest() -> None:
 
 def test_what_these_rows_could_show() -> None:
     assert would_show(0.01, 12_345, 0.05) == "To see a difference of 0.01, about 12,000 questions are needed"
+    assert (
+        would_show(0.01, 12_345, 0.05, "f1") == "To see a difference of 0.01 in f1, about 12,000 questions are needed"
+    )
+    assert would_show(0.01, 50, 0.00001) == "", "it would be a difference of 0.0000"
     assert would_show(0.01, 50, 0.005) == "A difference of 0.0050 would probably have been seen"
 
 

@@ -43,8 +43,9 @@ class MetricDifference:
     which is corrected over all metrics and pairs of runs, and from the interval at the level 1 - alpha
     (`excludes_zero`): where the two disagree there is none. A significant difference below `margin` is small.
     `sentence` is the result in words. With 80% power, at alpha and after the same correction, `needed` questions would
-    detect a difference of `margin`, and these can detect a difference of `smallest`. The interval is
-    clipped to the possible range of a difference: -1 to 1 for scores from 0 to 1.
+    detect a difference of `margin`, and these can detect a difference of `smallest`; both go by
+    `shown_error`, which the interval's width stands for. The interval is clipped to the possible range of a difference:
+    -1 to 1 for scores from 0 to 1.
 
     `judges_differ` has each setting in which the two runs' judges differ, with its two values. If that is more than the
     endpoint, the metric is not tested, and its verdict is `judges differ`: the difference may be the judge's.
@@ -58,6 +59,7 @@ class MetricDifference:
     mean_b: float | None
     difference: float | None
     standard_error: float | None
+    shown_error: float | None
     interval: Interval | None
     interval_method: str
     excludes_zero: bool
@@ -84,7 +86,8 @@ class MetricDifference:
 class SliceDifference:
     """One metric on the rows of one slice.
 
-    `turns`: significant by interval and test, not small, and opposite in sign to the difference on all rows.
+    `turns`: significant by interval and test, not small, and opposite in sign to the difference on all rows, which is
+    significant itself.
     """
 
     column: str

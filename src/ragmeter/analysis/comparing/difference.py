@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import MCNEMAR, RANDOMISATION, Confidence
+from ragmeter.stats.distributions import t_quantile
 from ragmeter.stats.intervals import Interval, difference_interval
 from ragmeter.stats.paired import paired_p
 from ragmeter.table import Measure, Scores
@@ -54,14 +55,17 @@ class PairedScores:
 class Difference:
     """The mean of the differences b - a, its interval, and the p-value of no difference.
 
-    `p` is None for fewer than two rows or clusters, and where a test has no result. `excludes_zero` says whether the
-    interval at the level 1 - alpha excludes a difference of 0, as a p-value below alpha does.
+    `shown_error` is the standard error that the interval's width stands for: half of it, divided by its quantile. With
+    pseudo-rows it is more than `standard_error`. `p` is None for fewer than two rows or clusters, and where a test has
+    no result. `excludes_zero` says whether the interval at the level 1 - alpha excludes a difference of 0, as a p-value
+    below alpha does.
     """
 
     n: int
     n_clusters: int | None
     mean: float | None
     standard_error: float | None
+    shown_error: float | None
     interval: Interval | None
     interval_method: str
     test: str
@@ -87,14 +91,21 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
     of_test = interval
     if not math.isclose(confidence.level, 1 - settings.alpha):
         of_test = interval_at(1 - settings.alpha)[0]
+    error = units.standard_error() if testable else None
     return Difference(
         n=n,
         n_clusters=None if scores.codes is None else len(units),
         mean=float(differences.mean()) if n else None,
-        standard_error=units.standard_error() if testable else None,
+        standard_error=error,
+        shown_error=None if error is None else max(error, _shown_error(interval, units.df, confidence.level)),
         interval=interval,
         interval_method=method,
         test=test,
         p=paired_p(units, test, confidence.draws, confidence.seed, enough=enough) if testable else None,
         excludes_zero=of_test is not None and (of_test[0] > 0 or of_test[1] < 0),
     )
+
+
+def _shown_error(interval: Interval | None, df: float, level: float) -> float:
+    """The standard error of which an interval of this width would be Student's."""
+    return 0.0 if interval is None else (interval[1] - interval[0]) / 2 / t_quantile(0.5 + level / 2, df)

@@ -212,6 +212,7 @@ def _difference(a: Run, b: Run, scores: PairedScores, pairing: Pairing, settings
         mean_b=float(paired.b.mean()) if part.n else None,
         difference=part.mean,
         standard_error=part.standard_error,
+        shown_error=part.shown_error,
         interval=part.interval,
         interval_method=part.interval_method,
         excludes_zero=part.excludes_zero,

@@ -16,9 +16,13 @@ from ragmeter.analysis.comparing.comparison import (
     WORSE,
     MetricDifference,
     Pair,
+    SliceDifference,
 )
 from ragmeter.show.sentences.comparison import Wording, overview, would_show
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
+
+#: A standard error below this share of the difference is rounding: all differences are the same.
+_ROUNDING = 1e-9
 
 
 def is_significant(p: float, p_holm: float, alpha: float, *, excludes_zero: bool) -> bool | None:
@@ -55,14 +59,16 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
         judged = _planned(replace(result, verdict=verdict(result, wording.alpha)), wording)
         metrics[name] = replace(judged, sentence=wording.difference(name, pair.a, pair.b, judged))
     of_slices = replace(wording, tests=len(pair.slices))
-    slices = [
-        replace(part, sentence=of_slices.turned(f"{part.column} is {part.value}", part.metric, part))
-        if part.turns
-        else part
-        for part in pair.slices
-    ]
+    slices = [_turned(part, metrics[part.metric], of_slices) for part in pair.slices]
     sentences = [*pair.warnings, _overview(metrics)]
     return replace(pair, metrics=metrics, slices=slices, sentence=" ".join(filter(None, sentences)))
+
+
+def _turned(part: SliceDifference, whole: MetricDifference, wording: Wording) -> SliceDifference:
+    """A slice with its sentence, if it turns. Where the whole is not significant, its sign is chance: nothing turns."""
+    if not part.turns or whole.verdict not in (BETTER, WORSE, DIFFERENT, SMALL):
+        return replace(part, turns=False)
+    return replace(part, sentence=wording.turned(f"{part.column} is {part.value}", part.metric, part))
 
 
 def _planned(result: MetricDifference, wording: Wording) -> MetricDifference:
@@ -70,10 +76,11 @@ def _planned(result: MetricDifference, wording: Wording) -> MetricDifference:
 
     Holm's correction gives the smallest p-value of m the alpha / m, and no other test less.
     """
-    if not result.standard_error:  # too few rows, or all alike: neither says what a test could show
-        return result
+    error, shown = result.standard_error, result.shown_error
+    if error is None or shown is None or shown <= _ROUNDING * abs(result.difference or 0.0):
+        return result  # too few rows, or all alike without a known range: neither says what a test could show
     alpha, n = wording.alpha / max(1, wording.tests), result.n_questions
-    variances = Variances(result.standard_error**2 * n)
+    variances = Variances.of_interval(error, shown, n)
     needed = questions_needed(variances, result.margin, alpha=alpha) if result.margin else None
     return replace(result, needed=needed, smallest=smallest_difference(variances, n, alpha=alpha))
 
@@ -87,11 +94,11 @@ def _overview(metrics: Mapping[str, MetricDifference]) -> str:
     others = {name: metrics[name] for kind in (NO_VERDICT, NOT_SIGNIFICANT) for name in by_verdict[kind]}
     nearest = min(others, key=lambda name: math.inf if (p := others[name].p_holm) is None else p, default=None)
     planned = [
-        (result.needed, result.smallest, result.margin)
-        for result in others.values()
+        (result.needed, result.smallest, result.margin, name)
+        for name, result in others.items()
         if result.needed and result.smallest and result.margin
     ]
-    needed, smallest, margin = max(planned, key=lambda plan: plan[0], default=(0, 0.0, 0.0))
-    more = would_show(margin, needed, smallest) if planned else ""
+    needed, smallest, margin, name = max(planned, key=lambda plan: plan[0], default=(0, 0.0, 0.0, ""))
+    more = would_show(margin, needed, smallest, name if len(metrics) > 1 else "") if planned else ""
     significant = {name: sentence for kind in kinds[:3] for name, sentence in by_verdict[kind].items()}
     return overview(significant, by_verdict[SMALL], by_verdict[NO_VERDICT], by_verdict[NOT_SIGNIFICANT], nearest, more)

@@ -273,6 +273,7 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> 
         needed=needed if unclear else None,
         few=few,
         unmoved=(result.n_clusters or result.n) if not (passed or result.better or result.worse) else None,
+        alike=result.interval[0] == result.interval[1],
         unit="questions" if result.n_clusters is None else "clusters",
     )
 

@@ -33,6 +33,10 @@ class JudgedDifference(Protocol):
     @property
     def n_clusters(self) -> int | None: ...
     @property
+    def better(self) -> int: ...
+    @property
+    def worse(self) -> int: ...
+    @property
     def margin(self) -> float | None: ...
     @property
     def verdict(self) -> str: ...
@@ -77,7 +81,8 @@ class Wording:
             few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
             return f"{text}, {'too few questions for a test' if few else _NO_SPREAD} ({n})"
         if result.verdict == "no verdict":
-            disagree = f"the interval and the test disagree{self._at}: a few rows decide"
+            alike = result.n in (result.better, result.worse)  # no few rows: all of them went one way
+            disagree = f"the interval and the test disagree{self._at}{'' if alike else ': a few rows decide'}"
             return f"{text}, {disagree} ({self._p(result.p_holm)}, {n})"
         if result.verdict == "significant, but small":
             share = "" if metric in self.margins else ", 1% of the metric's range"
@@ -233,11 +238,16 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + not_named
 
 
-def would_show(point: float, needed: int, smallest: float) -> str:
-    """The number of questions that shows a small difference, or the difference that these rows would show."""
+def would_show(point: float, needed: int, smallest: float, metric: str = "") -> str:
+    """The number of questions that shows a small difference, or the difference that these rows would show.
+
+    `metric` is named where there are several.
+    """
+    of_metric = f" in {metric}" if metric else ""
     if smallest <= point:
-        return f"A difference of {number(smallest)} would probably have been seen"
-    return f"To see a difference of {given(point)}, about {about(needed)} questions are needed"
+        seen = number(smallest)
+        return "" if seen == number(0.0) else f"A difference of {seen}{of_metric} would probably have been seen"
+    return f"To see a difference of {given(point)}{of_metric}, about {about(needed)} questions are needed"
 
 
 def kept_sentence(created: str, settings: Mapping[str, Any]) -> str:

@@ -36,6 +36,7 @@ def margin_reason(
     needed: float | None,
     few: str | None,
     unmoved: int | None = None,
+    alike: bool = False,
     unit: str = "questions",
 ) -> str:
     """A comparison's sentence, and whether its interval rules out a loss beyond the margin.
@@ -43,12 +44,15 @@ def margin_reason(
     `worst` is the interval's end on the side of a loss, and below 0 if that is one. `lost`: the whole interval is
     beyond the margin. `needed` is the number of questions that would show that two runs are equally good. `unmoved` is
     the number of questions or clusters (`unit`) if no score has moved: then up to 3 of so many may (the rule of three,
-    at 95%). `few` names the units (rows or clusters) if there are too few for an accurate interval.
+    at 95%). `alike`: the interval has no width, as all rows moved alike and the metric has no known range. `few` names
+    the units (rows or clusters) if there are too few for an accurate interval.
     """
     loss = f"a loss of more than {given(margin)}"
     decision = f"the interval {'rules out' if passed else 'does not rule out'} {loss}"
     if unmoved is not None:
         decision = f"no row moved: up to {min(3, unmoved)}/{unmoved:,} of the {unit} may, so {decision}"
+    elif alike:
+        decision = f"all rows moved alike, and how far others may is not known without a range, so {decision}"
     if lost:
         decision = f"the whole interval is {loss}"
     elif needed is not None:
