@@ -13,9 +13,10 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.credentials import hide_credentials
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.secret import read_headers
-from ragmeter.effects.wire import Response, Wire, check_address, public
+from ragmeter.effects.wire import Response, Wire, check_address
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
+from ragmeter.io.addresses import public
 from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
