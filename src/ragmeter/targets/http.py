@@ -225,7 +225,9 @@ class HttpTarget(Target):
             given = as_number(values[0]) if values else None
         except ValueError:
             raise failed(f"the latency in the reply is {values[0]!r}, not a number") from None
-        return measured if given is None else max(given, 0.0)
+        if given is not None and given < 0:
+            raise failed(f"the latency in the reply is {given:g}, and can't be below 0")
+        return measured if given is None else given
 
 
 def _document(response: Response) -> Any:
