@@ -197,7 +197,9 @@ def test_a_web_address_is_asked_for_whole_and_shown_without_its_query() -> None:
     assert "SECRET" not in repr(place)
 
 
-@pytest.mark.parametrize("address", ["s3://AK:PASSWORD@bucket/runs", "s3://AK:S/PASSWORD@bucket/runs", "gs://PASSWORD@b/r"])
+@pytest.mark.parametrize(
+    "address", ["s3://AK:PASSWORD@bucket/runs", "s3://AK:S/PASSWORD@bucket/runs", "gs://PASSWORD@b/r"]
+)
 def test_keys_belong_into_the_environment(address: str) -> None:
     with pytest.raises(UsageError, match="user name or password") as caught:
         evaluate([{"answer": "a", "reference": "a"}], metrics="exact_match", output_dir=address, run="r")
