@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.client import HTTPException
 from urllib.parse import parse_qsl, urlsplit
@@ -29,7 +30,7 @@ class Reached:
 def reach(url: str, timeout: float = 10.0) -> Reached:
     """Ask for an address; `what` is the status of the reply, or why there is none. Both are without what is secret."""
     begun = time.perf_counter()
-    clean = str
+    clean: Callable[[str], str] = str
     try:
         check_address(url, "http://127.0.0.1:8000/v1", "a password is not sent")
         clean = Cleaner(piece for _, value in parse_qsl(urlsplit(url).query) for piece in Secret(value).pieces())

@@ -160,9 +160,9 @@ def _design(used: Sequence[Label], listed: Sequence[Label], n_rows: int) -> Desi
     if used and all(label.stratum_rows is not None for label in used):
         rows_by_stratum = _stratum_rows(listed)
         if (total := sum(rows_by_stratum.values())) > n_rows:
-            names = shortened(", ".join(map(repr, rows_by_stratum)), _SHOWN)
+            listing = shortened(", ".join(map(repr, rows_by_stratum)), _SHOWN)
             raise InputError(
-                f"the strata {names} have {total:,} rows, and the run has {n_rows:,}",
+                f"the strata {listing} have {total:,} rows, and the run has {n_rows:,}",
                 file=listed[0].file,
                 hint="is the name of a stratum changed in a line? Else the sheet may be of another run",
             )
