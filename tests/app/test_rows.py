@@ -103,6 +103,17 @@ def test_a_conversation_has_a_page(tmp_path: Path) -> None:
     assert "Alone" not in text
 
 
+def test_a_conversation_without_numbers_of_turns_has_the_order_of_the_table(tmp_path: Path) -> None:
+    rows = [{"session_id": "s", "question": f"Question {n}", "answer": "x", "reference": "x"} for n in range(3)]
+    ragmeter.evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        row = words(client.page("/run/r/row/1"))
+        text = words(client.page("/run/r/conversation?session=s"))
+    assert "Turn 2 of 3 of a conversation" in row
+    turns = [text.index(f"Question {turn}") for turn in range(3)]
+    assert turns == sorted(turns)
+
+
 def test_the_conversations_of_crag(tmp_path: Path) -> None:
     turns = [
         {"session_id": "s", "turn_idx": turn, "query": f"Question {turn}", "ground_truth": "x", "agent_response": "y"}

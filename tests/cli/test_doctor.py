@@ -194,3 +194,18 @@ def test_how_fast_a_model_judges_behind_an_endpoint(ragmeter: Run) -> None:
         done = ragmeter("doctor", "--json", "--endpoint", server.url, "--judge-model", "m")
         assert (done.returncode, states(done.stdout)["speed"][0]) == (1, "broken")
     assert ragmeter("doctor", "--judge-model", "m").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://user:SECRET99@{}/v1?key=SECRET99", "http://{}/v1?key=SECRET99", "http://{}/v1?key=SECRET99 SECRET99"],
+)
+def test_what_is_secret_in_an_address_is_not_shown(ragmeter: Run, address: str) -> None:
+    def repeats(request: object, number: int) -> Action:
+        return Action(404, {"error": "no model for SECRET99"})
+
+    with JudgeServer(repeats) as server:
+        place = server.url.removeprefix("http://").partition("/")[0]
+        done = ragmeter("doctor", "--json", "--endpoint", address.format(place), "--judge-model", "m")
+    assert f"http://{place}/v1" in states(done.stdout)["endpoint"][1]
+    assert "SECRET99" not in done.stdout + done.stderr

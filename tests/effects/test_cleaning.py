@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.secret import Secret, read_headers
+from ragmeter.errors import UsageError
 from tests.hostile.key_forms import FORMS, KEY
 
 CLEAN = Cleaner([KEY, f"Bearer {KEY}"])
@@ -106,6 +107,13 @@ def test_what_stands_beside_an_escaped_key_stays() -> None:
 )
 def test_what_is_secret_in_a_header(header: str, hidden: str) -> None:
     assert hidden in read_headers([f"Authorization: {header}"])["Authorization"].pieces()
+
+
+@pytest.mark.parametrize("line", ["Authorization Bearer SECRET", "Authorization=Bearer SECRET: x", "SECRET SECRET:x"])
+def test_a_header_in_a_wrong_form_is_not_repeated(line: str) -> None:
+    with pytest.raises(UsageError, match="'Name: value'") as caught:
+        read_headers([line])
+    assert "SECRET" not in str(caught.value)
 
 
 @pytest.mark.parametrize("header", ["Basic ***", "Basic", "Basic gICA", "Bearer", "none", "answer", "a1", ""])

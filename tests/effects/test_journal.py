@@ -20,6 +20,7 @@ import pytest
 
 from ragmeter.effects.charges import Spent
 from ragmeter.effects.journal import Journal, Reply, journal_to_read
+from ragmeter.effects.recorded import RecordedReplies
 from ragmeter.errors import BusyError, InputError, OutputError, RagmeterWarning
 from tests.command import PATIENCE
 
@@ -223,7 +224,7 @@ def test_commits_keep_a_distance(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_that_is_none(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"journal\.sqlite: the journal can't be read"):
+    with pytest.raises(InputError, match=r"\.sqlite: the journal can't be read"):
         Journal(path)
     assert path.read_bytes() == content
 
@@ -296,6 +297,24 @@ def test_a_damaged_reply_is_reported_and_asked_for_again(tmp_path: Path, before:
         assert journal.get("key 102") == Reply('{"answer": "answer 102"}', 1, 2, 0.5, 3.0)
     with Journal(path) as journal:
         assert len(journal) == 10
+
+
+@pytest.mark.parametrize("where", [b"CREATE TABLE ", b"tablereplies", b"tablerounds"])
+def test_a_damaged_schema_is_an_error_that_names_the_file(tmp_path: Path, where: bytes) -> None:
+    """SQLite quotes the damaged bytes in its message, which is no UTF-8 then."""
+    path = tmp_path / "journal.sqlite"
+    Journal(path).close()
+    content = bytearray(path.read_bytes())
+    content[content.index(where) + len(where) - 1] = 0xCE
+    path.write_bytes(content)
+    result = opened(path)
+    assert isinstance(result, InputError)
+    assert str(result).startswith(f"{path}: the journal can't be read: ")
+    with (
+        RecordedReplies(path) as replies,
+        pytest.raises(InputError, match=r"journal\.sqlite: the journal can't be read"),
+    ):
+        replies.get("a")
 
 
 def opened(path: Path) -> Journal | InputError:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragmeter.embedders.cache import Cache, cache_folder, keys_of
+from ragmeter.embedders.cache import Cache, cache_folder, keys_of, remove_cache
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import Identity
 from ragmeter.embedders.static import WordLlama
@@ -135,6 +135,28 @@ def test_a_row_of_something_else_is_damaged(tmp_path: Path, harm: str, caplog: p
             database.execute(f"UPDATE vectors SET {harm}")  # noqa: S608
         database.close()
     assert "1 vector in the cache of embeddings is damaged" in caplog.text
+
+
+def test_a_damaged_schema_is_said_and_the_run_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """SQLite quotes the damaged bytes in its message, which is no UTF-8 then."""
+    Cache(tmp_path).close()
+    content = bytearray((tmp_path / FILE).read_bytes())
+    content[content.index(b"CREATE TABLE ") + 12] = 0xCE
+    (tmp_path / FILE).write_bytes(content)
+    cache = Cache(tmp_path)
+    cache.put({b"key": (False, np.array([0.6, 0.8], dtype=np.float32))})
+    assert b"key" in cache.get([b"key"])
+    cache.close()
+    assert f"can't be used: {tmp_path / FILE}: its schema is damaged" in caplog.text
+
+
+def test_a_cache_with_a_damaged_schema_can_be_removed(folder: Path) -> None:
+    Cache().close()
+    content = bytearray((folder / FILE).read_bytes())
+    content[content.index(b"CREATE TABLE ") + 12] = 0xCE
+    (folder / FILE).write_bytes(content)
+    remove_cache()
+    assert not (folder / FILE).exists()
 
 
 def broken(folder: Path) -> None:

@@ -20,6 +20,12 @@ def _escapes(key: str, write: str) -> str:
     return "".join(write.format(ord(character)) for character in key)
 
 
+def _in_lines(key: str, width: int, end: str) -> str:
+    """In base64, with a line's end in the midst of the key."""
+    whole = base64.b64encode(f"{'?' * 47}{key} and more of it".encode()).decode()
+    return end.join(re.findall(f".{{1,{width}}}", whole))
+
+
 #: What a server writes in a text. A form that is JSON's own stands in the text itself, so that it is escaped once more.
 FORMS: dict[str, Callable[[str], str]] = {
     "as it is": lambda key: key,
@@ -46,6 +52,13 @@ FORMS: dict[str, Callable[[str], str]] = {
     "base64 of a pair": lambda key: base64.b64encode(f"user:{key}".encode()).decode(),
     "base64 of more": lambda key: base64.b64encode(f"the key is {key} and nothing else".encode()).decode(),
     "base64 with slashes": lambda key: base64.b64encode(f"??>{key}??>".encode()).decode().replace("/", "\\/"),
+    "base64 in lines": lambda key: _in_lines(key, 76, "\n"),
+    "base64 in lines of e-mail": lambda key: _in_lines(key, 76, "\r\n"),
+    "base64 in lines of 64": lambda key: _in_lines(key, 64, "\n  "),
+    "base64 in lines in JSON": lambda key: _in_lines(key, 76, "\\n"),
+    "base64 in lines in JSON in JSON": lambda key: _in_lines(key, 76, "\\\\r\\\\n"),
+    "base64 in lines in HTML": lambda key: _in_lines(key, 76, "&#10;"),
+    "base64 in lines with slashes": lambda key: _in_lines(key, 76, "\\n").replace("/", "\\/"),
     "hexadecimal": lambda key: key.encode().hex(),
     "hexadecimal in capitals": lambda key: key.encode().hex().upper(),
 }

@@ -172,6 +172,41 @@ def test_addresses() -> None:
         location("s3://")
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://user:SECRET@127.0.0.1:9/a.jsonl?sig=SECRET",
+        "http://user:SEC/SECRET@127.0.0.1:9/a.jsonl",
+        "http://127.0.0.1:9/a.jsonl?sig=SECRET",
+        "http://127.0.0.1:9/a.jsonl?sig=SECRET SECRET",
+        "ftp://user:SECRET@host/a.jsonl",
+        "http:///a.jsonl?sig=SECRET",
+    ],
+)
+def test_what_is_secret_in_an_address_is_not_shown(address: str) -> None:
+    with pytest.raises((InputError, UsageError)) as caught:
+        evaluate(address, metrics="exact_match")
+    assert "SECRET" not in str(caught.value) + caught.value.hint
+
+
+def test_a_web_address_is_asked_for_whole_and_shown_without_its_query() -> None:
+    place = location("https://host/a.jsonl?sig=SECRET")
+    assert isinstance(place, StorePath)
+    assert place.address == "https://host/a.jsonl?sig=SECRET"
+    assert str(place) == "https://host/a.jsonl"
+    assert "SECRET" not in repr(place)
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://AK:PASSWORD@bucket/runs", "s3://AK:S/PASSWORD@bucket/runs", "gs://PASSWORD@b/r"]
+)
+def test_keys_belong_into_the_environment(address: str) -> None:
+    with pytest.raises(UsageError, match="user name or password") as caught:
+        evaluate([{"answer": "a", "reference": "a"}], metrics="exact_match", output_dir=address, run="r")
+    assert "environment" in caught.value.hint
+    assert "PASSWORD" not in str(caught.value)
+
+
 def test_spans_have_each_line_once(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps({"qid": str(n), "answer": "é" * (n % 7)}) + "\n" for n in range(50)))

@@ -34,6 +34,7 @@ def test_dates_and_plain_names(tmp_path: Path) -> None:
     assert run_name("plain.+", tmp_path) == "plain.+"
     assert run_name(plain_name("file{x}"), tmp_path) == "file_x_"
     assert plain_name(".latest_test_run") == "latest_test_run"
+    assert plain_name("two\nlines") == "two_lines"
 
 
 @pytest.mark.parametrize("name", ["a:b", "a*", "model=<x>", 'a"b', "a|b", "why?"])
@@ -45,7 +46,28 @@ def test_what_is_no_folder_on_windows(name: str, tmp_path: Path, monkeypatch: py
         run_name(name, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\0b", "x-{}", "x-{m}", "{n!r}", "{n.__class__}"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "a/b",
+        "a\\b",
+        "a\0b",
+        ".hidden",
+        ".{n}",
+        "a\nb",
+        "a\tb",
+        "a\x1b[2Jb",
+        "a\u2028b",
+        "a\ud800",
+        "x-{}",
+        "x-{m}",
+        "{n!r}",
+        "{n.__class__}",
+    ],
+)
 def test_what_is_no_name(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         run_name(name, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 import pytest
@@ -40,12 +41,26 @@ def test_log_probabilities_of_the_first_token() -> None:
         None, {}, {"content": None}, {"content": []}, {"content": [None]}, {"content": ["x"]}, "none",
         {"content": [{"token": 3, "logprob": -1}]}, {"content": [{"token": "Yes", "logprob": None}]},
         {"tokens": ["Yes"], "token_logprobs": [-0.1]},
+        *({"content": [{"token": "No", "logprob": -0.1, "top_logprobs": [{"token": "Yes", "logprob": wrong}]}]}
+          for wrong in (math.inf, math.nan, 5, 10**400)),
     ],
 )  # fmt: skip
 def test_log_probabilities_that_are_none_are_no_failure(logprobs: object) -> None:
     with OpenAIServer(with_logprobs(logprobs)) as server:
         reply = chat_reply(call(provider_for("openai", server), failures=0, **LOGPROBS))
     assert (reply.content, reply.logprobs) == ("Yes", None)
+
+
+def test_log_probabilities_may_be_rounded_and_minus_infinity_is_left_out() -> None:
+    top = [{"token": "Yes", "logprob": 1e-7}, {"token": "No", "logprob": -math.inf}]
+    with OpenAIServer(with_logprobs({"content": [{"token": "Yes", "logprob": 1e-7, "top_logprobs": top}]})) as server:
+        assert chat_reply(call(provider_for("openai", server), **LOGPROBS)).logprobs == {"Yes": 1e-7}
+
+
+@pytest.mark.parametrize("wrong", ["Infinity", "5", "NaN"])
+def test_a_journal_of_before_may_have_impossible_log_probabilities(wrong: str) -> None:
+    body = f'{{"content": "Yes", "finish_reason": "stop", "refusal": null, "logprobs": {{"Yes": -0.1, "No": {wrong}}}}}'
+    assert ChatReply.from_reply(Reply(body)) == ChatReply("Yes")
 
 
 def test_log_probabilities_are_asked_for_only_where_wanted() -> None:

@@ -126,6 +126,15 @@ def test_rows_are_found_by_their_places(tmp_path: Path, read_before: bool) -> No
     assert run.records([], ["qid"]) == []
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_without_their_columns_there_are_as_many_rows(tmp_path: Path, is_kept: bool) -> None:
+    keep(tmp_path, "a", metrics="token_f1")
+    run = Run(tmp_path / "a")
+    if is_kept:
+        run.column("question")
+    assert run.records([2, 0], ["no_such_column"]) == [{}, {}]
+
+
 def test_it_travels_and_is_the_same_by_its_path(two: Path) -> None:
     run = Run(two / "a")
     run.rows()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import math
 import re
 import threading
 import time
@@ -285,6 +286,14 @@ def test_a_question_out_and_an_answer_back() -> None:
     assert server.requests == [{"q": "why?", "top": 3}]
     assert answer == Answer("Paris", ["e1", "2"], ["t", ""], 17.0)
     assert answer.lacks == {}
+
+
+@pytest.mark.parametrize("took", [-1, -1e308, "-5", math.inf, -math.inf])
+def test_a_latency_that_can_not_be_is_said(took: object) -> None:
+    with replies({"answer": "x", "took": took}) as server:
+        failure = reply_of(http(server, paths={"latency": "took"}))
+    assert isinstance(failure, Failure)
+    assert failure.cause.startswith("the latency in the reply is ")
 
 
 def test_get_puts_the_question_into_the_query() -> None:

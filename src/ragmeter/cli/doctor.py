@@ -171,20 +171,20 @@ def _endpoints(urls: Sequence[str], timeout: float, model: str | None) -> Iterat
 
     for url in urls:
         reached = reach(url, timeout)
-        what = f"{url}: {reached.what}, after {hundredths(reached.seconds)} s"
+        what = f"{reached.url}: {reached.what}, after {hundredths(reached.seconds)} s"
         yield Check("endpoint", _OK if reached.is_reached else _BROKEN, what)
         if model is not None and reached.is_reached:
-            yield _speed(url, model)
+            yield _speed(url, reached.url, model)
 
 
-def _speed(url: str, model: str) -> Check:
+def _speed(url: str, shown: str, model: str) -> Check:
     """How fast a model judges, and the options that suit it."""
     from ragmeter.errors import RagmeterError
     from ragmeter.judges.speed import AT_ONCE, measure_speed
     from ragmeter.show.numbers import hundredths
     from ragmeter.show.progress import show_notice
 
-    show_notice(f"{url}: ten calls to {model}, of which {AT_ONCE} at once")
+    show_notice(f"{shown}: ten calls to {model}, of which {AT_ONCE} at once")
     try:
         speed = measure_speed(model, url)
     except RagmeterError as error:

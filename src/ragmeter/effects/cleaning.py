@@ -31,6 +31,14 @@ _ESCAPED = (
     r"|&(?:amp;){0,3}\#?\w{1,31};?"
     r"|\\\\{0,7}(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|MARKS)"
 )
+#: A line's end, also in the escapes of JSON, after at least as many letters of base64 as the shortest lines of encoders
+#: have, with the spaces that begin the next line. It stands for nothing. What is looked back at comes second, so that
+#: the search for the line's end stays quick.
+_BREAKS = "|".join(
+    rf"{end}(?<=[A-Za-z0-9+/_-]{{64}}{end})[ \t]{{0,16}}"
+    for mark in ("\\", r"\\", r"\\" * 2, r"\\" * 4)  # a line's end itself, and in JSON, in JSON in JSON, and so on
+    for end in (rf"{mark}n", rf"{mark}r{mark}n")
+)
 _PERCENT_TWICE = re.compile("%(?:25)+(?=[0-9A-Fa-f]{2})")
 _AMPERSAND_TWICE = re.compile("&(?:amp;)+(?=.)")
 
@@ -44,7 +52,7 @@ class Cleaner:
         written = {form for text in shortest for form in _encoded(text)}
         self._texts = sorted(distinct | written, key=len, reverse=True)
         marks = sorted({mark for text in self._texts for mark in text if not mark.isalnum()})
-        self._escaped = re.compile(_ESCAPED.replace("MARKS", "|".join(map(re.escape, marks)) or "(?!)"))
+        self._escaped = re.compile(_BREAKS + "|" + _ESCAPED.replace("MARKS", "|".join(map(re.escape, marks)) or "(?!)"))
 
     def __call__(self, text: str) -> str:
         """The text without secrets; everything else in it stays as it was written."""
@@ -148,6 +156,8 @@ def _resolved(written: str) -> str:
     if written[0] == "&":
         return html.unescape(_AMPERSAND_TWICE.sub("&", written))
     rest = written.lstrip("\\")
+    if rest[0:1] in ("\n", "\r", "n", "r"):  # the end of a line
+        return ""
     return chr(int(rest[1:], 16)) if len(rest) > 1 else rest or "\\"
 
 

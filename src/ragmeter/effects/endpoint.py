@@ -12,9 +12,10 @@ from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ragmeter.effects.secret import Secret, read_headers
-from ragmeter.effects.wire import Wire, check_address, load_aiohttp, public
+from ragmeter.effects.wire import Wire, check_address, load_aiohttp
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option, parameter
+from ragmeter.io.addresses import public
 
 #: The options for headers, by what the options of those who ask begin with; embedding models have none.
 _HEADERS = {"": (by_caller("--header", "headers=..."),), "judge": (by_caller("--judge-header", "headers=..."),)}

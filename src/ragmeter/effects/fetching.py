@@ -16,8 +16,8 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from ragmeter.effects.wire import public
 from ragmeter.errors import MissingExtraError
+from ragmeter.io.addresses import public
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from ragmeter.effects.charges import Charges, Spent
-from ragmeter.effects.journal_file import CHECKSUMS, checksum, explained, open_journal
+from ragmeter.effects.journal_file import CHECKSUMS, SQLITE_ERRORS, checksum, explained, open_journal
 from ragmeter.errors import BusyError, OutputError
 
 #: How the keys of a target's answers begin; a judge's are digests.
@@ -261,13 +260,13 @@ class Journal:
                     if self._database.in_transaction:
                         self._database.execute("ROLLBACK")
                     raise
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise explained(error, str(self.path)) from error
 
     def _read(self, query: str, *values: Any) -> list[Any]:
         try:
             return self._database.execute(query, values).fetchall()
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise explained(error, str(self.path)) from error
 
     async def record(self, key: str, reply: Reply) -> None:

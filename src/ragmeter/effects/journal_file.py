@@ -51,6 +51,8 @@ _TABLES = {
 }
 _TEXTS = {"key", "body", "at", "scope", "run", "target", "target_after", "questions", "begun", "finished"}
 _START_AGAIN = "move it away to start again"
+#: What SQLite raises. The second is of a damaged schema, which SQLite quotes in a message that is no UTF-8.
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 #: What is no damage: a full disk, a file that may not be written.
 _NOT_WRITABLE = {
     sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM,
@@ -109,7 +111,7 @@ def open_journal(path: Path | None) -> tuple[sqlite3.Connection, set[str]]:
     try:
         _prepare(database, where, is_new=is_new)
         return database, _check(database, where)
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         database.close()
         raise explained(error, where) from error
     except BaseException:
@@ -174,8 +176,10 @@ def _remove_damaged(database: sqlite3.Connection) -> None:
     database.execute("COMMIT")
 
 
-def explained(error: sqlite3.Error, where: str) -> Exception:
+def explained(error: sqlite3.Error | UnicodeDecodeError, where: str) -> Exception:
     """An SQLite error as one of ours, with a hint."""
+    if isinstance(error, UnicodeDecodeError):
+        return InputError("the journal can't be read: its schema is damaged", file=where, hint=_START_AGAIN)
     code: Any = getattr(error, "sqlite_errorcode", None)
     primary = None if code is None else code & 0xFF
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):

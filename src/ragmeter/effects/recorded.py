@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.journal_file import checksum, explained
+from ragmeter.effects.journal_file import SQLITE_ERRORS, checksum, explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class RecordedReplies:
         address = f"{path.resolve().as_uri()}?immutable=1"  # read without a lock, which would stop a run from starting
         try:
             self._database = sqlite3.connect(address, uri=True)
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise explained(error, str(path)) from error
 
     def __enter__(self) -> Self:
@@ -56,6 +56,6 @@ class RecordedReplies:
     def _read(self, query: str, value: str) -> list[Any]:
         try:
             rows: list[Any] = self._database.execute(query, (value,)).fetchall()
-        except sqlite3.Error as error:  # of another version, or changed while it was read
+        except SQLITE_ERRORS as error:  # of another version, or changed while it was read
             raise explained(error, str(self._path)) from error
         return rows

@@ -91,7 +91,10 @@ def _header(line: str) -> tuple[str, Secret]:
     name, colon, value = line.partition(":")
     name = name.strip()
     if not colon or not re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        raise UsageError(f"a header is written 'Name: value', got {name!r}", hint="'X-Api-Key: $MY_KEY'")
+        problem = "whose name has other characters than letters, digits, - and _" if colon else "without a colon"
+        raise UsageError(  # without the text: it may be the key
+            f"a header is written 'Name: value', and there is one {problem}", hint="'X-Api-Key: $MY_KEY'"
+        )
     variables = [match[1] or match[2] for match in _VARIABLE.finditer(value)]
     for variable in variables:
         if variable not in os.environ:

@@ -22,6 +22,7 @@ from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.pace import retry_after
 from ragmeter.effects.secret import Secret, password_of
 from ragmeter.errors import EndpointError, MissingExtraError, UsageError
+from ragmeter.io.addresses import public
 from ragmeter.table import TIMEOUT
 
 _LONGEST_ERROR = 4096  # characters of an error's body that are read
@@ -58,12 +59,6 @@ def is_loopback(url: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def public(url: str) -> str:
-    """An address without parts that could be secret: user, password, query and fragment."""
-    plain = re.sub(r"//[^/@]*@", "//", url.partition("?")[0].partition("#")[0])
-    return plain.rstrip("/") if plain.count("/") > 3 else plain
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,9 @@ _PRIVATE = ""  # for SQLite: a temporary file that is deleted with the connectio
 _AT_ONCE = 500  # keys in one query
 _PATIENCE = 60.0  # seconds to wait for another process's lock
 
+#: What SQLite raises. The second is of a damaged schema, which SQLite quotes in a message that is no UTF-8.
+_SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+
 _log = logging.getLogger("ragmeter")
 Result = TypeVar("Result")
 
@@ -57,7 +60,7 @@ def remove_cache() -> None:
     database = sqlite3.connect(path, timeout=0, isolation_level=None)
     try:  # SQLite leaves this mode only if nobody else has the file open
         is_free = database.execute("PRAGMA journal_mode = DELETE").fetchone()[0] == "delete"
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         is_free = not isinstance(error, sqlite3.OperationalError)  # a damaged file is in nobody's use
     finally:
         database.close()
@@ -149,7 +152,7 @@ class Cache:
         """Do the work; if the file can't be used, do it again on a temporary one."""
         try:
             return work()
-        except sqlite3.Error as error:
+        except _SQLITE_ERRORS as error:
             if self.path is None:
                 raise
             self._use_temporary(error)
@@ -160,7 +163,7 @@ class Cache:
             self.path = cache_file() if folder is None else folder / _FILE
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return _connected(str(self.path))
-        except (OSError, RuntimeError, sqlite3.Error) as error:  # RuntimeError: the user has no home folder
+        except (OSError, RuntimeError, *_SQLITE_ERRORS) as error:  # RuntimeError: the user has no home folder
             self._warn(error)
             return _connected(_PRIVATE)
 
@@ -170,11 +173,12 @@ class Cache:
         self._database = _connected(_PRIVATE)
 
     def _warn(self, error: Exception) -> None:
+        reason = "its schema is damaged" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", None)
         _log.warning(
             "the cache of embeddings can't be used: %s: %s; this run caches nothing for the next "
             "(delete the file to start again, or set RAGMETER_CACHE to another folder)",
             self.path or "no folder for it",
-            getattr(error, "strerror", None) or error,
+            reason or error,
         )
         self.path = None
 

@@ -19,11 +19,14 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
 from ragmeter.errors import InputError, OutputError, UsageError
+from ragmeter.io.addresses import public
 from ragmeter.io.limits import read_once
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
 _STORES = ("s3", "gs")
 _WEB = ("https", "http")
+#: Where a store's credentials stand in the environment.
+_KEYS = {"s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", "gs": "GOOGLE_APPLICATION_CREDENTIALS"}
 _KNOWN = "s3://, gs://, https:// and file://"
 #: Seconds without a byte after which a web server has failed, and in which Google's store is tried again.
 _PATIENCE = 60.0
@@ -36,15 +39,23 @@ class StorePath:
     scheme: str
     key: str
 
-    def __str__(self) -> str:
+    @property
+    def address(self) -> str:
+        """What it is fetched by; the query of a web address may have a signature, which is not shown."""
         return f"{self.scheme}://{self.key}"
+
+    def __str__(self) -> str:
+        return public(self.address) if self.is_web else self.address
+
+    def __repr__(self) -> str:
+        return f"StorePath({str(self)!r})"
 
     def __truediv__(self, name: str | os.PathLike[str]) -> StorePath:
         return StorePath(self.scheme, f"{self.key}/{os.fspath(name)}")
 
     @property
     def _pure(self) -> PurePosixPath:
-        return PurePosixPath(urlsplit(str(self)).path if self.is_web else self.key)
+        return PurePosixPath(urlsplit(self.address).path if self.is_web else self.key)
 
     @property
     def is_web(self) -> bool:
@@ -97,7 +108,7 @@ class StorePath:
         if mode != "rb":
             raise ValueError(f"a file in a store is opened with 'rb', not {mode!r}")
         if self.is_web:
-            return io.BytesIO(_fetched(str(self)))
+            return io.BytesIO(_fetched(self))
         with store_errors(self):
             return cast(BinaryIO, filesystem(self).open_input_file(self.key))
 
@@ -149,10 +160,16 @@ def location(given: str | os.PathLike[str] | StorePath) -> Location:
 
         return Path(url2pathname(unquote(urlsplit(text).path)))
     if scheme not in (*_STORES, *_WEB):
-        raise UsageError(f"{text}: {scheme}:// can't be read", hint=f"there are {_KNOWN}, and paths")
+        raise UsageError(f"{public(text)}: {scheme}:// can't be read", hint=f"there are {_KNOWN}, and paths")
     rest = rest.rstrip("/")
-    if not rest.partition("/")[0]:
-        raise UsageError(f"{text}: the address has no {'host' if scheme in _WEB else 'bucket'}")
+    host = re.split("[/?#]" if scheme in _WEB else "/", rest, maxsplit=1)[0]
+    if not host:
+        raise UsageError(f"{public(text)}: the address has no {'host' if scheme in _WEB else 'bucket'}")
+    if "@" in host or (scheme in _STORES and ":" in host):
+        raise UsageError(
+            f"{public(text)}: the address has a user name or password in it",
+            hint="download the file first" if scheme in _WEB else "take them from the environment: " + _KEYS[scheme],
+        )
     return StorePath(scheme, rest)
 
 
@@ -235,16 +252,19 @@ def store_errors(path: StorePath, *, writes: bool = False) -> Iterator[None]:
         raise InputError(f"can't be read: {reason}", file=str(path)) from error
 
 
-def _fetched(address: str) -> bytes:
+def _fetched(path: StorePath) -> bytes:
     """What a web server has at an address."""
     import urllib.request
+    from http.client import HTTPException
 
     try:
-        with urllib.request.urlopen(address, timeout=_PATIENCE) as reply:  # noqa: S310 - http or https, see location()
-            content = read_once(reply, address)
+        with urllib.request.urlopen(path.address, timeout=_PATIENCE) as reply:  # noqa: S310 - http or https
+            content = read_once(reply, str(path))
             stated = reply.headers.get("Content-Length")
         if stated is not None and len(content) != int(stated):
             raise OSError(f"the server sent {len(content):,} of {int(stated):,} bytes")
+    except HTTPException as error:  # its message may have the address
+        raise InputError(f"can't be read: {type(error).__name__}", file=str(path)) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"can't be read: {error}", file=address) from None
+        raise InputError(f"can't be read: {error}", file=str(path)) from None
     return content

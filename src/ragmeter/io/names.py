@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from unicodedata import category
 
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
@@ -18,6 +19,8 @@ _WINDOWS = sys.platform == "win32"
 NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
 #: The bytes of a name: files that are made beside the run have it too, and 25 bytes of their own.
 _LONGEST = 230
+#: Control characters, line breaks, and halves of a character.
+_UNSEEN = ("Cc", "Zl", "Zp", "Cs")
 _FIELD = re.compile(r"\{([^{}]*)\}")
 #: A temporary folder of a run's files: the run's name, the process, a random part.
 _LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.tmp", re.DOTALL)
@@ -68,19 +71,24 @@ def _checked(name: str) -> str:
         raise UsageError(f"{name!r} can't be a folder on Windows", hint='leave out < > : " | ? *')
     if not name:
         raise UsageError("the run's name is empty", hint="is a variable not set? Without a name, a run is dated")
+    if any(category(character) in _UNSEEN for character in name):
+        raise UsageError(f"{name!r} is not a name for a run", hint="it has a line break or another control character")
     if len(name.encode()) > _LONGEST:
         raise UsageError(
             f"the run's name has {len(name.encode()):,} bytes, which is too long for a folder",
             hint=f"choose one of at most {_LONGEST} with {option('run')}",
         )
-    if name in (".", "..") or re.search(r"[/\\\0]", name):
+    if name in (".", "..") or re.search(r"[/\\]", name):
         raise UsageError(f"{name!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
+    if name.startswith("."):
+        raise UsageError(f"{name!r} is not a name for a run", hint="a folder that begins with a point is hidden")
     return name
 
 
 def plain_name(text: str) -> str:
     """A name made from a file's name; its braces are not fields, and a run is not hidden as the file may be."""
-    return re.sub(r"[{}]", "_", text).lstrip(".")
+    plain = re.sub(r"[{}]", "_", text).lstrip(".")
+    return "".join("_" if category(character) in _UNSEEN else character for character in plain)
 
 
 def limited_name(name: str, limit: int | None) -> str:

@@ -13,6 +13,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.models.prices import Price
 
+_ROUNDING = 1e-3  # how far above 0 a log-probability may be
 _TOO_BIG = 1e300  # no log-probability; an integer of 400 digits is no float either
 #: Chat messages: `role` is system, user or assistant.
 Messages = list[dict[str, str]]
@@ -42,7 +43,9 @@ class ChatReply:
         """The reply as the journal keeps it. A count of tokens that is no number counts as unknown."""
         for token, value in (self.logprobs or {}).items():
             if not _is_logprob(value):
-                raise UsageError(f"the log-probability of {token!r} must be a finite number, got {value!r}")
+                raise UsageError(
+                    f"the log-probability of {token!r} must be a finite number of at most 0, got {value!r}"
+                )
         asked, answered = _count(prompt_tokens), _count(completion_tokens)
         cost = price.of(asked, answered) if price and asked is not None and answered is not None else None
         record = {
@@ -105,17 +108,23 @@ class ChatProvider(Protocol):
 
 
 def first_token(candidates: Iterable[tuple[Any, Any]]) -> dict[str, float] | None:
-    """Log-probabilities by token, from pairs as a server gave them. What is no text or no number is left out."""
+    """Log-probabilities by token, from pairs as a server gave them. What is no text or no number is left out, and so is
+    what is impossible (minus infinity). One above 0, or NaN, says that the others are none either.
+    """
     logprobs: dict[str, float] = {}
     for token, value in candidates:
-        if isinstance(token, str) and _is_logprob(value):
+        if not isinstance(token, str) or not isinstance(value, int | float):
+            continue
+        if not value <= _ROUNDING:
+            return None
+        if _is_logprob(value):
             logprobs[token] = max(float(value), logprobs.get(token, -math.inf))
     return logprobs or None
 
 
 def _is_logprob(value: Any) -> bool:
     """Whether this can be a log-probability."""
-    return isinstance(value, int | float) and abs(value) < _TOO_BIG
+    return isinstance(value, int | float) and -_TOO_BIG < value <= _ROUNDING
 
 
 def _count(value: Any) -> int | None:

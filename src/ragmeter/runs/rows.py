@@ -42,7 +42,7 @@ class Rows(Protocol):
         """All columns, `size` rows at a time, without caching."""
 
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
-        """These columns of the rows at these places, in that order."""
+        """These columns of the rows at these places, in that order; a record has those of them that exist."""
 
     def size(self, column: str) -> int:
         """About how many bytes a column of texts has, uncompressed."""
@@ -124,7 +124,7 @@ class RowsFile(CachedColumns):
                 with reading(self._path):
                     rows = self._file.read_row_group(group, columns=list(columns), use_threads=False)
                     rows.validate(full=True)
-                cells = rows.take([place - begin for place in inside]).to_pylist()
+                cells = _records(rows, [place - begin for place in inside])
                 records.update(zip(inside, cells, strict=True))
             begin = end
         return [records[place] for place in places]
@@ -160,12 +160,19 @@ class RowsInMemory:
 
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
         """These columns of the rows at these places, in that order."""
-        records: list[dict[str, Any]] = self.table(columns).take(pa.array(places, pa.int64())).to_pylist()
-        return records
+        return _records(self.table(columns), places)
 
     def size(self, column: str) -> int:
         """How many bytes a column of texts would take in Parquet: four for each length, and the texts."""
         return 4 * self.n_rows + int(pc.sum(pc.binary_length(self._table[column])).as_py() or 0)
+
+
+def _records(table: pa.Table, places: Sequence[int]) -> list[dict[str, Any]]:
+    """The rows at these places. Without a column Arrow would make no record of them."""
+    if not table.num_columns:
+        return [{} for _ in places]
+    records: list[dict[str, Any]] = table.take(pa.array(places, pa.int64())).to_pylist()
+    return records
 
 
 def clusters_of(

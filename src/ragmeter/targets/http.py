@@ -13,9 +13,10 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.credentials import hide_credentials
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.secret import read_headers
-from ragmeter.effects.wire import Response, Wire, check_address, public
+from ragmeter.effects.wire import Response, Wire, check_address
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
+from ragmeter.io.addresses import public
 from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR
@@ -224,7 +225,9 @@ class HttpTarget(Target):
             given = as_number(values[0]) if values else None
         except ValueError:
             raise failed(f"the latency in the reply is {values[0]!r}, not a number") from None
-        return measured if given is None else max(given, 0.0)
+        if given is not None and given < 0:
+            raise failed(f"the latency in the reply is {given:g}, and can't be below 0")
+        return measured if given is None else given
 
 
 def _document(response: Response) -> Any:

@@ -140,7 +140,15 @@ def test_the_majority_counts() -> None:
 def test_samples_that_don_t_fit_together(lines: list[tuple[str, str | None, int | None, float]], message: str) -> None:
     rows = [{"qid": q, "label": 1, "stratum": s, "stratum_rows": r, "weight": w} for q, s, r, w in lines]
     with pytest.raises(InputError, match=message):
-        match(read_labels(rows), ["1", "2"], ["", ""])
+        match(read_labels(rows), [str(number) for number in range(1, 10)], [""] * 9)
+
+
+def test_strata_that_have_more_rows_than_the_run() -> None:
+    """As after a slip of the keyboard: it would change how the rows were drawn."""
+    rows = [{"qid": str(n), "label": 1, "stratum": "aLl" if n == 3 else "all", "stratum_rows": 6} for n in range(6)]
+    with pytest.raises(InputError, match=r"the strata 'all', 'aLl' have 12 rows, and the run has 6") as caught:
+        match(read_labels(rows), [str(n) for n in range(6)], [""] * 6)
+    assert "changed in a line" in caught.value.hint
 
 
 def test_two_people_s_samples_must_be_one() -> None:
@@ -155,7 +163,7 @@ def test_two_people_s_samples_must_be_one() -> None:
 def test_how_rows_were_drawn() -> None:
     def kind(*rows: dict[str, object]) -> str:
         labels = [{"qid": str(number), "label": 1, **row} for number, row in enumerate(rows)]
-        return match(read_labels(labels), ["0", "1"], ["", ""]).design.kind
+        return match(read_labels(labels), [str(number) for number in range(18)], [""] * 18).design.kind
 
     assert kind({}, {}) == "unknown"
     assert kind({"weight": 2}, {"weight": 2}) == "random"

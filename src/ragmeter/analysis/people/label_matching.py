@@ -15,8 +15,10 @@ from ragmeter.errors import InputError, did_you_mean
 from ragmeter.hints import by_caller
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import whole
+from ragmeter.show.texts import shortened
 from ragmeter.table import Scores
 
+_SHOWN = 120  # characters of the names of strata
 _ONE_SAMPLE = "use labels of one sample: two samples can't be mixed"
 RANDOM, STRATIFIED, WEIGHTED, UNKNOWN = "random", "stratified", "weighted", "unknown"
 
@@ -81,7 +83,7 @@ def match(labels: Sequence[Label], keys: Sequence[str], answers: Cells) -> Match
             file=labels[0].file,
             hint="label this run: `ragmeter label RUN`",
         )
-    return _majority(by_row, labels, len(changed))
+    return _majority(by_row, labels, len(changed), len(keys))
 
 
 def labelled_claims(run: Run, labels: Sequence[Label], metric: str | None) -> Claims | None:
@@ -116,7 +118,7 @@ def _unknown(label: Label, qids: Sequence[str]) -> InputError:
     return label.error(f"the run has no row with qid {label.qid!r}{close}", hint)
 
 
-def _majority(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: int) -> Matched:
+def _majority(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: int, n_rows: int) -> Matched:
     voters = {place: [label for label in listed if label.value is not None] for place, listed in by_row.items()}
     votes = {place: np.mean([label.value for label in cast]) for place, cast in voters.items() if cast}
     places = [place for place, vote in votes.items() if vote != 0.5]
@@ -137,7 +139,7 @@ def _majority(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: 
         for label in voters[place]:
             ratings[raters.index(label.rater), unit] = label.value
     people = np.asarray([float(votes[place] > 0.5) for place in places])
-    design = _design([voters[place][0] for place in places], labels)
+    design = _design([voters[place][0] for place in places], labels, n_rows)
     return Matched(np.asarray(places, dtype=np.intp), people, raters, ratings, design, counts)
 
 
@@ -152,11 +154,18 @@ def random_labels(labels: Sequence[Label], qids: Sequence[str], answers: Cells) 
     return {qids[int(place)]: float(label) for place, label in zip(matched.places, matched.people, strict=True)}
 
 
-def _design(used: Sequence[Label], listed: Sequence[Label]) -> Design:
-    """How the used rows were sampled, according to the whole file."""
+def _design(used: Sequence[Label], listed: Sequence[Label], n_rows: int) -> Design:
+    """How the used rows were sampled, according to the whole file; the run has `n_rows` rows."""
     _check_agreement(listed)
     if used and all(label.stratum_rows is not None for label in used):
         rows_by_stratum = _stratum_rows(listed)
+        if (total := sum(rows_by_stratum.values())) > n_rows:
+            listing = shortened(", ".join(map(repr, rows_by_stratum)), _SHOWN)
+            raise InputError(
+                f"the strata {listing} have {total:,} rows, and the run has {n_rows:,}",
+                file=listed[0].file,
+                hint="is the name of a stratum changed in a line? Else the sheet may be of another run",
+            )
         names = list(dict.fromkeys(label.stratum or "" for label in used))
         empty = tuple(name for name in rows_by_stratum if name not in names)
         strata = np.asarray([names.index(label.stratum or "") for label in used], dtype=np.intp)

@@ -10,8 +10,8 @@ from typing import Any
 from ragmeter.compat.crag.dataset_utils import Conversation
 from ragmeter.effects.fetching import Fetcher, FetchError, check_installed
 from ragmeter.effects.loop import Threads, in_thread
-from ragmeter.effects.wire import public
 from ragmeter.errors import MissingExtraError, RagmeterError, describe
+from ragmeter.io.addresses import public
 
 #: Width and height of an ego-centric image, as CRAG-MM's evaluator hands it on.
 EGO_SIZE = (960, 1280)

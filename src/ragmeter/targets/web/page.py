@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.wire import public
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, parameter
+from ragmeter.io.addresses import public
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.web.origin import Gate, block_navigation, is_elsewhere
 from ragmeter.targets.web.page_events import Events

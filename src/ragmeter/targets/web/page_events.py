@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from ragmeter.effects.wire import public
+from ragmeter.io.addresses import public
 from ragmeter.targets.web.finish import Traffic
 
 #: Characters of a message that are kept.

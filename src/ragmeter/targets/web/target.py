@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import check_address, public
+from ragmeter.effects.wire import check_address
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
+from ragmeter.io.addresses import public
 from ragmeter.io.write import dumps
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.port import Question, Target
