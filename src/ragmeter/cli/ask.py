@@ -56,6 +56,7 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     from ragmeter.engine.asking import ask_and_score, read_fallback
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
+    from ragmeter.table import SKIPPED_BUDGET
 
     if chosen.metrics is None:
         chosen.metrics = _usual_metrics(chosen)
@@ -95,9 +96,11 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
         terminal.asked(evaluation, asked, chosen.output)
         print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
-    failed, total = sum(asked.causes().values()), len(asked.replies)
+    causes, total = asked.outcomes(), len(asked.replies)
     code = print_verdict(verdict, json=chosen.json)
-    return code or options.exit_code(chosen, failed, total, "questions have no answer")
+    return code or options.exit_code(
+        chosen, causes.total(), total, "questions have no answer", skipped=causes[SKIPPED_BUDGET]
+    )
 
 
 def _usual_metrics(chosen: argparse.Namespace) -> list[str]:

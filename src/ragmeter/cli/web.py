@@ -79,6 +79,7 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
     from ragmeter.engine.asking import ask_and_score
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
+    from ragmeter.table import SKIPPED_BUDGET
 
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
@@ -112,8 +113,11 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
-    failed, total = sum(service.asked.causes().values()), len(service.asked.replies)
-    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total, "questions have no answer")
+    causes, total = service.asked.outcomes(), len(service.asked.replies)
+    skipped = causes[SKIPPED_BUDGET]
+    return print_verdict(verdict, json=chosen.json) or exit_code(
+        chosen, causes.total(), total, "questions have no answer", skipped=skipped
+    )
 
 
 def _keep_evidence(evidence: Path, run: Path) -> bool:

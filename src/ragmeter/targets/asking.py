@@ -63,6 +63,10 @@ class Asked:
         answers = [reply for reply in self.replies if isinstance(reply, Answer)]
         return bool(answers) and all(answer.only_retrieved for answer in answers)
 
+    def outcomes(self) -> Counter[str]:
+        """How many questions have no answer, by outcome."""
+        return Counter(reply.outcome for reply in self.replies if isinstance(reply, Failure))
+
     def causes(self, spell: Callable[[str], str] = for_python) -> dict[str, int]:
         """Why questions have no answer, most frequent first; parameters are keywords or flags, as `spell` says."""
         failures = (reply for reply in self.replies if isinstance(reply, Failure))

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
-from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
+from ragmeter.show.sentences.causes import asks_again, failures, first_ids, which_metrics
 from ragmeter.show.sentences.ids import id_lines, never_match_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import cautions as cautions_of
@@ -19,6 +19,7 @@ from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.show.texts import printable
 from ragmeter.stats.intervals import SMALL
+from ragmeter.table import SKIPPED_BUDGET
 
 if TYPE_CHECKING:
     from ragmeter.analysis.slicing import RunSummary, Slice
@@ -99,7 +100,8 @@ def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
     for cause, count in list(not_answered.items())[:5]:
         out.sentence(f"not answered: {count:,} {cause}", "red")
     if not_answered:
-        out.sentence("the same command with --retry-failed asks again for these alone")
+        outcomes = asked.outcomes()
+        out.sentence(asks_again(outcomes.total(), outcomes[SKIPPED_BUDGET], ["--max-calls", "--budget"]))
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
     if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
