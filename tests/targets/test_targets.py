@@ -108,7 +108,7 @@ def test_other_keys_of_a_dict_are_columns() -> None:
     }  # fmt: skip
     returned["endless"] = [returned]
     answer = answer_of(reply_of(python(lambda question: returned)))
-    assert answer.columns == {"tokens": "12", "cost_usd": "0.5", "tool_calls": '[{"name": "search"}]', "model": "m"}
+    assert answer.columns == {"tokens": 12, "cost_usd": 0.5, "tool_calls": '[{"name": "search"}]', "model": "m"}
     assert answer_of(reply_of(python(lambda question: {"docs": ["d1"], "model": "m"}))).only_retrieved
 
 

@@ -53,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     """Make the run of this name."""
-    from ragmeter.engine.asking import ask_and_score, read_fallback
+    from ragmeter.engine.asking import ask, read_fallback
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
@@ -66,7 +66,7 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
     with options.prints_aside():
-        service = ask_and_score(
+        service = ask(
             chosen.dataset,
             target,
             metrics=metrics,

@@ -144,7 +144,7 @@ def _generate(chosen: argparse.Namespace) -> int:
         print(dumps(result, indent=2))
     else:
         show_crag.generated(result)
-    skipped = result["not_answered"].get(SKIPPED_BUDGET, 0)
+    skipped = sum(turn["outcome"] == SKIPPED_BUDGET for turn in failed)
     return options.exit_code(chosen, len(failed), len(turns), "turns have no answer", skipped=skipped)
 
 

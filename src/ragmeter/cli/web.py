@@ -76,7 +76,7 @@ def run(argv: Sequence[str]) -> int:
 def _ask(chosen: argparse.Namespace, name: str) -> int:
     """Make the run of this name."""
     from ragmeter.compat.web import write_scored
-    from ragmeter.engine.asking import ask_and_score
+    from ragmeter.engine.asking import ask
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
@@ -86,7 +86,7 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
     metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
-    service = ask_and_score(
+    service = ask(
         chosen.input,
         target,
         metrics=metrics,

@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
+from ragmeter.metrics.normalize import AUTO, count_unknown
 from ragmeter.metrics.sentences import count_long
 from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
@@ -32,6 +33,7 @@ from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
 from ragmeter.table import (
     ABSTAINED,
+    LANGUAGE,
     LIST_COLUMNS,
     NUMBER_COLUMNS,
     SCORED,
@@ -76,7 +78,10 @@ class RowsWriter:
         self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
         self._is_for_short = any(isinstance(metric, Metric) and metric.needs_short_references for metric in metrics)
-        self._long_references = 0
+        self._is_by_language = any(
+            isinstance(metric, Metric) and metric.settings.get("language") == AUTO for metric in metrics
+        )
+        self._cautions: Counter[str] = Counter()
         if columns is not None:
             kinds = [(self._input_name(name), _array(name, [], {*NUMBER_COLUMNS, *numbers}).type) for name in columns]
             scores = [((metric.name, pa.float64()), (outcome_column(metric.name), _OUTCOME)) for metric in metrics]
@@ -97,7 +102,9 @@ class RowsWriter:
         `carried` are columns of an earlier run that stay as they are.
         """
         if self._is_for_short:
-            self._long_references += count_long(scored.batch.columns.get("reference") or ())
+            self._cautions["long_references"] += count_long(scored.batch.columns.get("reference") or ())
+        if self._is_by_language:
+            self._cautions["unknown_languages"] += count_unknown(scored.batch.columns.get(LANGUAGE) or ())
         numbers = {*NUMBER_COLUMNS, *scored.batch.numbers}
         arrays = {
             self._input_name(name): _array(name, column, numbers) for name, column in scored.batch.columns.items()
@@ -145,16 +152,20 @@ class RowsWriter:
             if self._writer is not None:
                 self._writer.close()
 
-    def numbers(self) -> dict[str, dict[str, float]]:
-        """Count, mean and percentiles of the table's own numbers, such as latency."""
+    def numbers(self, more: Iterable[str] = ()) -> dict[str, dict[str, float]]:
+        """Count, mean and percentiles of the table's own numbers, such as latency, and of `more` columns."""
         with closing(RowsFile(self._path)) as rows:
-            present = [name for name in NUMBER_COLUMNS if name in rows.schema.names]
+            present = [
+                name
+                for name in (*NUMBER_COLUMNS, *map(self._input_name, more))
+                if name in rows.schema.names and pa.types.is_floating(rows.schema.field(name).type)
+            ]
             columns = {name: rows.read([name])[name].drop_null().to_numpy() for name in present}
         return {name: percentiles(values) for name, values in columns.items() if len(values)}
 
     def cautions(self) -> dict[str, int]:
         """For the summary: how many references are longer than those that the offline judge has learnt from."""
-        return {"long_references": self._long_references} if self._long_references else {}
+        return dict(+self._cautions)
 
     def document_ids(self, summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
         """For the summary: what is to be said of the ids of documents."""

@@ -204,6 +204,18 @@ def own_columns(replies: Iterable[Answer | Failure], present: Collection[str]) -
     return {key: f"returned.{key.removesuffix(outcome_column(''))}" if is_ours[key] else key for key in most}
 
 
+def number_columns(replies: Iterable[Answer | Failure], keys: Collection[str]) -> set[str]:
+    """Those of the target's own columns that are numbers wherever they are anything."""
+    texts = {
+        key
+        for reply in replies
+        if isinstance(reply, Answer)
+        for key, value in reply.columns.items()
+        if isinstance(value, str)
+    }
+    return set(keys) - texts
+
+
 def key_of_answer(question: Question, history: str | None = None) -> tuple[Any, ...]:
     """What an answer depends on. A long history is represented by its digest: the time of n turns grows with n."""
     earlier: list[Any]

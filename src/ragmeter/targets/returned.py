@@ -69,18 +69,19 @@ def _contexts(returned: Any) -> Any:
     return chunks if contexts is None and are_texts else contexts
 
 
-def _other_columns(returned: Any) -> dict[str, str]:
+def _other_columns(returned: Any) -> dict[str, str | float]:
     """What else a dict says of its answer (`tokens`, `cost_usd`, `tool_calls`), as cells of columns of the run."""
     if not isinstance(returned, Mapping):
         return {}
     known = {*_ANSWERS, *_RETRIEVED, *_ECHOES, "contexts", "latency_ms"}
-    columns = {}
+    columns: dict[str, str | float] = {}
     for key, value in returned.items():
         if isinstance(key, str) and key.strip() and key not in known and _is_plain(value):
             with suppress(CellError):  # a whole number of thousands of digits
                 text = as_text(value)
                 if text is not None and len(text) <= _LONGEST_CELL:
-                    columns[whole(key)] = text
+                    number = None if isinstance(value, bool) else _number(value)
+                    columns[whole(key)] = text if number is None else value
     return columns
 
 

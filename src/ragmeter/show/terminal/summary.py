@@ -105,7 +105,11 @@ def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
     if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
-        out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
+        is_address = (evaluation.manifest.get("target") or {}).get("kind") == "http"
+        where = "" if is_address else " (retrieved or events)"
+        out.sentence(f"no answer says what was retrieved{where}: that counts as nothing", "red")
+        if is_address:
+            out.sentence("--retrieved-path says where it is in the reply, for example 'events[*].id'", "red")
     for line in limit_lines(summary):
         out.sentence(line, "red")
     effort, usage = asked.effort, asked.usage
