@@ -200,7 +200,7 @@ def exit_code(chosen: argparse.Namespace, failed: int, total: int, problem: str,
 
     `skipped` of them were not asked about, because a limit was reached.
     """
-    from ragmeter.show.sentences.causes import asks_again
+    from ragmeter.show.terminal.summary import asks_again
 
     if failed <= chosen.max_unscored * total:
         return 0

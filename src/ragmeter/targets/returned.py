@@ -43,6 +43,8 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
     """The answer, and what was retrieved, in what a Python target returned."""
     if isinstance(returned, str):
         return Answer(whole(returned), latency_ms=latency_ms)
+    if isinstance(returned, tuple) and isinstance(next(iter(returned), None), str) and _has_list(returned):
+        raise failed("the target returned a tuple, and should return a dict with answer and contexts")
     if isinstance(returned, Sequence) and not isinstance(returned, bytes | bytearray):
         returned = {"retrieved": list(returned)}
     if returned is None or isinstance(returned, bool | int | float | complex | bytes | bytearray | set | frozenset):
@@ -60,6 +62,11 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
         only_retrieved=text is None,
         columns=_other_columns(returned),
     )
+
+
+def _has_list(returned: Sequence[Any]) -> bool:
+    """Whether there are passages among the items, so that the first is an answer, and no retriever's text."""
+    return any(isinstance(item, list | tuple) for item in returned)
 
 
 def _contexts(returned: Any) -> Any:

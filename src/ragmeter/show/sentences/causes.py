@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ragmeter import table
@@ -52,20 +52,6 @@ def because(causes: Mapping[str, int]) -> str:
     ordered = sorted(causes.items(), key=lambda item: -item[1])
     more = ", …" if len(ordered) > _MOST else ""
     return f" ({counted_causes(dict(ordered[:_MOST]))}{more})" if ordered else ""
-
-
-def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: bool = True) -> str:
-    """How to ask again for those that failed; `skipped` of them were not asked, as one of these `limits` was reached.
-
-    `retries`: the command has --retry-failed. Of one that has not, nothing is said but that of the limit.
-    """
-    higher = f"a higher limit ({', '.join(limits)})" if limits else "a higher limit"
-    if not retries:
-        return f"the same command with {higher} goes on" if skipped else ""
-    if skipped and skipped >= failed:
-        return f"the same command with --retry-failed and {higher} goes on with these alone"
-    again = "the same command with --retry-failed asks again for these alone"
-    return f"{again}; {skipped:,} were skipped, and need {higher}" if skipped else again
 
 
 def failures(metrics: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -111,7 +111,7 @@ def unknown_language_lines(summary: Mapping[str, Any]) -> Iterator[Line]:
     if rows := summary.get("unknown_languages"):
         which = "1 row has" if rows == 1 else f"{rows:,} rows have"
         yield (
-            f"{which} a language in the column language that is not known: theirs is found out from the texts",
+            f"{which} a language in the column language that is not known here: it is told from the texts",
             WARNING,
         )
 

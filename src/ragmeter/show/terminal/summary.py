@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
-from ragmeter.show.sentences.causes import asks_again, failures, first_ids, which_metrics
+from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
 from ragmeter.show.sentences.ids import id_lines, never_match_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import cautions as cautions_of
@@ -123,6 +123,20 @@ def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
         out.sentence(f"written: {output}")
     if evaluation.folder is not None:
         out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.place}/")
+
+
+def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: bool = True) -> str:
+    """How to ask again for those that failed; `skipped` of them were not asked, as one of these `limits` was reached.
+
+    `retries`: the command has --retry-failed. Of one that has not, nothing is said but that of the limit.
+    """
+    higher = f"a higher limit ({', '.join(limits)})" if limits else "a higher limit"
+    if not retries:
+        return f"the same command with {higher} goes on" if skipped else ""
+    if skipped and skipped >= failed:
+        return f"the same command with --retry-failed and {higher} goes on with these alone"
+    again = "the same command with --retry-failed asks again for these alone"
+    return f"{again}; {skipped:,} were skipped, and need {higher}" if skipped else again
 
 
 def needs_retrieved(metrics: Iterable[str]) -> bool:
