@@ -33,7 +33,8 @@ terminal.
   Khmer, Burmese, Tibetan) are compared by characters, each with its marks, with or without a language setting.
 - **Languages.** `language=es` (a code or an English name, every Snowball language) stems words first; `zh`, `ja` and
   `th` are known and stem nothing. Without it words are compared as they stand. `auto` takes the language of each row
-  from its column `language`; where there is none it tells it from the text, and needs the extra `languages`:
+  from its column `language`; where there is none, or none that is known (how many is said), it tells it from the text,
+  and needs the extra `languages`:
   `pip install '.[languages]'` in a clone.
 - **Case.** Folding is Unicode's own, the same for all languages. It makes İ an i, but a Turkish I in capitals becomes i
   and not ı: KIRMIZI and kırmızı differ. Full-width forms (Ｈｅｌｌｏ) differ from plain ones.

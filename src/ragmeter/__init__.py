@@ -56,7 +56,7 @@ _MODULES = {
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 #: Those that have another name there.
-_RENAMED = {"ask": "ask_and_score", "get_metric": "get"}
+_RENAMED = {"get_metric": "get"}
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison, compare
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
         WebInterface,
     )
     from ragmeter.definition import Metric, column, metric
-    from ragmeter.engine.asking import ask_and_score as ask
+    from ragmeter.engine.asking import ask
     from ragmeter.engine.evaluation import add_metrics, evaluate
     from ragmeter.engine.results import Evaluation
     from ragmeter.engine.tables import score_table

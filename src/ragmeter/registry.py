@@ -111,8 +111,13 @@ def _unknown(name: str, broken: Iterable[UsageError]) -> UnknownNameError:
     return UnknownNameError("metric", name, (), hint=hint)
 
 
-def get_all(names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer], **settings: Any) -> list[Metric]:
+def get_all(
+    names: str | Iterable[str | Metric | type[BaseScorer] | BaseScorer] | None, **settings: Any
+) -> list[Metric]:
     """Several metrics, without repetitions. `settings` apply to metrics that have them and whose name sets no other."""
+    if not isinstance(names, str | Iterable):
+        was = "" if names is None else f": metrics is {type(names).__name__}"
+        raise UsageError(f"no metric was named{was}", hint=f"give names, or a list of metrics; {_LISTED}")
     items = naming.split(names) if isinstance(names, str) else names
     metrics = []
     for name in items:

@@ -205,7 +205,8 @@ def test_failures_are_counted_and_not_scored(ragmeter: Command, tmp_path: Path) 
         assert failed
         assert all(row["generated_answer"] is None for row in failed)
         assert all(row["scores"] == {"token_f1": None, "response_coverage_rate": 0.0} for row in failed)
-        assert "no answer says what was retrieved" in done.stdout
+        assert "no answer says what was retrieved: that counts as nothing" in done.stdout
+        assert "--retrieved-path says where it is in the reply, for example 'events[*].id'" in done.stdout
         share = len(failed) / 17
         assert done.returncode == (3 if share > 0.05 else 0)
         assert ragmeter(*command, "--max-unscored", "1").returncode == 0

@@ -146,7 +146,10 @@ def test_a_judge_that_is_tried(ragmeter: Command, tmp_path: Path) -> None:
         done = ragmeter(*results("s"), *judge(server, "--judge-max-calls", "30", "--judge-seed", "1", check=True))
         assert done.returncode == 3
         problem = "9 of 40 rows have no verdict, more than 5% (--max-unscored): the exit code is 3; "
-        assert done.stderr.endswith(f"{problem}the same command with --retry-failed asks again for these alone\n")
+        higher = "a higher limit (--judge-max-calls)"
+        assert done.stderr.endswith(
+            f"{problem}the same command with --retry-failed and {higher} goes on with these alone\n"
+        )
         shown = done.stdout
         assert "this judge was not tried on built-in cases: the limit" in shown
         assert "skipped_budget" in shown
@@ -401,3 +404,43 @@ def test_too_many_rows_without_a_verdict_are_exit_code_3(ragmeter: Command, read
         options = judge(server, "--judge-tries", "1", "--judge-workers", "1")
         assert ragmeter(*results(), *options).returncode == code
         assert ragmeter(*results(), *options, "--max-unscored", "0.5").returncode == 0
+
+
+def test_rows_that_failed_at_any_stage_of_a_metric_are_without_a_verdict(ragmeter: Command, tmp_path: Path) -> None:
+    rows = [
+        {**row, "contexts": ["It is a city."], "answer": f"It is city number {n:02d}."}
+        for n, row in enumerate(ROWS[:20])
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    def behave(request: dict[str, Any], number: int) -> Action:
+        shown = request["messages"][-1]["content"]
+        row = int(shown.rpartition("city number ")[2][:2])
+        if "List every claim" in shown:
+            return Action(body=completion("Well" if row < 3 else f"- It is city number {row:02d}."))
+        return Action(body=completion("Well" if row < 6 else "1: Supported"))
+
+    with JudgeServer(behave) as server:
+        options = judge(server, "--judge-tries", "1")
+        done = ragmeter(*results(metrics="faithfulness"), *options, "--max-unscored", "0.2")
+        counts = json.loads((tmp_path / "runs" / "r" / "summary.json").read_text(encoding="utf-8"))
+        assert counts["metrics"]["faithfulness"]["n_not_scored"] == {"unparsable": 6}
+        assert [sum(column["causes"].values()) for column in counts["judges"].values()] == [3, 3]
+        assert "6 of 20 rows have no verdict, more than 20%" in done.stderr
+        assert done.returncode == 3
+        assert ragmeter(*results(metrics="faithfulness"), *options, "--max-unscored", "0.3").returncode == 0
+
+
+def test_rows_that_the_system_failed_on_are_not_the_judges(ragmeter: Command, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "def ask(question):\n    return 'I would say Paris, ' + question\n", encoding="utf-8"
+    )
+    ask = ["ask", "--dataset", "rows.jsonl", "--target", "slow:ask", "--metrics", "token_f1", "--run", "r"]
+    done = ragmeter(*ask, "--max-calls", "10", env={"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 3
+    goes_on = "the same command with --retry-failed and a higher limit (--max-calls) goes on with these alone"
+    assert done.stderr.endswith(
+        f"30 of 40 questions have no answer, more than 5% (--max-unscored): the exit code is 3; {goes_on}\n"
+    )
+    with JudgeServer() as server:
+        said(ragmeter("evaluate", "--run", "r", "--metrics", "llm_correct", *judge(server)))

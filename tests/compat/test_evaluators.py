@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ragmeter import (
@@ -13,7 +15,7 @@ from ragmeter import (
     ResponseEvaluator,
     evaluators,
 )
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError
 
 A, B, C = (f"<urn:uuid:{name}>" for name in ("aaa", "bbb", "ccc"))
 
@@ -78,7 +80,8 @@ def test_context_recall_says_in_how_many_rows_documents_were_found() -> None:
         "avg_gold_docs_count", "avg_correct_docs_count", "pct_records_with_at_least_one_ref",
         "pct_records_with_all_refs", "processing_time_ms",
     ]  # fmt: skip
-    nothing = ContextRecall().evaluate([RAGResult(doc_ids=None)], [QAPair(document_ids=["a"])]).metrics
+    with pytest.warns(RagmeterWarning, match="scored none of 1 rows: 1 no_retrieved"):
+        nothing = ContextRecall().evaluate([RAGResult(doc_ids=None)], [QAPair(document_ids=["a"])]).metrics
     assert nothing["pct_records_with_all_refs"] is None
 
 
@@ -119,7 +122,8 @@ def test_what_failed_is_counted_and_in_no_average() -> None:
 
 
 def test_nothing_scored_is_no_zero() -> None:
-    found = EditDistanceEvaluator().evaluate([RAGResult(answer=None)], [QAPair(answer="a")])
+    with pytest.warns(RagmeterWarning, match="1 no_answer"):
+        found = EditDistanceEvaluator().evaluate([RAGResult(answer=None)], [QAPair(answer="a")])
     assert found.metrics["avg_edit_distance"] is None
     assert found.metrics["median_edit_distance"] is None
 
@@ -159,3 +163,21 @@ def test_the_aggregated_row() -> None:
     row = EvaluationResult("Mine", {"m": 1.0}, rows=[{"qid": "1"}], system_name="S", timestamp="t").aggregated()
     assert list(row) == ["evaluator_name", "sample_count", "system_name", "timestamp", "is_aggregated", "m"]
     assert list(row.values()) == ["Mine", 1, "S", "t", True, 1.0]
+
+
+def test_a_qa_pair_by_position_has_the_order_that_the_documents_say() -> None:
+    pair = QAPair("q", "a", [], [{"c": 1}], [{"u": 1}], ["d"], "7")
+    assert (pair.document_ids, pair.qid, pair.question_categories) == (["d"], "7", [{"c": 1}])
+    page = Path(__file__).parents[2].joinpath("docs/migrating.md").read_text(encoding="utf-8")
+    assert "`question, answer, context, question_categories, user_categories, document_ids, qid`" in page
+    with pytest.warns(RagmeterWarning, match="ContextRecall has scored none of 1 rows: 1 no_relevant .the row has no"):
+        ContextRecall().evaluate([RAGResult(doc_ids=["u"])], [QAPair("q", "a", [], ["u"])])
+
+
+def test_dicts_are_no_objects() -> None:
+    with pytest.raises(
+        UsageError, match=r"ContextRecall.evaluate.. takes RAGResults and QAPairs, and got dict for a RAGR"
+    ):
+        ContextRecall().evaluate([{"qid": "1", "doc_ids": ["a"]}], [{"qid": "1", "document_ids": ["a"]}])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="for a QAPair"):
+        ContextRecall().evaluate([RAGResult(doc_ids=["u"])], [{"qid": "1"}])  # type: ignore[list-item]

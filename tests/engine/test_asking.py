@@ -228,13 +228,51 @@ def test_what_a_target_says_beside_its_answer_is_a_column() -> None:
         return {"answer": "Paris", "tool_calls": ["search"], "language": "fr", "reference": "a book", **more}
 
     rows = ragmeter.ask(data, system, metrics="exact_match", run="r").rows.to_pydict()
-    assert rows["tokens"] == [None, "7"]
+    assert rows["tokens"] == [None, 7.0]
     assert rows["tool_calls"] == ['["search"]'] * 2
     assert (rows["language"], rows["returned.language"]) == (["en"] * 2, ["fr"] * 2)
     assert (rows["reference"], rows["returned.reference"]) == ([["Paris"]] * 2, ["a book"] * 2)
     assert rows["returned.note"] == [None, "x"]
     again = ragmeter.ask(data, system, metrics="exact_match", run="r", resume=True).rows.to_pydict()
     assert again == rows
+
+
+def test_numbers_beside_the_answer_are_columns_of_numbers() -> None:
+    data = [{"question": f"q{i}", "ground_truth": "Paris"} for i in range(3)]
+
+    def system(question: str) -> dict[str, Any]:
+        place = int(question[1:])
+        mixed = "many" if place == 1 else place
+        return {
+            "answer": "Paris",
+            "tokens": 5 + place,
+            "cost_usd": 0.01,
+            "mixed": mixed,
+            "cached": True,
+            "size": 10**400,
+        }
+
+    done = ragmeter.ask(data, system, metrics="exact_match", run="r")
+    rows = done.rows.to_pydict()
+    assert (rows["tokens"], rows["cost_usd"], rows["mixed"]) == ([5.0, 6.0, 7.0], [0.01] * 3, ["0", "many", "2"])
+    assert (rows["cached"], rows["size"]) == (["true"] * 3, [str(10**400)] * 3)
+    assert done.summary["numbers"]["tokens"]["mean"] == 6
+    assert set(done.summary["numbers"]) == {"latency_ms", "tokens", "cost_usd"}
+    more = ragmeter.add_metrics("runs/r", "token_f1")
+    assert more.rows.to_pydict()["tokens"] == [5.0, 6.0, 7.0]
+    assert more.summary["numbers"] == done.summary["numbers"]
+
+
+def test_metrics_that_are_not_named_are_said_so() -> None:
+    data = [{"question": "q", "ground_truth": "Paris"}]
+    with pytest.raises(UsageError, match=r"no metric was named\n.*list_metrics"):
+        ragmeter.ask(data, lambda question: "Paris")
+    with pytest.raises(UsageError, match="no metric was named"):
+        ragmeter.evaluate([{"answer": "a", "reference": "a"}], metrics=None)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="no metric was named: metrics is int"):
+        ragmeter.evaluate([{"answer": "a", "reference": "a"}], metrics=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^ask\(\) got an unexpected keyword argument 'allow_failure'"):
+        ragmeter.ask(data, lambda question: "Paris", metrics="exact_match", allow_failure=True)  # type: ignore[call-arg]
 
 
 def test_keys_without_end_are_not_all_columns(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from ragmeter import Judge
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.engine.asking import ask_and_score
+from ragmeter.engine.asking import ask as ask_and_score
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.verdict import verdict
 from ragmeter.targets.asking import Answers, ask

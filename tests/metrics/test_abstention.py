@@ -31,6 +31,11 @@ def scored(rows: list[dict[str, Any]], metric: str = "abstention_correct", **mor
         (PARIS, {"is_impossible": "True"}, 0),
         ("No lo sé.", {"is_unanswerable": "1.0"}, 1),
         (PARIS, {"unanswerable": None, "answerable": True}, 1),
+        *(
+            (NOBODY, {"unanswerable": yes}, 1)
+            for yes in ("sí", "Si", "ja", "OUI", "sim", "sì", "verdadero", "да", "はい")
+        ),
+        *((NOBODY, {"unanswerable": no}, 0) for no in ("no", "nein", "Non", "não", "falso", "нет", "いいえ")),
     ],
 )
 def test_worked_cases(answer: str, mark: dict[str, Any], score: float) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from ragmeter.metrics.bags import Sides, bags
 from ragmeter.metrics.normalize import fold, known_languages, stemmer, strip_accents, words
 from ragmeter.metrics.splitting import split
 from ragmeter.metrics.tokens import Lexicon, tokens
+from ragmeter.show.sentences.judging import judge_lines
 from ragmeter.table import Block
 
 texts = st.lists(
@@ -163,6 +166,23 @@ def test_auto_takes_each_rows_own_language(monkeypatch: pytest.MonkeyPatch) -> N
     assert "language" not in get_metric("meteor_score").needs
     several = [{**rows[3], "reference": ["los gatos corren", "x"]}, rows[0]]
     assert evaluate(several, metrics=named).rows[named[0]].to_pylist() == [english[0], spanish[0]]
+
+
+def test_rows_whose_language_is_not_known_are_counted(tmp_path: Path) -> None:
+    texts = {"reference": "los gatos corren", "answer": "el gato corría"}
+    values = ("klingon", "xx", "es", "Auto", "", " ", None, "english")
+    rows = [{**texts, "qid": str(place), "language": language} for place, language in enumerate(values)]
+    auto = "meteor_score[language=auto]"
+    summary = evaluate(rows, metrics=auto).summary
+    assert summary["unknown_languages"] == 2
+    assert [line for line, _ in judge_lines(summary, {})] == [
+        "2 rows have a language in the column language that is not known here: it is told from the texts"
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    in_parts = evaluate(str(tmp_path / "rows.jsonl"), metrics=auto, run="r", output_dir=tmp_path, engine="threads")
+    assert in_parts.summary["unknown_languages"] == 2
+    for metrics in ("meteor_score", "meteor_score[language=es]"):
+        assert "unknown_languages" not in evaluate(rows, metrics=metrics).summary
 
 
 def test_auto_without_its_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

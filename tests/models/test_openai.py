@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from ragmeter.effects.journal import Reply
 from ragmeter.errors import EndpointError, UsageError
+from ragmeter.models.port import ChatReply
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.judge_server import Action
 from tests.models.helpers import KEY, call, chat_reply, provider_for

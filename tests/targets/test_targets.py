@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.caller import Failure
+from ragmeter.effects.caller import Failure, GiveUp
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.endpoint import Endpoint
 from ragmeter.errors import UsageError
@@ -26,6 +26,7 @@ from ragmeter.targets.model import ModelTarget
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
+from ragmeter.targets.returned import read_answer
 from tests.command import PATIENCE
 from tests.judge_server import Action, Behaviour, JudgeServer, completion
 from tests.provider_servers import AnthropicServer, FormatServer, GeminiServer, OpenAIServer
@@ -109,8 +110,17 @@ def test_other_keys_of_a_dict_are_columns() -> None:
     }  # fmt: skip
     returned["endless"] = [returned]
     answer = answer_of(reply_of(python(lambda question: returned)))
-    assert answer.columns == {"tokens": "12", "cost_usd": "0.5", "tool_calls": '[{"name": "search"}]', "model": "m"}
+    assert answer.columns == {"tokens": 12, "cost_usd": 0.5, "tool_calls": '[{"name": "search"}]', "model": "m"}
     assert answer_of(reply_of(python(lambda question: {"docs": ["d1"], "model": "m"}))).only_retrieved
+
+
+@pytest.mark.parametrize("returned", [("the answer", ["doc1"]), ("the answer", ["doc1"], 3), ("a", ("b",))])
+def test_an_answer_with_its_passages_in_a_tuple_is_no_retriever(returned: Any) -> None:
+    with pytest.raises(GiveUp) as raised:
+        read_answer(returned, 1.0)
+    assert raised.value.cause == "the target returned a tuple, and should return a dict with answer and contexts"
+    assert read_answer([("a", 0.5), ("b", 0.2)], 1.0).retrieved == ["a", "b"]
+    assert read_answer(("a", "b"), 1.0).retrieved == ["a", "b"]
 
 
 def test_latency_is_measured_where_it_is_not_given() -> None:

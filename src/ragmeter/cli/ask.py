@@ -53,9 +53,10 @@ def run(argv: Sequence[str]) -> int:
 
 def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     """Make the run of this name."""
-    from ragmeter.engine.asking import ask_and_score, read_fallback
+    from ragmeter.engine.asking import ask, read_fallback
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
+    from ragmeter.table import SKIPPED_BUDGET
 
     if chosen.metrics is None:
         chosen.metrics = _usual_metrics(chosen)
@@ -65,7 +66,7 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
     with options.prints_aside():
-        service = ask_and_score(
+        service = ask(
             chosen.dataset,
             target,
             metrics=metrics,
@@ -95,9 +96,11 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
         terminal.asked(evaluation, asked, chosen.output)
         print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
-    failed, total = sum(asked.causes().values()), len(asked.replies)
+    causes, total = asked.outcomes(), len(asked.replies)
     code = print_verdict(verdict, json=chosen.json)
-    return code or options.exit_code(chosen, failed, total, "questions have no answer")
+    return code or options.exit_code(
+        chosen, causes.total(), total, "questions have no answer", skipped=causes[SKIPPED_BUDGET]
+    )
 
 
 def _usual_metrics(chosen: argparse.Namespace) -> list[str]:

@@ -71,7 +71,7 @@ def run(argv: Sequence[str]) -> int:
         if chosen.keep:
             path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
             console().print(printable(f"kept: {path}"), soft_wrap=True)
-    return 0 if preferred is None else judge_code(chosen, preferred.summary)
+    return 0 if preferred is None else judge_code(chosen, preferred.run, list(preferred))
 
 
 def compared(chosen: argparse.Namespace) -> Comparison:

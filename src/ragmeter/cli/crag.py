@@ -97,6 +97,7 @@ def _generate(chosen: argparse.Namespace) -> int:
     from ragmeter.runs.status import Status
     from ragmeter.show.progress import both, progress_bar
     from ragmeter.show.terminal import crag as show_crag
+    from ragmeter.table import SKIPPED_BUDGET
 
     options.check_numbers(chosen)
     _check_output(chosen)
@@ -143,7 +144,8 @@ def _generate(chosen: argparse.Namespace) -> int:
         print(dumps(result, indent=2))
     else:
         show_crag.generated(result)
-    return options.exit_code(chosen, len(failed), len(turns), "turns have no answer")
+    skipped = sum(turn["outcome"] == SKIPPED_BUDGET for turn in failed)
+    return options.exit_code(chosen, len(failed), len(turns), "turns have no answer", skipped=skipped)
 
 
 def _evaluate(chosen: argparse.Namespace) -> int:
@@ -155,6 +157,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.runs.run import Run
     from ragmeter.show.progress import progress_bar
     from ragmeter.show.terminal import crag as show_crag
+    from ragmeter.table import SKIPPED_BUDGET
 
     options.check_numbers(chosen)
     check_writable(chosen.output_dir)
@@ -191,9 +194,11 @@ def _evaluate(chosen: argparse.Namespace) -> int:
         print(dumps({**result, **gate_json(verdict)}, indent=2))
     else:
         show_crag.judged(scores, report.summary, report.effort, chosen.output_dir, has_judge=judge is not None)
-    unscored = sum(report.judged.not_scored().values())
+    unscored = Counter(report.judged.not_scored())
     code = print_verdict(verdict, json=chosen.json)
-    return code or options.exit_code(chosen, unscored, len(judged), "turns have no score")
+    return code or options.exit_code(
+        chosen, unscored.total(), len(judged), "turns have no score", skipped=unscored[SKIPPED_BUDGET]
+    )
 
 
 def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:

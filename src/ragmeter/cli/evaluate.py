@@ -32,6 +32,7 @@ from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
+    from ragmeter.definition import Metric
     from ragmeter.engine.results import Evaluation
     from ragmeter.judges.judge import Judge
 
@@ -289,11 +290,18 @@ def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
             keep_columns=chosen.keep_columns or (),
             progress=True,
         )
-    return _show(chosen, evaluation, gate, replaced=replaced)
+    return _show(chosen, evaluation, metrics, gate, replaced=replaced)
 
 
-def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None, *, replaced: bool = False) -> int:
-    """Print the results, the gate's verdict included; return the exit code."""
+def _show(
+    chosen: argparse.Namespace,
+    evaluation: Evaluation,
+    metrics: Sequence[Metric],
+    gate: Gate | None,
+    *,
+    replaced: bool = False,
+) -> int:
+    """Print the results, the gate's verdict included; return the exit code, which is about these metrics."""
     from ragmeter.show import terminal
     from ragmeter.show.sentences.ids import id_lines, never_match_lines
     from ragmeter.show.sentences.metrics import cautions
@@ -301,10 +309,11 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     folder, summary = evaluation.folder, evaluation.summary
     assert folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, folder)
+    judged = [metric.name for metric in metrics if metric.asks and metric.name in summary["metrics"]]
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
         print(dumps({**summary, **embeddings, "folder": str(folder.place), **gate_json(verdict)}, indent=2))
-        return print_verdict(verdict, json=True) or judge_code(chosen, summary)
+        return print_verdict(verdict, json=True) or judge_code(chosen, folder, judged)
     out = terminal.console()
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
@@ -325,7 +334,7 @@ def _show(chosen: argparse.Namespace, evaluation: Evaluation, gate: Gate | None,
     print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     instead = ", in place of an earlier run" if replaced else ""
     out.print(f"rows: {summary['n_rows']:,}, in {folder.place}/{instead}", soft_wrap=True)
-    return print_verdict(verdict, json=False) or judge_code(chosen, summary)
+    return print_verdict(verdict, json=False) or judge_code(chosen, folder, judged)
 
 
 def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[str | None]]]) -> Judge | None:
@@ -363,4 +372,4 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     executor = chosen.executor or "auto"
     with options.prints_aside():
         evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
-    return _show(chosen, evaluation, gate)
+    return _show(chosen, evaluation, metrics, gate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge
+    from ragmeter.runs.run import Run
 
 LLM, CASCADE, OFFLINE = "llm", "cascade", "offline"
 #: The keywords of `Judge` that are options, `base_url` as `--judge-base-url`, and how their values are read. Where the
@@ -163,12 +165,33 @@ def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Ma
     print_lines(judge_lines(summary, manifest, now))
 
 
-def judge_code(chosen: argparse.Namespace, summary: Mapping[str, Any]) -> int:
-    """The exit code says so where the judge was asked and gave no verdict on too many rows."""
+def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> int:
+    """The exit code says so where the judge was asked for these metrics, and one of them lacks it on too many rows.
+
+    Rows are counted, not replies: of a metric that asks in several stages, each may have failed on other rows.
+    """
     if chosen.judge_model is None:
         return 0
-    failed = [sum(column["causes"].values()) for column in summary.get("judges", {}).values()]
-    return exit_code(chosen, max(failed, default=0), summary["n_rows"], "rows have no verdict")
+    from ragmeter.table import SKIPPED_BUDGET
+
+    unscored = max((_without_verdict(run, name) for name in metrics), key=lambda causes: causes.total(), default=None)
+    if unscored is None:
+        return 0
+    skipped = unscored[SKIPPED_BUDGET]
+    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no verdict", skipped=skipped)
+
+
+def _without_verdict(run: Run, metric: str) -> Counter[str]:
+    """Why so many rows have no score where the judge was to give one; those that the system failed on don't count."""
+    from ragmeter.table import NO_VERDICT
+
+    causes = Counter({name: n for name, n in run.metrics()[metric]["n_not_scored"].items() if name in NO_VERDICT})
+    if not causes or "error" not in run.texts:
+        return causes
+    codes, names = run.outcomes(metric)
+    was_answered = [not error for error in run.column("error").to_pylist()]
+    counted = Counter(names[code] for code, answered in zip(codes.tolist(), was_answered, strict=True) if answered)
+    return Counter({name: counted[name] for name in causes})
 
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:

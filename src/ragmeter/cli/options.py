@@ -191,13 +191,23 @@ def check_numbers(chosen: argparse.Namespace) -> None:
         raise UsageError(f"--max-unscored must be between 0 and 1, got {given(chosen.max_unscored)}")
 
 
-def exit_code(chosen: argparse.Namespace, failed: int, total: int, problem: str) -> int:
-    """0, or UNSCORED if too many have failed, which is said on standard error: `problem` is what they lack."""
+#: The options that limit calls; those that a command has.
+_LIMITS = ("max_calls", "budget", "judge_max_calls", "judge_budget")
+
+
+def exit_code(chosen: argparse.Namespace, failed: int, total: int, problem: str, *, skipped: int = 0) -> int:
+    """0, or UNSCORED if too many have failed, which is said on standard error: `problem` is what they lack.
+
+    `skipped` of them were not asked about, because a limit was reached.
+    """
+    from ragmeter.show.terminal.summary import asks_again
+
     if failed <= chosen.max_unscored * total:
         return 0
     most = f"more than {percent(chosen.max_unscored)} (--max-unscored)"
-    again = "the same command with --retry-failed asks again for these alone"
-    show_notice(f"{failed:,} of {total:,} {problem}, {most}: the exit code is {UNSCORED}; {again}")
+    limits = [f"--{name.replace('_', '-')}" for name in _LIMITS if getattr(chosen, name, None) is not None]
+    again = asks_again(failed, skipped, limits, retries=hasattr(chosen, "retry_failed"))
+    show_notice(f"{failed:,} of {total:,} {problem}, {most}: the exit code is {UNSCORED}{again and '; '}{again}")
     return UNSCORED
 
 

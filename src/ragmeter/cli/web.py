@@ -76,16 +76,17 @@ def run(argv: Sequence[str]) -> int:
 def _ask(chosen: argparse.Namespace, name: str) -> int:
     """Make the run of this name."""
     from ragmeter.compat.web import write_scored
-    from ragmeter.engine.asking import ask_and_score
+    from ragmeter.engine.asking import ask
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
+    from ragmeter.table import SKIPPED_BUDGET
 
     evidence = chosen.output_dir / f"{name}.evidence"
     target = _target(chosen, evidence)
     metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
-    service = ask_and_score(
+    service = ask(
         chosen.input,
         target,
         metrics=metrics,
@@ -112,8 +113,11 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
-    failed, total = sum(service.asked.causes().values()), len(service.asked.replies)
-    return print_verdict(verdict, json=chosen.json) or exit_code(chosen, failed, total, "questions have no answer")
+    causes, total = service.asked.outcomes(), len(service.asked.replies)
+    skipped = causes[SKIPPED_BUDGET]
+    return print_verdict(verdict, json=chosen.json) or exit_code(
+        chosen, causes.total(), total, "questions have no answer", skipped=skipped
+    )
 
 
 def _keep_evidence(evidence: Path, run: Path) -> bool:

@@ -6,6 +6,7 @@ metrics, with the columns and the file formats of the tools that they replace.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
@@ -15,11 +16,12 @@ from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
 from ragmeter.compat.rows import Rows
 from ragmeter.compat.scoring import Number, fixed_columns, only_name, score_table
 from ragmeter.definition import Metric
-from ragmeter.errors import InputError, UsageError
+from ragmeter.errors import InputError, RagmeterWarning, UsageError
 from ragmeter.hints import column_option
 from ragmeter.io.cells import as_list
 from ragmeter.io.data import Data
 from ragmeter.registry import get
+from ragmeter.show.sentences.causes import cause_meaning
 
 #: The columns that are fields of the objects; all others are their metadata.
 _FIELDS = frozenset({
@@ -74,11 +76,35 @@ class MetricEvaluator(ABC):
 
         Several results may have the same qid: each is scored against the reference with that qid.
         """
+        _check_objects(type(self).__name__, rag_results, references)
         data = Data.open(*_as_rows(rag_results, references), repeated=True)
         (result,) = score_table([self], data.batches(list(self.metrics().values())))
         result.rows = list(result.rows)
         result.system_name = only_name(getattr(item, "system_name", None) for item in rag_results)
+        if all(value is None for name, value in result.metrics.items() if name != "processing_time_ms"):
+            warnings.warn(RagmeterWarning(_nothing_scored(result)), stacklevel=2)
         return result
+
+
+def _nothing_scored(result: EvaluationResult) -> str:
+    """Why no row has a score."""
+    causes = "; ".join(
+        f"{count:,} {cause}" + (f" ({meaning})" if (meaning := cause_meaning(cause)) else "")
+        for cause, count in result.not_scored.items()
+    )
+    return f"{result.evaluator_name} has scored none of {len(result.rows):,} rows: {causes}"
+
+
+def _check_objects(evaluator: str, results: Sequence[Any], references: Sequence[Any]) -> None:
+    """Refuse rows that are no objects: dicts, and texts."""
+    for kind, objects in ((RAGResult, results), (QAPair, references)):
+        other = next((item for item in objects if not hasattr(item, "qid")), None)
+        if other is not None:
+            name = kind.__name__
+            raise UsageError(
+                f"{evaluator}.evaluate() takes RAGResults and QAPairs, and got {type(other).__name__} for a {name}",
+                hint=f"{name}.from_dict(row) makes one of a dict; ragmeter.evaluate() takes dicts as they are",
+            )
 
 
 def read_objects(

@@ -27,6 +27,7 @@ from ragmeter.engine.results_file import write_results
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import AllFailedError, InputError, Interrupted, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
+from ragmeter.io.cells import as_text
 from ragmeter.io.columns import missing_column
 from ragmeter.io.data import noted, source_signature
 from ragmeter.io.limits import MAX_FIELD
@@ -42,7 +43,8 @@ from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
-from ragmeter.targets.asking import Answers, Asked, ask, failures, own_columns
+from ragmeter.targets.asking import Answers, Asked, failures, number_columns, own_columns
+from ragmeter.targets.asking import ask as ask_all
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 
@@ -54,7 +56,7 @@ _ANSWERED = ("answer", "retrieved", "contexts", RETRIEVED_SCORES, *NUMBER_COLUMN
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Service(Evaluation):
-    """What `ask_and_score` returns: an evaluation, and what asking took."""
+    """What `ask` returns: an evaluation, and what asking took."""
 
     asked: Asked = field(kw_only=True)
 
@@ -74,11 +76,11 @@ class Service(Evaluation):
         return super()._repr_html_() + html_lines(f"questions: {len(self.asked.replies):,}{unanswered}")
 
 
-def ask_and_score(
+def ask(
     dataset: Any,
     target: Target | Callable[..., Any] | object,
     *,
-    metrics: str | Iterable[MetricLike],
+    metrics: str | Iterable[MetricLike] | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
@@ -214,7 +216,7 @@ def _asked(target: Target, data: Dataset, path: Path, answers: Answers, limits: 
         progress_bar(progress, "asking", "questions", len(data.questions)) as advance,
         Status(path, "asking questions", len(data.questions), answers.spent) as status,
     ):
-        asked = ask(target, data.questions, limits, answers, both(advance, status.advance), watched_by(status))
+        asked = ask_all(target, data.questions, limits, answers, both(advance, status.advance), watched_by(status))
     if asked.notice:
         show_notice(f"{path.name}: {asked.notice}")
     for note in data.source.notes:
@@ -237,7 +239,9 @@ def _scored(
     `shown` are the columns that the judge is shown.
     """
     needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
-    answered = partial(_answered, data.batches, asked.replies, needed)
+    own = own_columns(asked.replies, data.batches[0].columns)
+    numbers = number_columns(asked.replies, own)
+    answered = partial(_answered, data.batches, asked.replies, needed, own, numbers)
     filled = asking.of(path).fill(metrics, answered, len(data.questions))
     manifest = {
         "inputs": {"dataset": source_signature(data.source)},
@@ -256,7 +260,7 @@ def _scored(
     }
     rows, judging = filled.joined(answered()), filled.judging
     more: dict[str, Any] = {"manifest": manifest, "summary": summary, "judging": judging}
-    return keep_run(path, rows, metrics, **more, complete=complete)
+    return keep_run(path, rows, metrics, **more, numbers=[own[key] for key in sorted(numbers)], complete=complete)
 
 
 def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
@@ -322,28 +326,37 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
 
 
 def _answered(
-    batches: Iterable[Batch], replies: Sequence[Answer | Failure], needed: Collection[str]
+    batches: Iterable[Batch],
+    replies: Sequence[Answer | Failure],
+    needed: Collection[str],
+    own: Mapping[str, str],
+    numbers: Collection[str],
 ) -> Iterator[Batch]:
-    """The dataset's rows with what the target answered. A column that a metric needs is there, if need be empty."""
+    """The dataset's rows with what the target answered. A column that a metric needs is there, if need be empty.
+
+    `own` are the target's own keys, each with its column's name; those in `numbers` are numbers.
+    """
     names = [
         name
         for name in _ANSWERED
         if name == "answer" or name in needed or any(getattr(row, name, None) is not None for row in replies)
     ]
     left = iter(replies)
-    others: dict[str, str] | None = None
     for batch in batches:
         rows = [next(left) for _ in range(len(batch))]
         answered = {name: [_cell(row, name) for row in rows] for name in names}
-        others = own_columns(replies, batch.columns) if others is None else others
-        answered |= {name: [_own_cell(row, key) for row in rows] for key, name in others.items()}
+        for key, name in own.items():
+            answered[name] = [_own_cell(row, key, is_number=key in numbers) for row in rows]
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
-        yield Batch({**batch.columns, **answered, "error": errors}, batch.lines, causes)
+        yield Batch(
+            {**batch.columns, **answered, "error": errors}, batch.lines, causes, numbers={own[key] for key in numbers}
+        )
 
 
-def _own_cell(reply: Answer | Failure, key: str) -> str | None:
-    return reply.columns.get(key) if isinstance(reply, Answer) else None
+def _own_cell(reply: Answer | Failure, key: str, *, is_number: bool) -> str | float | None:
+    value = reply.columns.get(key) if isinstance(reply, Answer) else None
+    return value if value is None or is_number else as_text(value)
 
 
 def _cell(reply: Answer | Failure, name: str) -> Any:

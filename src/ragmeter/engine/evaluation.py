@@ -359,7 +359,7 @@ def add_metrics(
 
 
 def choose_metrics(
-    metrics: str | Iterable[MetricLike], *, language: str | None = None, **settings: Any
+    metrics: str | Iterable[MetricLike] | None, *, language: str | None = None, **settings: Any
 ) -> list[Metric]:
     """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
     language = None if language in (None, "none") else Language.parse(language)

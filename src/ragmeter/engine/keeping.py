@@ -41,15 +41,17 @@ def keep_run(
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
     executor: Executor | None = None,
     judging: Mapping[str, Any] | None = None,
+    numbers: Sequence[str] = (),
     complete: Callable[[Evaluation], None] = lambda evaluation: None,
 ) -> Evaluation:
     """Score batches into a run folder. What else goes into its documents may be known only when all is read.
 
-    `judging` is what a judge's calls took. `complete` is called when the run is in its place; no Ctrl-C comes between.
+    `judging` is what a judge's calls took; `numbers` are columns that the summary describes as it does latency.
+    `complete` is called when the run is in its place; no Ctrl-C comes between.
     """
     with new_run(path) as new:
         with Embedders() as embedders:
-            scored = score_into(batches, metrics, new.folder / ROWS, confidence, embedders, executor)
+            scored = score_into(batches, metrics, new.folder / ROWS, confidence, embedders, executor, numbers)
         check_scores(path, scored)
         more = [dict(details() if callable(details) else details) for details in (manifest, summary)]
         more[0]["statistics"] = scored["statistics"]
@@ -80,6 +82,7 @@ def score_into(
     confidence: Confidence,
     embedders: Embedders,
     executor: Executor | None,
+    numbers: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Write each batch while the next ones are read and scored."""
     with RowsWriter(path, metrics) as writer, rare_collections(), ThreadPoolExecutor(1) as pool:
@@ -88,7 +91,7 @@ def score_into(
             pass
     how, summaries = writer.summaries(confidence)
     cautions = {**writer.cautions(), **writer.document_ids(summaries)}
-    return results_of(how, summaries, writer.numbers(), writer.left_out, writer.abstentions(), cautions)
+    return results_of(how, summaries, writer.numbers(numbers), writer.left_out, writer.abstentions(), cautions)
 
 
 def results_of(

@@ -11,8 +11,65 @@ from ragmeter.table import Failed
 #: The columns that mark such questions, and whether yes means that there is no answer.
 MARKS = {"unanswerable": True, "is_unanswerable": True, "is_impossible": True, "answerable": False}
 NOT_MARKED, NOT_YES_OR_NO = "no_unanswerable", "not_yes_or_no"
-_YES = frozenset({"true", "yes", "y", "1", "1.0"})
-_NO = frozenset({"false", "no", "n", "0", "0.0"})
+#: In the languages whose refusals are known; `no` is Spanish and Italian as well.
+_YES = frozenset(
+    [
+        "true",
+        "yes",
+        "y",
+        "1",
+        "1.0",
+        "1,0",
+        "sí",
+        "si",
+        "sì",
+        "verdadero",
+        "verdadera",
+        "ja",
+        "wahr",
+        "oui",
+        "vrai",
+        "sim",
+        "verdadeiro",
+        "vero",
+        "да",
+        "tak",
+        "evet",
+        "はい",
+        "是",
+        "예",
+        "네",
+    ]
+)
+_NO = frozenset(
+    [
+        "false",
+        "no",
+        "n",
+        "0",
+        "0.0",
+        "0,0",
+        "falso",
+        "falsa",
+        "nein",
+        "falsch",
+        "non",
+        "faux",
+        "não",
+        "nao",
+        "nee",
+        "nej",
+        "nei",
+        "ne",
+        "нет",
+        "nie",
+        "hayır",
+        "いいえ",
+        "否",
+        "不是",
+        "아니요",
+    ]
+)
 
 
 def is_unanswerable(marks: Mapping[str, str | None]) -> bool | Failed:
@@ -38,7 +95,8 @@ def abstention_correct(
 
     **Formula.** 1 if the answer declines ("I don't know", in 16 languages) and the question is marked as unanswerable,
     or if it does neither; else 0. The mark is in a column `unanswerable`, `is_unanswerable` or `is_impossible`, or in
-    `answerable`, where it means the opposite: yes or no, true or false, 1 or 0.
+    `answerable`, where it means the opposite: yes or no (also `sí`, `ja`, `oui`, `sim` and the like), true or false,
+    1 or 0.
 
     **Edge cases.** An empty answer declines. A question without a mark is `no_unanswerable`, one whose mark is neither
     yes nor no `not_yes_or_no`: neither is scored.

@@ -7,6 +7,9 @@ to whole columns: a block of texts has few distinct words.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Self
 
 import regex
@@ -107,6 +110,22 @@ def known_languages() -> dict[str, str]:
     named = {code: name for code, name in _CODES.items() if name in available}
     unnamed = {name: name for name in available - set(_CODES.values())}  # `porter`, and newer algorithms
     return named | dict(sorted(unnamed.items())) | _UNSTEMMED
+
+
+def language_code(text: str | None) -> str | None:
+    """The code of the language that a row says its texts are in; None where it says nothing, or nothing known."""
+    with suppress(UnknownNameError):
+        return Language.parse(text) if text and text.strip().casefold() != AUTO else None
+    return None
+
+
+def count_unknown(languages: Iterable[str | None]) -> int:
+    """How many rows say a language that is not known."""
+    return sum(
+        count
+        for text, count in Counter(languages).items()
+        if text and text.strip() and text.strip().casefold() != AUTO and language_code(text) is None
+    )
 
 
 def stemmer(language: str) -> Stemmer.Stemmer | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import count, islice
@@ -23,10 +22,10 @@ import pyarrow.compute as pc
 
 from ragmeter import kernel
 from ragmeter.definition import column
-from ragmeter.errors import MissingExtraError, UnknownNameError
+from ragmeter.errors import MissingExtraError
 from ragmeter.hints import option
 from ragmeter.metrics.bags import Bags, Ids, Sides, bags, ranges
-from ragmeter.metrics.normalize import AUTO, Language, fold, stemmer, words
+from ragmeter.metrics.normalize import AUTO, fold, language_code, stemmer, words
 from ragmeter.metrics.splitting import Split, split, text_array
 from ragmeter.table import LANGUAGE
 
@@ -239,14 +238,8 @@ def tokens(reference: Sequence[str], answer: Sequence[str]) -> Tokens:
 @column(may_lack=(LANGUAGE,), only_with=("language", AUTO))
 def row_languages(language: Sequence[str | None]) -> list[str | None]:
     """The code of each row's own language, None where the row says nothing, or nothing that is known."""
-    codes = {text: _code(text) for text in set(language)}
+    codes = {text: language_code(text) for text in set(language)}
     return [codes[text] for text in language]
-
-
-def _code(text: str | None) -> str | None:
-    with suppress(UnknownNameError):
-        return Language.parse(text) if text and text.strip().casefold() != AUTO else None
-    return None
 
 
 @column

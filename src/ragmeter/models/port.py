@@ -37,7 +37,9 @@ class ChatReply:
     def from_reply(cls, reply: Reply) -> Self:
         """A reply that the journal has."""
         body = json.loads(reply.body)
-        return cls(body["content"], body["finish_reason"], body["refusal"], body["logprobs"])
+        logprobs = body["logprobs"] or {}
+        is_sound = all(map(_is_logprob, logprobs.values()))
+        return cls(body["content"], body["finish_reason"], body["refusal"], (is_sound and logprobs) or None)
 
     def as_reply(self, prompt_tokens: Any, completion_tokens: Any, price: Price | None) -> Reply:
         """The reply as the journal keeps it. A count of tokens that is no number counts as unknown."""

@@ -126,6 +126,7 @@ _SUMMARY = record(
         "parts_skipped": listed(text),
         "notes": listed(text),
         "long_references": count,
+        "unknown_languages": count,
         "document_ids": record(
             {},
             {

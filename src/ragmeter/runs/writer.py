@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,8 @@ from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
+from ragmeter.metrics.normalize import AUTO as AUTO_LANGUAGE
+from ragmeter.metrics.normalize import count_unknown
 from ragmeter.metrics.sentences import count_long
 from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
@@ -32,6 +34,7 @@ from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.summary import MetricSummary, percentiles, summarise
 from ragmeter.table import (
     ABSTAINED,
+    LANGUAGE,
     LIST_COLUMNS,
     NUMBER_COLUMNS,
     QID,
@@ -77,7 +80,10 @@ class RowsWriter:
         self.left_out: dict[str, int] = {}
         self.not_scored: dict[str, Counter[str]] = {metric.name: Counter() for metric in metrics}
         self._is_for_short = any(isinstance(metric, Metric) and metric.needs_short_references for metric in metrics)
-        self._long_references = 0
+        self._is_by_language = any(
+            isinstance(metric, Metric) and metric.settings.get("language") == AUTO_LANGUAGE for metric in metrics
+        )
+        self._cautions: Counter[str] = Counter()
         if columns is not None:
             kinds = [(self._input_name(name), _array(name, [], {*NUMBER_COLUMNS, *numbers}).type) for name in columns]
             scores = [((metric.name, pa.float64()), (outcome_column(metric.name), _OUTCOME)) for metric in metrics]
@@ -98,7 +104,9 @@ class RowsWriter:
         `carried` are columns of an earlier run that stay as they are.
         """
         if self._is_for_short:
-            self._long_references += count_long(scored.batch.columns.get("reference") or ())
+            self._cautions["long_references"] += count_long(scored.batch.columns.get("reference") or ())
+        if self._is_by_language:
+            self._cautions["unknown_languages"] += count_unknown(scored.batch.columns.get(LANGUAGE) or ())
         numbers = {*NUMBER_COLUMNS, *scored.batch.numbers}
         arrays = {
             self._input_name(name): _array(name, column, numbers) for name, column in scored.batch.columns.items()
@@ -146,14 +154,14 @@ class RowsWriter:
             if self._writer is not None:
                 self._writer.close()
 
-    def numbers(self) -> dict[str, dict[str, float]]:
-        """Count, mean and percentiles of the table's own numbers, such as latency."""
+    def numbers(self, more: Iterable[str] = ()) -> dict[str, dict[str, float]]:
+        """Count, mean and percentiles of the table's own numbers, such as latency, and of `more` columns."""
         with closing(RowsFile(self._path)) as rows:
-            return numbers_of(rows)
+            return numbers_of(rows, map(self._input_name, more))
 
     def cautions(self) -> dict[str, int]:
-        """The number of references longer than those that the offline judge has learnt from, for the summary."""
-        return {"long_references": self._long_references} if self._long_references else {}
+        """Counts of what is to be said of the table, for the summary: of references that are very long, for one."""
+        return dict(+self._cautions)
 
     def document_ids(self, summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
         """Findings about the ids of documents, for the summary."""
@@ -223,11 +231,12 @@ def summaries_of(
     return replace(confidence, cluster=cluster), summaries
 
 
-def numbers_of(rows: CachedColumns) -> dict[str, dict[str, float]]:
-    """Count, mean and percentiles of a table's own numbers, such as latency; one column is read at a time."""
+def numbers_of(rows: CachedColumns, more: Iterable[str] = ()) -> dict[str, dict[str, float]]:
+    """Count, mean and percentiles of a table's own numbers, such as latency, and of `more`, a column at a time."""
     numbers = {}
-    for name in NUMBER_COLUMNS:
-        if name in rows.schema.names and len(values := rows.read([name])[name].drop_null().to_numpy()):
+    for name in (*NUMBER_COLUMNS, *more):
+        is_number = name in rows.schema.names and pa.types.is_floating(rows.schema.field(name).type)
+        if is_number and len(values := rows.read([name])[name].drop_null().to_numpy()):
             numbers[name] = percentiles(values)
     return numbers
 

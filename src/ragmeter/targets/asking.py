@@ -59,6 +59,10 @@ class Asked:
         answers = [reply for reply in self.replies if isinstance(reply, Answer)]
         return bool(answers) and all(answer.only_retrieved for answer in answers)
 
+    def outcomes(self) -> Counter[str]:
+        """How many questions have no answer, by outcome."""
+        return Counter(reply.outcome for reply in self.replies if isinstance(reply, Failure))
+
     def causes(self, spell: Callable[[str], str] = for_python) -> dict[str, int]:
         """Why questions have no answer, most frequent first; parameters are keywords or flags, as `spell` says."""
         failures = (reply for reply in self.replies if isinstance(reply, Failure))
@@ -194,6 +198,18 @@ def own_columns(replies: Iterable[Answer | Failure], present: Collection[str]) -
     taken = {*present, *NAMED_COLUMNS, *JUDGE_COLUMNS, *GOLD_COLUMNS, *_OURS}
     is_ours = {key: key in taken or key.endswith(outcome_column("")) for key in most}
     return {key: f"returned.{key.removesuffix(outcome_column(''))}" if is_ours[key] else key for key in most}
+
+
+def number_columns(replies: Iterable[Answer | Failure], keys: Collection[str]) -> set[str]:
+    """Those of the target's own columns that are numbers wherever they are anything."""
+    texts = {
+        key
+        for reply in replies
+        if isinstance(reply, Answer)
+        for key, value in reply.columns.items()
+        if isinstance(value, str)
+    }
+    return set(keys) - texts
 
 
 def key_of_answer(question: Question, history: str | None = None) -> tuple[Any, ...]:

@@ -49,7 +49,7 @@ class Answer:
     `only_retrieved`: the target is a retriever, which gives no answer. `retrieved_scores` are the system's own, one for
     each of `retrieved`. `conversation_id` is the id that the server gave the session; the next turn sends it. `lacks`
     are the user's paths that the reply has not, by their options, each with what is there instead. `columns` are cells
-    of columns of the run, under names that the target chose.
+    of columns of the run, under names that the target chose: texts, or numbers.
     """
 
     answer: str
@@ -61,7 +61,7 @@ class Answer:
     retrieved_scores: list[float | None] | None = None
     only_retrieved: bool = False
     lacks: dict[str, str] = field(default_factory=dict)
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str | float] = field(default_factory=dict)
 
     def as_reply(self, prompt_tokens: int | None = None, completion_tokens: int | None = None) -> Reply:
         """The answer as the journal keeps it."""
@@ -81,7 +81,9 @@ class Answer:
             contexts=None if self.contexts is None else list(map(clean, self.contexts)),
             conversation_id=None if self.conversation_id is None else clean(self.conversation_id),
             lacks={name: clean(text) for name, text in self.lacks.items()},
-            columns={clean(name): clean(text) for name, text in self.columns.items()},
+            columns={
+                clean(name): clean(value) if isinstance(value, str) else value for name, value in self.columns.items()
+            },
         )
 
 

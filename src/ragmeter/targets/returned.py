@@ -43,6 +43,8 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
     """The answer, and what was retrieved, in what a Python target returned."""
     if isinstance(returned, str):
         return Answer(whole(returned), latency_ms=latency_ms)
+    if isinstance(returned, tuple) and isinstance(next(iter(returned), None), str) and _has_list(returned):
+        raise failed("the target returned a tuple, and should return a dict with answer and contexts")
     if isinstance(returned, Sequence) and not isinstance(returned, bytes | bytearray):
         returned = {"retrieved": list(returned)}
     if returned is None or isinstance(returned, bool | int | float | complex | bytes | bytearray | set | frozenset):
@@ -62,6 +64,11 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
     )
 
 
+def _has_list(returned: Sequence[Any]) -> bool:
+    """Whether there are passages among the items, so that the first is an answer, and no retriever's text."""
+    return any(isinstance(item, list | tuple) for item in returned)
+
+
 def _contexts(returned: Any) -> Any:
     """The passages; under `chunks` may be texts, or documents with ids and texts."""
     contexts, chunks = _value(returned, "contexts"), _value(returned, "chunks")
@@ -69,18 +76,19 @@ def _contexts(returned: Any) -> Any:
     return chunks if contexts is None and are_texts else contexts
 
 
-def _other_columns(returned: Any) -> dict[str, str]:
+def _other_columns(returned: Any) -> dict[str, str | float]:
     """What else a dict says of its answer (`tokens`, `cost_usd`, `tool_calls`), as cells of columns of the run."""
     if not isinstance(returned, Mapping):
         return {}
     known = {*_ANSWERS, *_RETRIEVED, *_ECHOES, "contexts", "latency_ms"}
-    columns = {}
+    columns: dict[str, str | float] = {}
     for key, value in returned.items():
         if isinstance(key, str) and key.strip() and key not in known and _is_plain(value):
             with suppress(CellError):  # a whole number of thousands of digits
                 text = as_text(value)
                 if text is not None and len(text) <= _LONGEST_CELL:
-                    columns[whole(key)] = text
+                    number = None if isinstance(value, bool) else _number(value)
+                    columns[whole(key)] = text if number is None else value
     return columns
 
 

@@ -35,6 +35,7 @@ def judge_lines(
     `now` has the usage and the effort of the calls of this command, if it has asked a judge.
     """
     yield from long_reference_lines(summary)
+    yield from unknown_language_lines(summary)
     if abstained := abstained_sentence(summary.get("abstained")):
         yield abstained, PLAIN
     judges = _judges(summary)
@@ -101,6 +102,16 @@ def long_reference_lines(summary: Mapping[str, Any]) -> Iterator[Line]:
     long, rows = summary.get("long_references", 0), summary.get("n_rows", 0)
     if long > _FEW_LONG * rows:
         yield f"{long:,} of {rows:,} references are longer than a sentence: {_FOR_SHORT}", WARNING
+
+
+def unknown_language_lines(summary: Mapping[str, Any]) -> Iterator[Line]:
+    """A warning where rows say a language that is not known."""
+    if rows := summary.get("unknown_languages"):
+        which = "1 row has" if rows == 1 else f"{rows:,} rows have"
+        yield (
+            f"{which} a language in the column language that is not known here: it is told from the texts",
+            WARNING,
+        )
 
 
 def _judges(summary: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

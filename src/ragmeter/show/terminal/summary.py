@@ -19,6 +19,7 @@ from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.show.texts import printable
 from ragmeter.stats.intervals import SMALL
+from ragmeter.table import SKIPPED_BUDGET
 
 if TYPE_CHECKING:
     from ragmeter.analysis.slicing import RunSummary, Slice
@@ -99,11 +100,16 @@ def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
     for cause, count in list(not_answered.items())[:5]:
         out.sentence(f"not answered: {count:,} {cause}", "red")
     if not_answered:
-        out.sentence("the same command with --retry-failed asks again for these alone")
+        outcomes = asked.outcomes()
+        out.sentence(asks_again(outcomes.total(), outcomes[SKIPPED_BUDGET], ["--max-calls", "--budget"]))
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
     if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
-        out.print("no answer says what was retrieved (retrieved or events): that counts as nothing", style="red")
+        is_address = (evaluation.manifest.get("target") or {}).get("kind") == "http"
+        where = "" if is_address else " (retrieved or events)"
+        out.sentence(f"no answer says what was retrieved{where}: that counts as nothing", "red")
+        if is_address:
+            out.sentence("--retrieved-path says where it is in the reply, for example 'events[*].id'", "red")
     for line in limit_lines(summary):
         out.sentence(line, "red")
     effort, usage = asked.effort, asked.usage
@@ -117,6 +123,20 @@ def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
         out.sentence(f"written: {output}")
     if evaluation.folder is not None:
         out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.place}/")
+
+
+def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: bool = True) -> str:
+    """How to ask again for those that failed; `skipped` of them were not asked, as one of these `limits` was reached.
+
+    `retries`: the command has --retry-failed. Of one that has not, nothing is said but that of the limit.
+    """
+    higher = f"a higher limit ({', '.join(limits)})" if limits else "a higher limit"
+    if not retries:
+        return f"the same command with {higher} goes on" if skipped else ""
+    if skipped and skipped >= failed:
+        return f"the same command with --retry-failed and {higher} goes on with these alone"
+    again = "the same command with --retry-failed asks again for these alone"
+    return f"{again}; {skipped:,} were skipped, and need {higher}" if skipped else again
 
 
 def needs_retrieved(metrics: Iterable[str]) -> bool:
