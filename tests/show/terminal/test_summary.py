@@ -10,6 +10,7 @@ import pytest
 from ragmeter.effects.caller import Failure
 from ragmeter.hints import option
 from ragmeter.show import terminal
+from ragmeter.show.terminal.summary import asks_again
 from ragmeter.targets.asking import Asked
 
 
@@ -22,3 +23,17 @@ def test_causes_name_flags_on_the_command_line_and_keywords_in_python(capsys: py
     terminal.asked(evaluation, result, None)
     assert "not answered: 1 timeout: no answer; --answer-selector may help" in capsys.readouterr().out
     assert list(result.causes()) == ["timeout: no answer; answer_selector=... may help"]
+
+
+def test_how_to_ask_again_for_what_failed_and_for_what_a_limit_skipped() -> None:
+    alone = "the same command with --retry-failed asks again for these alone"
+    higher = "a higher limit (--max-calls, --budget)"
+    limits = ["--max-calls", "--budget"]
+    assert asks_again(3, 0, limits) == alone
+    assert asks_again(3, 1, limits) == f"{alone}; 1 was skipped, and needs {higher}"
+    assert asks_again(3, 2, []) == f"{alone}; 2 were skipped, and need a higher limit"
+    assert asks_again(3, 3, limits) == f"the same command with --retry-failed and {higher} goes on with these alone"
+    assert (asks_again(3, 3, [], retries=False), asks_again(3, 0, [], retries=False)) == (
+        "the same command with a higher limit goes on",
+        "",
+    )

@@ -136,7 +136,8 @@ def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: boo
     if skipped and skipped >= failed:
         return f"the same command with --retry-failed and {higher} goes on with these alone"
     again = "the same command with --retry-failed asks again for these alone"
-    return f"{again}; {skipped:,} were skipped, and need {higher}" if skipped else again
+    were = "1 was skipped, and needs" if skipped == 1 else f"{skipped:,} were skipped, and need"
+    return f"{again}; {were} {higher}" if skipped else again
 
 
 def needs_retrieved(metrics: Iterable[str]) -> bool:
