@@ -93,6 +93,7 @@ def test_both_sides_of_the_same_mistakes(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("results.csv").write_text("qid,answer,gold\n1,a,a\n2,b,c\n", encoding="utf-8")
+    Path("halves.csv").write_text("qid,answer,reference\n1,a b,a c\n", encoding="utf-8")
     Path("latin.csv").write_bytes("qid,answer,reference\n1,año,año\n".encode("latin-1"))
     Path("tabs.csv").write_text("qid\tanswer\n1\ta\n", encoding="utf-8")
     rows = [{"qid": str(i), "answer": "a", "reference": "a"} for i in range(4)]
@@ -140,8 +141,8 @@ def test_both_sides_of_the_same_mistakes(
             "--metric ONE --metric OTHER",
         ),
         (
-            lambda: evaluate(rows, metrics="token_f1", interval="wilson"),
-            [*score, "results.csv", "--column", "reference=gold", "--interval", "wilson"],
+            lambda: evaluate("halves.csv", metrics="token_f1", interval="wilson"),
+            [*score, "halves.csv", "--interval", "wilson"],
             'interval="auto"',
             "--interval auto",
         ),
