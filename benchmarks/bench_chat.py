@@ -79,7 +79,7 @@ def _asked(name: str, folder: Path, questions: list[str]) -> tuple[int, Spans]:
     with started(name, folder, ANSWER_TIMES=str(times)) as url, _watched() as spans:
         target = WebTarget(Page(url, COMMANDS[name][2]))
         asked = [Question(str(place), text) for place, text in enumerate(questions)]
-        replies = ask(target, asked, Limits(1, 0), None, lambda count: None).replies
+        replies = ask(target, asked, Limits(1, 0), None, lambda count: None).in_order
     right = 0
     for text, reply in zip(questions, replies, strict=True):
         is_right = isinstance(reply, Answer) and plain(reply.answer) == expected(text)

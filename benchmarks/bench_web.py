@@ -56,7 +56,7 @@ def _asked(page: object, workers: int, questions: int) -> float:
     assert isinstance(page, Page)
     begin = time.perf_counter()
     held = [Question(str(i), f"question {i}") for i in range(questions)]
-    found = ask(WebTarget(page), held, Limits(workers), None, lambda count: None).replies
+    found = ask(WebTarget(page), held, Limits(workers), None, lambda count: None).in_order
     seconds = time.perf_counter() - begin
     for number, each in enumerate(found):
         good = isinstance(each, Answer) and each.answer.startswith(f"Answer to question {number}:")

@@ -139,7 +139,7 @@ def test_an_interrupted_run_goes_on_and_says_so(capsys: pytest.CaptureFixture[st
         failing.clear()
         assert capsys.readouterr().err == ""
         done = ragmeter.ask(QA, target, metrics=[breaks_once], run="r")
-        assert done.asked.effort["from_journal"] == 3
+        assert done.replies.effort["from_journal"] == 3
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("r: 3 of 3 answers are from 20")
         assert line.endswith("UTC, when this run was begun")  # nothing more: the object is known
@@ -293,7 +293,7 @@ def test_workers_and_timeout() -> None:
     assert answers(ask(waits, workers=3)) == ["Paris"] * 3
     for_ever = threading.Event()
     done = ask(lambda question: str(for_ever.wait()), timeout=0.2, retries=0, allow_failures=True)
-    assert list(done.asked.causes()) == ["timeout: no answer within 0.2 s"]
+    assert list(done.replies.causes()) == ["timeout: no answer within 0.2 s"]
 
 
 def test_addresses_and_models(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,7 +354,7 @@ def test_where_every_question_fails_it_is_an_error_that_names_the_line() -> None
     with pytest.raises(AllFailedError, match="the target returned NoneType"):
         ask(lambda question: None)
     kept = ask(fails, run="r", retries=0, allow_failures=True)
-    assert kept.asked.causes() == {cause: 3}
+    assert kept.replies.causes() == {cause: 3}
     assert kept["exact_match"].n_scored == 0
 
 

@@ -94,7 +94,7 @@ def test_answers_without_events_have_none(tmp_path: Path) -> None:
     assert document["metrics"]["response_coverage_rate"] == 0.0
     assert document["metrics"]["satisfaction_score"] == pytest.approx(0.7)  # without the 0.3 of what was found
     assert document["n_scored"] == dict.fromkeys(KEYS, 4)
-    assert not service.asked.says_what_was_retrieved()
+    assert not service.replies.says_what_was_retrieved()
 
 
 def test_metrics_that_are_added_know_which_rows_failed(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def answers(server: FaultyServer, timeout: float) -> list[Answer | Failure]:
     target = HttpTarget(server.url, timeout=timeout)
     questions = [Question(text, text) for text in _ROWS]
     with Answers(None, "run", target, questions) as journal:
-        return ask(target, questions, Limits(workers=1, retries=0), journal, lambda count: None).replies
+        return ask(target, questions, Limits(workers=1, retries=0), journal, lambda count: None).in_order
 
 
 def judgements(server: FaultyServer, timeout: float) -> list[Judgement]:

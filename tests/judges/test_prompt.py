@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter.asked import Asked
+from ragmeter.asked import JudgeColumn
 from ragmeter.errors import InputError
 from ragmeter.judges.prompt import Prompt, prompt_hash, read_words
 from ragmeter.judges.verdict import verdict
@@ -75,7 +75,7 @@ def test_the_texts_come_through_as_they_are(query: str, truth: str, answer: str)
     }
 
 
-def own(words: str) -> Asked:
+def own(words: str) -> JudgeColumn:
     return replace(verdict, words=words, labels={})
 
 

@@ -25,7 +25,7 @@ SCHEMA_OF_CHAIN = properties("input", "chat_history", required=("input",))
 
 def replies(target: Any, *questions: Question) -> list[Answer | Failure]:
     asked = questions or (Question("1", "capital of France?"),)
-    return ask(open_target(target), list(asked), Limits(retries=0), None, lambda count: None).replies
+    return ask(open_target(target), list(asked), Limits(retries=0), None, lambda count: None).in_order
 
 
 def answer(target: Any) -> Answer:

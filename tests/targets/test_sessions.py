@@ -79,7 +79,7 @@ class Remembering(Target):
 
 def ask_journalled(path: Path, target: Target, questions: list[Question]) -> list[Answer | Failure]:
     with Answers(path, "r", target, questions) as answers:
-        return ask(target, questions, LIMITS, answers, lambda count: None).replies
+        return ask(target, questions, LIMITS, answers, lambda count: None).in_order
 
 
 @pytest.mark.parametrize("stopped_at", [3, 50, 51, 52, 90])

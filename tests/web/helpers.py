@@ -35,7 +35,7 @@ def ask_all(
 ) -> list[Answer | Failure]:
     """Put questions to a page."""
     asked = [q if isinstance(q, Question) else Question(str(i), q) for i, q in enumerate(questions)]
-    return ask(target, asked, Limits(workers, retries), None, lambda count: None).replies
+    return ask(target, asked, Limits(workers, retries), None, lambda count: None).in_order
 
 
 def texts(replies: list[Answer | Failure]) -> list[str]:

@@ -309,7 +309,7 @@ def _show(
     folder, summary = evaluation.folder, evaluation.summary
     assert folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, folder)
-    judged = [metric.name for metric in metrics if metric.asks and metric.name in summary["metrics"]]
+    judged = [metric.name for metric in metrics if metric.judge_columns and metric.name in summary["metrics"]]
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
         print(dumps({**summary, **embeddings, "folder": str(folder.place), **gate_json(verdict)}, indent=2))

@@ -107,13 +107,13 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
         blocked = {"blocked_connections": dict(target.blocked)} if chosen.same_origin_only else {}
         print(dumps({**summary, "answer_selector": target.found_selector, **blocked, **gate_json(verdict)}, indent=2))
     else:
-        terminal.asked(service.evaluation, service.asked, chosen.output)
+        terminal.asked(service.evaluation, service.replies, chosen.output)
         print_judge(service.summary, service.manifest, service.judging)
         _show_what_was_seen(chosen, target)
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
-    causes, total = service.asked.outcomes(), len(service.asked.replies)
+    causes, total = service.replies.outcomes(), len(service.replies.in_order)
     skipped = causes[SKIPPED_BUDGET]
     return print_verdict(verdict, json=chosen.json) or exit_code(
         chosen, causes.total(), total, "questions have no answer", skipped=skipped

@@ -204,7 +204,7 @@ class WebInterface:
     def ask_all(self, questions: Sequence[str]) -> list[str | None]:
         """The responses to several queries, in their order."""
         numbered = [Question(str(number), question) for number, question in enumerate(questions, 1)]
-        replies = ask(self._target(), numbered, Limits(self._workers), None, lambda count: None).replies
+        replies = ask(self._target(), numbered, Limits(self._workers), None, lambda count: None).in_order
         self.failures = {
             question.text: f"{reply.outcome}: {reply.cause}"
             for question, reply in zip(numbered, replies, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import LLM, Parts, asked
+from ragmeter.asked import LLM, Parts, judge_column
 from ragmeter.definition import metric
 from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
@@ -57,7 +57,7 @@ def _offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     return values
 
 
-citation_support = asked(
+citation_support = judge_column(
     "citation_support",
     words=ALONE["words"],
     form=ALONE["form"],

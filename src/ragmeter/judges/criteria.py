@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragmeter.asked import FIELD, Form, asked
+from ragmeter.asked import FIELD, Form, judge_column
 from ragmeter.definition import metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import dumps
@@ -128,7 +128,7 @@ def _has_file(row: Mapping[str, Any]) -> None:
     raise UsageError("criteria needs a file", hint="for example criteria[file=tone.md]")
 
 
-ratings = asked(
+ratings = judge_column(
     "ratings",
     words="{answer}",
     form=Ratings((_ONLY,), None),

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ragmeter.asked import AskedColumn
-from ragmeter.engine.judging.columns import Asking, Batches, Filled
+from ragmeter.asked import BoundColumn
+from ragmeter.engine.judging.columns import Batches, JudgeResult, JudgeSetup
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import Plan, score_in_parts
 from ragmeter.engine.parts.pools import Pool
@@ -25,24 +25,24 @@ from ragmeter.errors import RagmeterError
 from ragmeter.table import QID, Batch
 
 
-def judged_columns(asking: Asking, columns: Sequence[AskedColumn]) -> JudgedColumns | None:
+def judged_columns(setup: JudgeSetup, columns: Sequence[BoundColumn]) -> JudgedColumns | None:
     """What workers must know of the columns that a judge fills; None if there are none."""
     if not columns:
         return None
-    filling = asking.filling(columns)
-    return JudgedColumns(tuple(filling.names), filling.numbers)
+    judge_run = setup.judge_run(columns)
+    return JudgedColumns(tuple(judge_run.names), judge_run.numbers)
 
 
 def judge_and_score(
-    plan: Plan, pool: Pool, asking: Asking, columns: Sequence[AskedColumn], batches: Batches
-) -> tuple[Counted, Filled]:
+    plan: Plan, pool: Pool, setup: JudgeSetup, columns: Sequence[BoundColumn], batches: Batches
+) -> tuple[Counted, JudgeResult]:
     """Ask about all rows of the parts that can be read, and have each part scored once its rows are judged."""
     ready = _Ready()
     with ThreadPoolExecutor(1, thread_name_prefix="ragmeter-parts") as beside:
         scoring = beside.submit(score_in_parts, plan, pool, None, until_ready=ready.wait)
         cutting = _Cutting(plan, scoring, ready.announce)
         try:
-            filled = asking.fill_columns(columns, batches, sum(plan.counts.values()), batch_done=cutting.add)
+            filled = setup.fill_columns(columns, batches, sum(plan.counts.values()), batch_done=cutting.add)
             cutting.finish()
         finally:
             ready.close()
