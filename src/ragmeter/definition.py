@@ -9,9 +9,9 @@
     @metric(direction="higher")
     def ndcg(ranked: Ranked, *, k: int | None = None) -> Scores: ...  # keyword-only = its settings, shown in its name
 
-A positional parameter names a column: one of the table's, a derived one, one that a judge fills (`asked.py`), or
-another metric. A setting goes down to every column that has one of the same name, so `rouge_l_score[language=es]` gets
-Spanish stems.
+A positional parameter names a column: one of the table's, a derived one, one that a judge fills
+(`judge_columns.py`), or another metric. A setting goes down to every column that has one of the same name, so
+`rouge_l_score[language=es]` gets Spanish stems.
 
 A column declared with `@embedded` is filled by an embedding model before any metric runs (`Metric.fill`).
 """
@@ -28,9 +28,9 @@ from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, 
 import numpy as np
 
 from ragmeter import naming
-from ragmeter.asked import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.derived import Derived, Embedded, signature_of
 from ragmeter.errors import UsageError, errors_of, not_importable
+from ragmeter.judge_columns import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.table import NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes, plain_column
 
 Direction = Literal["higher", "lower", "none"]

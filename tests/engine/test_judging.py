@@ -10,7 +10,7 @@ import pytest
 
 from ragmeter import Evaluation, Judge, evaluate
 from ragmeter.effects.pace import Retries
-from ragmeter.engine.judging.columns import JudgeSetup
+from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.io.data import Data
 from ragmeter.models.fake import FakeProvider
 from ragmeter.models.port import ChatReply

@@ -10,7 +10,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, Judge, evaluate
 from ragmeter.effects.caller import GiveUp
-from ragmeter.engine.judging.columns import JudgeSetup
+from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.errors import UsageError
 from ragmeter.io.data import Data
 from ragmeter.judges.probes import PROBES, fewest_right

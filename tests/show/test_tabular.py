@@ -16,7 +16,7 @@ import ragmeter
 from ragmeter import Calibration, Comparison, Evaluation, ask, calibrate, choose_sample, compare, evaluate, gate
 from ragmeter.analysis.gating import Verdict
 from ragmeter.analysis.people.sampling import Sample
-from ragmeter.engine.asking import Service
+from ragmeter.engine.ask import Service
 from ragmeter.errors import MissingExtraError, UnknownNameError
 from ragmeter.show.tabular import Tabular
 from tests.analysis.people.helpers import questions

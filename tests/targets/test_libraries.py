@@ -13,9 +13,9 @@ import ragmeter
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.errors import RagmeterWarning, UsageError
-from ragmeter.targets.asking import ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question
+from ragmeter.targets.replies import ask
 from tests.conftest import Run
 from tests.targets import stand_ins
 from tests.targets.stand_ins import DOCUMENTS, NODES, Runnable, properties

@@ -10,10 +10,10 @@ import pytest
 from ragmeter.effects.caller import Failure, GiveUp
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.journal import Reply
-from ragmeter.targets.asking import Answers, ask
 from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
+from ragmeter.targets.replies import Answers, ask
 
 LIMITS = Limits(2, 0, None, None)
 

@@ -19,14 +19,14 @@ from ragmeter.effects.calls import Limits
 from ragmeter.effects.endpoint import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.models.prices import Price
-from ragmeter.targets.asking import Answers, Replies, ask
 from ragmeter.targets.http import HttpTarget, Paths
 from ragmeter.targets.json_path import JsonPath
 from ragmeter.targets.model import ModelTarget
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
-from ragmeter.targets.returned import read_answer
+from ragmeter.targets.replies import Answers, Replies, ask
+from ragmeter.targets.results import read_answer
 from tests.command import PATIENCE
 from tests.judge_server import Action, Behaviour, JudgeServer, completion
 from tests.provider_servers import AnthropicServer, FormatServer, GeminiServer, OpenAIServer

@@ -11,8 +11,8 @@ import pytest
 
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
-from ragmeter.targets.asking import ask
 from ragmeter.targets.port import Answer, Question
+from ragmeter.targets.replies import ask
 from ragmeter.targets.web.page import Page
 from ragmeter.targets.web.target import Login, WebTarget
 from ragmeter.targets.web.visit import Visit

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import naming
-from ragmeter.asked import DECLARED, BoundColumn
 from ragmeter.effects.recorded import RecordedReplies, RecordedReply
 from ragmeter.effects.rounds import Round
-from ragmeter.engine.judging.columns import JUDGE_JOURNAL, OWN_JOURNAL
 from ragmeter.engine.judging.offline import rows_to_fill
+from ragmeter.engine.judging.setup import JUDGE_JOURNAL, OWN_JOURNAL
 from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.judge_columns import DECLARED, BoundColumn
 from ragmeter.judges.column_judge import reply_key, texts_of_calls
 from ragmeter.judges.judge import as_rephrased, as_worded
 from ragmeter.judges.prompt import Prompt, prompt_hash
@@ -26,8 +26,8 @@ from ragmeter.runs.catalogue import JOURNAL, system_of
 from ragmeter.runs.conversations import conversation
 from ragmeter.runs.run import Run
 from ragmeter.table import REPEAT, SCORED, Batch
-from ragmeter.targets.asking import key_of_answer
 from ragmeter.targets.port import Answer, Question, session_of
+from ragmeter.targets.replies import key_of_answer
 
 #: Calls of one row that are looked up at most.
 _MOST = 100

@@ -35,7 +35,7 @@ it is the system that changes. Rows with the same session_id are asked one after
 
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and print where the results are."""
-    from ragmeter.engine.asking import default_name
+    from ragmeter.engine.ask import default_name
     from ragmeter.io.source import Reading, open_source
     from ragmeter.runs.numbering import hold_name
 
@@ -53,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     """Make the run of this name."""
-    from ragmeter.engine.asking import ask, read_fallback
+    from ragmeter.engine.ask import ask, read_fallback
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET

@@ -76,7 +76,7 @@ def run(argv: Sequence[str]) -> int:
 def _ask(chosen: argparse.Namespace, name: str) -> int:
     """Make the run of this name."""
     from ragmeter.compat.web import write_scored
-    from ragmeter.engine.asking import ask
+    from ragmeter.engine.ask import ask
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
@@ -99,7 +99,7 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
     )
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
-    has_evidence = _keep_evidence(evidence, on_disk(folder.place, "keeping screenshots"))
+    has_evidence = _keep_evidence(evidence, on_disk(folder.location, "keeping screenshots"))
     write_scored(chosen.output, _rows(chosen, service.evaluation, metrics), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:

@@ -13,8 +13,8 @@ from ragmeter.errors import UsageError
 from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
-from ragmeter.targets.asking import ask
 from ragmeter.targets.port import Question
+from ragmeter.targets.replies import ask
 from ragmeter.targets.web.open_page import OpenPage
 from ragmeter.targets.web.page import Page
 from ragmeter.targets.web.session import PageSession

@@ -14,14 +14,14 @@ from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
+from ragmeter.engine.added_metrics import extend, journal_folder
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
-from ragmeter.engine.extending import extend, journal_folder
-from ragmeter.engine.judging.columns import Batches, JudgeResult, JudgeSetup, journals_of
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
-from ragmeter.engine.keeping import check_scores, described, keep_run, results_of, score_into, signature
+from ragmeter.engine.judging.setup import Batches, JudgeResult, JudgeSetup, journals_of
+from ragmeter.engine.kept_run import check_scores, described, keep_run, results_of, score_into, signature
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import (
-    Plan,
+    PartsPlan,
     check_engine,
     join_summary,
     keep_parts,
@@ -208,13 +208,13 @@ def _evaluate_in_parts(
     path: Location,
     engine: Any,
     skip_bad_parts: bool,
-) -> tuple[Plan, Counted, JudgeResult]:
+) -> tuple[PartsPlan, Counted, JudgeResult]:
     """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
     needs = setup.needs(metrics)
     first = without_bad_files(data, reading) if skip_bad_parts else data
     columns = setup.missing(metrics, partial(first.batches, metrics, needs))
     judged = judged_columns(setup, columns)
-    plan = Plan.of(data, metrics, reading, path, first.first_columns(metrics), judged)
+    plan = PartsPlan.of(data, metrics, reading, path, first.first_columns(metrics), judged)
     try:
         with pool_of(engine) as pool:
             plan.prepare(pool, skip_bad_parts=skip_bad_parts)
@@ -265,7 +265,7 @@ def _evaluate(
 
 
 def _keep_parts(
-    data: Data, plan: Plan, counted: Counted, filled: JudgeResult, path: Location, confidence: Confidence
+    data: Data, plan: PartsPlan, counted: Counted, filled: JudgeResult, path: Location, confidence: Confidence
 ) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     metrics = plan.job.metrics
@@ -347,13 +347,13 @@ def add_metrics(
     if not is_kept:
         folder = TemporaryRun.copy(folder)
     with (
-        hold(folder.place, "adds metrics", asks=judge is not None),
+        hold(folder.location, "adds metrics", asks=judge is not None),
         Embedders() as embedders,
     ):
-        if not (folder.place / MANIFEST).is_file():
-            raise InputError("the run was removed while this waited for it", file=str(folder.place))
+        if not (folder.location / MANIFEST).is_file():
+            raise InputError("the run was removed while this waited for it", file=str(folder.location))
         journals = journal_folder(folder, output_dir)
-        setup = JudgeSetup(judge, journals, retry_failed, progress, folder.place if is_kept else None)
+        setup = JudgeSetup(judge, journals, retry_failed, progress, folder.location if is_kept else None)
         extended, judging = extend(folder, chosen, described(chosen), embedders, setup, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used(), judging)
 

@@ -21,10 +21,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragmeter.asked import FIELD, Form, judge_column
 from ragmeter.definition import metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import FIELD, Form, judge_column
 from ragmeter.judges.forms import bare_reply
 from ragmeter.judges.grade import ScaleName
 from ragmeter.table import UNPARSABLE, Failed

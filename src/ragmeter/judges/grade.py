@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragmeter.asked import judge_column
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
+from ragmeter.judge_columns import judge_column
 from ragmeter.judges.forms import Scale
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragmeter.asked import JudgeColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.endpoint import digest
@@ -16,6 +15,7 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_above_zero, check_number, check_whole
 from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
+from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import Parts, judge_column
 from ragmeter.definition import metric
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import Parts, judge_column
 from ragmeter.judges.list_forms import Labels
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import LLM, JudgeColumn, Parts, judge_column
+from ragmeter.judge_columns import LLM, JudgeColumn, Parts, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, listed
 from ragmeter.metrics.offline.support.claims import labels_by_passage, labels_by_text

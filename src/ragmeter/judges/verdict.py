@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ragmeter.asked import Wording, judge_column
 from ragmeter.definition import metric
+from ragmeter.judge_columns import Wording, judge_column
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.normalize import fold
 from ragmeter.metrics.support import has_text

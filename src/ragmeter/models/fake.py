@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Self
 
-from ragmeter.asked import DECLARED
 from ragmeter.effects.journal import Reply
 from ragmeter.errors import UsageError, did_you_mean
+from ragmeter.judge_columns import DECLARED
 from ragmeter.models.port import ChatReply, Messages
 from ragmeter.models.prices import Price
 

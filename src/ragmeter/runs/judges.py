@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any
 
 from ragmeter import registry
-from ragmeter.asked import BoundColumn
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
+from ragmeter.judge_columns import BoundColumn
 from ragmeter.runs.run import Run
 
 #: What a manifest says of a filled column that its values don't depend on.

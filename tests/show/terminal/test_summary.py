@@ -11,7 +11,7 @@ from ragmeter.effects.caller import Failure
 from ragmeter.hints import option
 from ragmeter.show import terminal
 from ragmeter.show.terminal.summary import asks_again
-from ragmeter.targets.asking import Replies
+from ragmeter.targets.replies import Replies
 
 
 def test_causes_name_flags_on_the_command_line_and_keywords_in_python(capsys: pytest.CaptureFixture[str]) -> None:

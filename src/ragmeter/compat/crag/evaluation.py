@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import Any
 
-from ragmeter.asked import JudgeColumn
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging.cascade_run import Decision, decided
 from ragmeter.engine.judging.column_run import Heard, Tally
 from ragmeter.errors import InputError
+from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.prompt import OTHER_FIELDS

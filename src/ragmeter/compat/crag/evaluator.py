@@ -24,8 +24,8 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Reuse, Round, begin_round
+from ragmeter.engine.judging.judge_run import JudgeCalls
 from ragmeter.engine.judging.observers import JudgingWatch
-from ragmeter.engine.judging.work import JudgeCalls
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS

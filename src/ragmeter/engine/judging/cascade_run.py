@@ -11,8 +11,8 @@ import numpy as np
 from ragmeter.judges.cascade import (
     NO_MODEL,
     Cascade,
+    CascadePlan,
     Doubtful,
-    Plan,
     agreement,
     all_audited_warning,
     corrected_accuracy,
@@ -76,7 +76,7 @@ class CascadeRun:
 
     def __init__(self, cascade: Cascade) -> None:
         self.cascade = cascade
-        self._plan: Plan
+        self._plan: CascadePlan
         self._chances = self._model = self._costs = np.array([], dtype=np.float64)
         self._sure = self._audited = np.array([], dtype=np.bool_)
         self._units = np.array([], dtype=np.int64)
@@ -114,7 +114,7 @@ class CascadeRun:
         self._chances[doubtful], self._costs[doubtful] = every, costs
         unit_of = {qid: units[place] for qid, place in row_of.items()}
         of_doubtful = (self._costs[doubtful], most, self._units[doubtful])
-        self._plan = Plan(Threshold(0.5), NO_MODEL)
+        self._plan = CascadePlan(Threshold(0.5), NO_MODEL)
         if column_judge is not None:
             self._plan = self.cascade.plan(Doubtful(qids, every, *of_doubtful, unit_of, decided), budget)
         self._sure = np.zeros(n, dtype=np.bool_)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any
 
-from ragmeter.asked import DECLARED, BoundColumn
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
@@ -19,6 +18,7 @@ from ragmeter.engine.scoring import watched
 from ragmeter.hints import option
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import DECLARED, BoundColumn
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import texts_of_calls
 from ragmeter.judges.judge import Judge, as_rephrased

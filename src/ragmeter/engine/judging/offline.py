@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragmeter.asked import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.definition import Metric
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.metrics.support import has_text
 from ragmeter.registry import load_builtin
 from ragmeter.table import SCORED, Batch, Failed, outcome_column, outcomes, row_causes

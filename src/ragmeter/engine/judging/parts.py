@@ -15,13 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ragmeter.asked import BoundColumn
-from ragmeter.engine.judging.columns import Batches, JudgeResult, JudgeSetup
+from ragmeter.engine.judging.setup import Batches, JudgeResult, JudgeSetup
 from ragmeter.engine.parts.counts import Counted
-from ragmeter.engine.parts.driver import Plan, score_in_parts
+from ragmeter.engine.parts.driver import PartsPlan, score_in_parts
 from ragmeter.engine.parts.pools import Pool
 from ragmeter.engine.parts.work import ASIDE, JudgedColumns, judged_file, put_bytes
 from ragmeter.errors import RagmeterError
+from ragmeter.judge_columns import BoundColumn
 from ragmeter.table import QID, Batch
 
 
@@ -34,7 +34,7 @@ def judged_columns(setup: JudgeSetup, columns: Sequence[BoundColumn]) -> JudgedC
 
 
 def judge_and_score(
-    plan: Plan, pool: Pool, setup: JudgeSetup, columns: Sequence[BoundColumn], batches: Batches
+    plan: PartsPlan, pool: Pool, setup: JudgeSetup, columns: Sequence[BoundColumn], batches: Batches
 ) -> tuple[Counted, JudgeResult]:
     """Ask about all rows of the parts that can be read, and have each part scored once its rows are judged."""
     ready = _Ready()
@@ -81,7 +81,7 @@ class _Ready:
 class _Cutting:
     """Cuts what was filled where the parts are cut. What comes after them are the questions without a result."""
 
-    def __init__(self, plan: Plan, scoring: Future[Counted], announce: Callable[[int], None]) -> None:
+    def __init__(self, plan: PartsPlan, scoring: Future[Counted], announce: Callable[[int], None]) -> None:
         self._plan, self._scoring, self._announce = plan, scoring, announce
         self._numbers = [*sorted(plan.counts), len(plan.parts)]
         self._rows: dict[str, list[Any]] = {}

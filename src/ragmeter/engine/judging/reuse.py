@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import DECLARED
 from ragmeter.definition import Metric
-from ragmeter.engine.extending import run_batches
+from ragmeter.engine.added_metrics import run_batches
 from ragmeter.engine.judging.column_run import ColumnRun
-from ragmeter.engine.judging.columns import Batches, JudgeSetup
+from ragmeter.engine.judging.setup import Batches, JudgeSetup
 from ragmeter.errors import InputError
+from ragmeter.judge_columns import DECLARED
 from ragmeter.judges.column_judge import shown_texts
 from ragmeter.runs.run import Run
 from ragmeter.table import Batch

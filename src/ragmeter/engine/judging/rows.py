@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.definition import Metric
-from ragmeter.engine.extending import columns_to_fill, columns_to_reuse, journal_folder, run_batches
-from ragmeter.engine.judging.columns import JudgeSetup, journals_of
+from ragmeter.engine.added_metrics import columns_to_fill, columns_to_reuse, journal_folder, run_batches
+from ragmeter.engine.judging.setup import JudgeSetup, journals_of
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.data import Data

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.slicing import RunSummary, Slice
     from ragmeter.compat.objects import EvaluationResult
     from ragmeter.engine.results import Evaluation
-    from ragmeter.targets.asking import Replies
+    from ragmeter.targets.replies import Replies
 
 
 def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
@@ -122,7 +122,7 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     if output is not None:
         out.sentence(f"written: {output}")
     if evaluation.folder is not None:
-        out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.place}/")
+        out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.location}/")
 
 
 def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: bool = True) -> str:

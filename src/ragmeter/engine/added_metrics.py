@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ragmeter import registry
-from ragmeter.asked import BoundColumn
 from ragmeter.definition import Metric, of_script
 from ragmeter.effects.usage import total_usage
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
-from ragmeter.engine.judging.columns import OWN_JOURNAL, JudgeResult, JudgeSetup, journals_of
 from ragmeter.engine.judging.offline import described as offline_described
+from ragmeter.engine.judging.setup import OWN_JOURNAL, JudgeResult, JudgeSetup, journals_of
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.io.locations import Location, StorePath
+from ragmeter.judge_columns import BoundColumn
 from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
@@ -80,12 +80,12 @@ def extend(
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, Any]] = deque()
-    with new_run(run.place, inside=True) as new:
+    with new_run(run.location, inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
             for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
                 writer.write(scored, waiting.popleft())
-        if Run(run.place).manifest() != manifest:
+        if Run(run.location).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
         summaries = writer.summaries(Confidence.of(manifest.get("statistics") or {}))[1]
@@ -168,7 +168,7 @@ def journal_folder(run: Run, output_dir: str | Location) -> Path:
     """
     if isinstance(run, TemporaryRun):
         return journals_of(output_dir)
-    path = run.place
+    path = run.location
     if isinstance(path, StorePath):
         return journals_of(output_dir)
     return path if (path / OWN_JOURNAL).exists() else path.parent
@@ -215,7 +215,7 @@ def _other_judge(run: Run, column_run: ColumnRun, before: Mapping[str, Any], dif
 def _anew(run: Run) -> str:
     if isinstance(run, TemporaryRun):
         return "evaluate the same data again"
-    rows = run.rows_place
+    rows = run.rows_path
     return by_caller(f"--results {rows} --run NAME", f"evaluate({str(rows)!r}, ...)")
 
 

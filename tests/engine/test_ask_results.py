@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import add_metrics, ask
-from ragmeter.engine.asking import Service
+from ragmeter.engine.ask import Service
 
 KEYS = ["semantic_similarity", "response_coverage_rate", "satisfaction_score"]
 METRICS = ["semantic_similarity[model=wordllama]", "response_coverage_rate", "satisfaction_score[model=wordllama]"]

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragmeter.asked import BoundColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.charges import Spent
@@ -19,12 +18,13 @@ from ragmeter.effects.journal import Journal, journal_to_read
 from ragmeter.effects.loop import for_each
 from ragmeter.effects.usage import Usage
 from ragmeter.engine.judging.column_run import ColumnRun
-from ragmeter.engine.judging.columns import BatchDone, Batches, JudgeResult, mark_of
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
+from ragmeter.engine.judging.setup import BatchDone, Batches, JudgeResult, mark_of
 from ragmeter.errors import BusyError
 from ragmeter.hints import option
 from ragmeter.io.write import check_writable
+from ragmeter.judge_columns import BoundColumn
 from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge, recorded_cases

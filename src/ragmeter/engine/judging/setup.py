@@ -12,17 +12,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.asked import OFFLINE, BoundColumn
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
+from ragmeter.judge_columns import OFFLINE, BoundColumn
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.table import Batch
 
 if TYPE_CHECKING:  # an evaluation without a judge does not wait for these
-    from ragmeter.engine.judging.work import JudgeRun
+    from ragmeter.engine.judging.judge_run import JudgeRun
     from ragmeter.judges.judge import Judge
 
 #: Where a judge's replies are kept unless somebody says otherwise: for every run of a folder, since they are the same
@@ -184,7 +184,7 @@ class JudgeSetup:
 
     def judge_run(self, columns: Sequence[BoundColumn], *, reuse: Collection[str] = ()) -> JudgeRun:
         """The filling of these columns, with the journal that the judge names, or else that of the folder."""
-        from ragmeter.engine.judging.work import JudgeRun
+        from ragmeter.engine.judging.judge_run import JudgeRun
 
         assert self.judge is not None  # noqa: S101 - `missing` has seen to it
         journal = self.judge.journal

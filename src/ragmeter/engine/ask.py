@@ -18,9 +18,9 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.effects.signals import signal_of
 from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
-from ragmeter.engine.judging.columns import JudgeSetup
 from ragmeter.engine.judging.offline import with_offline
-from ragmeter.engine.keeping import keep_run
+from ragmeter.engine.judging.setup import JudgeSetup
+from ragmeter.engine.kept_run import keep_run
 from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
@@ -43,10 +43,10 @@ from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
-from ragmeter.targets.asking import Answers, Replies, failures, number_columns, own_columns
-from ragmeter.targets.asking import ask as ask_all
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
+from ragmeter.targets.replies import Answers, Replies, failures, number_columns, own_columns
+from ragmeter.targets.replies import ask as ask_all
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
