@@ -204,7 +204,7 @@ def columns_to_reuse(run: Run, columns: Collection[str], setup: JudgeSetup) -> l
 
 
 def _other_judge(run: Run, column_run: ColumnRun, before: Mapping[str, Any], differing: Sequence[str]) -> UsageError:
-    is_other = not column_run.judge.client().signature().keys().isdisjoint(differing)
+    is_other = not column_run.judge.chat_model.signature().keys().isdisjoint(differing)
     who = "another judge" if is_other else "this judge with other settings"
     return UsageError(
         f"{column_run.column.name} of the run {run.name} was filled by {who} ({', '.join(differing)})",

@@ -22,7 +22,7 @@ from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.prompt import prompt_hash, read_words
 from ragmeter.judges.two_wordings import SURE, TwoWordings
 from ragmeter.judges.verdict import OWN_FORM, verdict
-from ragmeter.models.port import ChatProvider
+from ragmeter.models.port import ChatModel, ChatProvider
 from ragmeter.models.prices import Price, price_of, read_prices
 from ragmeter.models.registry import endpoint_of, open_provider
 
@@ -132,13 +132,13 @@ class Judge:
         self.give_up_after = give_up_after
 
     def __repr__(self) -> str:
-        asked = self.client().signature()
+        asked = self.chat_model.signature()
         return f"{type(self).__name__}(model={asked['model']!r}, base_url={asked['endpoint']!r})"
 
     @property
     def model(self) -> str:
         """The model's name."""
-        return str(self.client().signature()["model"])
+        return str(self.chat_model.signature()["model"])
 
     @property
     def limits(self) -> Limits:
@@ -189,7 +189,7 @@ class Judge:
         items = self.items_per_call if items_per_call is None else items_per_call
         declaration = as_worded(declaration, self.words, items)
         return {
-            **self.client().signature(),
+            **self.chat_model.signature(),
             "temperature": self.temperature,
             "seed": self.seed,
             "max_tokens": self.max_tokens,
@@ -201,7 +201,7 @@ class Judge:
 
     def spec(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> str:
         """The key of this judge's calls in the journal: everything but the texts."""
-        return digest(self.signature(declaration, items_per_call=items_per_call) | self.client().digests())
+        return digest(self.signature(declaration, items_per_call=items_per_call) | self.chat_model.digests())
 
     def filed(self, declaration: JudgeColumn = verdict) -> dict[str, Any]:
         """The keys of this judge's replies in their journal, for the manifest. Nothing in it is secret."""
@@ -231,8 +231,13 @@ class Judge:
         number = {"wordings": 2} if self.wordings == 2 else {"wordings": "1 or 2", "sure_from": 0.5 + SURE}
         return {**number, "rephrased_prompt": prompt_hash(other, reasons=self.reasons)}
 
+    @property
+    def chat_model(self) -> ChatModel:
+        """The model that is asked, and whether it can be: to know it takes no connection."""
+        return self.provider or self.endpoint
+
     def client(self) -> ChatProvider:
-        """The connection that it is asked through, to be opened as a context."""
+        """The connections that it is asked through: made for one use as a context, in one event loop."""
         return self.provider or open_provider(self.endpoint, self.price)
 
     def on(self, declaration: JudgeColumn) -> ColumnJudge:
@@ -262,7 +267,7 @@ class LLMJudge(Judge):
         """Judge one answer now. Nothing is kept of it; for many answers use `evaluate(..., judge=...)`."""
         if not all(isinstance(text, str) for text in (query, ground_truth, agent_response)):
             raise UsageError("a query, a ground truth and an answer are texts")
-        self.client().check()
+        self.chat_model.check()
         values = {"question": query, "reference": ground_truth, "answer": agent_response}
 
         async def work(caller: Caller) -> Judgement:

@@ -46,7 +46,7 @@ class Speed:
 def measure_speed(model: str, base_url: str) -> Speed:
     """Judge built-in cases, the first one to wake the model up, one alone and the others at once."""
     judge = Judge(model, base_url, check=False, wordings=1, tries=1, retries=0, timeout=LONGEST)
-    judge.client().check()
+    judge.chat_model.check()
 
     async def work(caller: Caller) -> Speed:
         async with judge.client() as client:

@@ -76,7 +76,20 @@ class ChatReply:
         return self.finish_reason == "length"
 
 
-class ChatProvider(Protocol):
+class ChatModel(Protocol):
+    """A model that can be asked. Nothing here opens a connection."""
+
+    def check(self) -> None:
+        """Raise UsageError where asking can't work, before anything is asked."""
+
+    def signature(self) -> dict[str, Any]:
+        """What replies depend on besides messages and parameters, as it may be written down."""
+
+    def digests(self) -> dict[str, str]:
+        """Hashes of what replies depend on and may not be written down. They belong into the key of a reply."""
+
+
+class ChatProvider(ChatModel, Protocol):
     """Sends chat requests to one model. Use it as a context: it holds the connections.
 
     `dropped` has the parameters that were asked for and not sent, because the server does not take them.
@@ -90,15 +103,6 @@ class ChatProvider(Protocol):
 
     async def __aexit__(self, *failure: object) -> None:
         """Close them."""
-
-    def check(self) -> None:
-        """Raise UsageError where asking can't work, before anything is asked."""
-
-    def signature(self) -> dict[str, Any]:
-        """What replies depend on besides messages and parameters, as it may be written down."""
-
-    def digests(self) -> dict[str, str]:
-        """Hashes of what replies depend on and may not be written down. They belong into the key of a reply."""
 
     async def send(self, messages: Messages, parameters: Mapping[str, Any]) -> Reply:
         """One reply; its body is a `ChatReply` in JSON.

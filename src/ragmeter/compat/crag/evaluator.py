@@ -325,7 +325,7 @@ class CRAGEvaluator:
         return rows, {"all": scores(judged.results()), "ego": scores(judged.results(ego=True))}
 
     def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
-        judge.client().check()
+        judge.chat_model.check()
         judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
         column_judge = judge.on(verdict)
         show_progress = both(both(self.progress, self.watch.advance), advance)

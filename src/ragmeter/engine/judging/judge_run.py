@@ -191,7 +191,7 @@ class JudgeRun:
 
         `advance` is called with the number of rows that are done, `batch_done` with each batch and its new columns.
         """
-        self.judge.client().check()
+        self.judge.chat_model.check()
         watch = watch or JudgingWatch()
         column_runs = self.column_runs()
         for column_run in column_runs:

@@ -174,7 +174,7 @@ class JudgeSetup:
         columns = self.missing(metrics, batches)
         if not columns or self.judge is None:
             return set()
-        self.judge.client().check()
+        self.judge.chat_model.check()
         judge_run = self.judge_run(columns)
         judge_run.check_journal()
         column_runs = judge_run.column_runs()
