@@ -36,7 +36,8 @@ it is the system that changes. Rows with the same session_id are asked one after
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and print where the results are."""
     from ragmeter.engine.ask import default_name
-    from ragmeter.io.source import Reading, open_source
+    from ragmeter.io.reading import Reading
+    from ragmeter.io.source import open_source
     from ragmeter.runs.numbering import hold_name
 
     chosen = _parser().parse_args(list(argv))

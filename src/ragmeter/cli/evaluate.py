@@ -196,7 +196,7 @@ def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, An
 
 def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argparse.Namespace) -> int:
     from ragmeter.compat.files import run_evaluators
-    from ragmeter.io.source import Reading
+    from ragmeter.io.reading import Reading
     from ragmeter.show import terminal
 
     instances = []

@@ -151,7 +151,8 @@ def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
 
 def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
-    from ragmeter.io.source import Reading, open_source
+    from ragmeter.io.reading import Reading
+    from ragmeter.io.source import open_source
 
     source = open_source(chosen.input, Reading(**read_reading(chosen)))
     bases = [metric.base for metric in metrics]
