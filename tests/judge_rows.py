@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import Judge
+from ragmeter.engine.added_metrics import Addition
+from ragmeter.engine.executors import Threads
+from ragmeter.engine.judging.setup import JudgeSetup
+from ragmeter.engine.plan import Plan
+from ragmeter.io.data import Data
 from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
+from ragmeter.registry import get_all
+from ragmeter.runs.finding import RunLike, find_run
 
 ROWS: list[dict[str, Any]] = [
     {"qid": "1", "question": "Which city?", "answer": "It is Paris.", "reference": "Paris"},
@@ -29,6 +36,19 @@ def fake(replies: Any = by_rule, **settings: Any) -> FakeProvider:
 def judge(provider: FakeProvider, **settings: Any) -> Judge:
     """A judge that is not tried first, and does not wait before it asks again."""
     return Judge(provider=provider, **({"check": False, "retries": 0} | settings))
+
+
+def planned(table: Any, metrics: Any, judge: Judge, folder: Path, *, retry_failed: bool = False) -> dict[str, Any]:
+    """What the judging of a table is estimated to take."""
+    return Plan.of(Data.open(table), get_all(metrics), JudgeSetup(judge, folder, retry_failed)).estimate()
+
+
+def planned_addition(
+    run: RunLike, metrics: Any, judge: Judge, folder: Path, *, retry_failed: bool = False
+) -> dict[str, Any]:
+    """What the judging of metrics is estimated to take that are added to a run."""
+    setup = JudgeSetup(judge, None, retry_failed)
+    return Addition.of(find_run(run, folder), get_all(metrics), setup, Threads(), folder).estimate()
 
 
 def asked(provider: FakeProvider) -> list[str]:

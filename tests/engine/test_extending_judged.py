@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, LLMJudge, Run, add_metrics, ask, evaluate, metric
-from ragmeter.engine.judging.rows import estimate_adding
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.judges.cascade import Cascade
 from ragmeter.registry import get_all
 from tests.compat.crag.helpers import turn
-from tests.judge_rows import ROWS, asked, fake, judge, rows, scripted
+from tests.judge_rows import ROWS, asked, fake, judge, planned_addition, rows, scripted
 
 
 def column(found: Evaluation, name: str) -> list[Any]:
@@ -42,7 +41,7 @@ def test_another_metric_over_the_column_costs_nothing(tmp_path: Path) -> None:
     provider = fake()
     evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path)
     (tmp_path / JUDGE_JOURNAL).unlink()
-    assert estimate_adding("r", get_all("llm_wrong"), judge=judge(provider), output_dir=tmp_path)["calls"] == 0
+    assert planned_addition("r", "llm_wrong", judge(provider), tmp_path)["calls"] == 0
     found = add_metrics("r", [llm_wrong], output_dir=tmp_path)  # nobody need be there who could be asked
     assert column(found, "llm_wrong") == [0.0, 0.0, 1.0]
     same = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
@@ -191,9 +190,7 @@ def test_more_repeats_of_the_same_judge_break_a_tie(tmp_path: Path, retry_failed
     assert added(2, retry_failed=True)["llm_correct"].n_not_scored == {"tied": 1}  # all of its repeats are there
     assert len(provider.prompts) == 6
     metrics = get_all("llm_correct")
-    estimate = estimate_adding(
-        "r", metrics, judge=judge(provider, repeats=3), output_dir=tmp_path, retry_failed=retry_failed
-    )
+    estimate = planned_addition("r", metrics, judge(provider, repeats=3), tmp_path, retry_failed=retry_failed)
     assert (estimate["calls"], estimate["recorded"]) == (3, 6)
     found = added(3, retry_failed=retry_failed)
     assert column(found, "verdict") == ["WRONG", "CORRECT", "WRONG"]
@@ -241,9 +238,7 @@ def retried(tmp_path: Path, change: Callable[[], object] = lambda: None, **setti
     provider = scripted(a=["hm", "hm", "hm", "Yes"], b="No", c=["Yes", "No", "Yes"])
     evaluate(rows(*"abc", None), metrics="llm_correct", judge=judge(provider, **settings), run="r", output_dir=tmp_path)
     change()
-    estimate = estimate_adding(
-        "r", get_all("llm_correct"), judge=judge(provider, **settings), output_dir=tmp_path, retry_failed=True
-    )
+    estimate = planned_addition("r", "llm_correct", judge(provider, **settings), tmp_path, retry_failed=True)
     before = len(provider.prompts)
     found = add_metrics("r", "llm_correct", judge=judge(provider, **settings), output_dir=tmp_path, retry_failed=True)
     assert (estimate["rows"], estimate["calls"]) == (4, len(provider.prompts) - before)
@@ -324,7 +319,7 @@ def test_a_run_that_is_named_by_its_path_has_its_replies_beside_it(
     provider = fake()
     found = evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path / "runs")
     for run in (found, tmp_path / "runs" / "r"):
-        estimate = estimate_adding(run, get_all("llm_correct[judge=cascade]"), judge=judge(provider), output_dir="runs")
+        estimate = planned_addition(run, "llm_correct[judge=cascade]", judge(provider), Path("runs"))
         assert (estimate["calls"], estimate["recorded"]) == (0, 2)
     add_metrics(tmp_path / "runs" / "r", "llm_correct[judge=cascade]", judge=judge(provider))
     assert len(provider.prompts) == 2

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragmeter import FakeProvider, Judge, evaluate
-from ragmeter.engine.judging.rows import estimate_judging
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL
-from ragmeter.registry import get
+from tests.judge_rows import planned
 
 ROWS = [{"qid": f"{n}", "question": "?", "reference": [f"gold {n}"], "answer": f"I say gold {n}"} for n in range(3)]
 
@@ -29,8 +28,8 @@ def test_a_journal_of_another_judge_is_not_used_and_that_is_said(
     assert capsys.readouterr().err == ""
     other = judge(journal)
     notice = f"none of the 3 replies in {journal} is used: they were given to another prompt, model or setting, or "
-    planned = estimate_judging(ROWS, metrics=[get("llm_correct")], judge=other, output_dir=tmp_path)
-    assert planned["journal_notice"].startswith(notice)
+    estimate = planned(ROWS, "llm_correct", other, tmp_path)
+    assert estimate["journal_notice"].startswith(notice)
     found = evaluate(ROWS, metrics="llm_correct", judge=other)
     assert capsys.readouterr().err.startswith(notice)
     assert found.manifest["judging"]["journal_notice"].startswith(notice)

@@ -10,13 +10,11 @@ import pytest
 
 from ragmeter import Evaluation, Judge, evaluate
 from ragmeter.effects.pace import Retries
-from ragmeter.engine.judging.setup import JudgeSetup
-from ragmeter.io.data import Data
 from ragmeter.models.fake import FakeProvider
 from ragmeter.models.port import ChatReply
 from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
-from tests.judge_rows import ROWS, asked, fake, judge, rows, scripted
+from tests.judge_rows import ROWS, asked, fake, judge, planned, rows, scripted
 from tests.judge_server import Action, JudgeServer, completion, texts
 
 
@@ -28,9 +26,7 @@ def judged(
 
 
 def estimated(table: Any, provider: FakeProvider, folder: Path, *, retry_failed: bool = False, **settings: Any) -> Any:
-    setup = JudgeSetup(judge(provider, **settings), folder, retry_failed)
-    metrics = get_all(["llm_correct"])
-    return setup.judge_run(setup.missing(metrics, Data.open(table).batches)).estimate(Data.open(table).batches)
+    return planned(table, "llm_correct", judge(provider, **settings), folder, retry_failed=retry_failed)
 
 
 def column(found: Evaluation, name: str) -> list[Any]:
@@ -204,8 +200,7 @@ def test_an_estimate_counts_texts_of_two_columns_once(tmp_path: Path) -> None:
     table = rows(*(f"it is {number}" for number in range(50)))
     metrics = get_all(["llm_correct", "llm_correct[judge=cascade]"])
     provider = fake()
-    setup = JudgeSetup(judge(provider), tmp_path)
-    estimate = setup.judge_run(setup.missing(metrics, Data.open(table).batches)).estimate(Data.open(table).batches)
+    estimate = planned(table, metrics, judge(provider), tmp_path)
     found = evaluate(table, metrics=metrics, judge=judge(provider), output_dir=tmp_path)
     assert len(provider.prompts) == estimate["calls"] == 50
     assert column(found, "verdict") == ["WRONG"] * 50

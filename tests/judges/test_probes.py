@@ -10,9 +10,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, Judge, evaluate
 from ragmeter.effects.caller import GiveUp
-from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.errors import UsageError
-from ragmeter.io.data import Data
 from ragmeter.judges.probes import PROBES, fewest_right
 from ragmeter.judges.verdict import CORRECT, is_exact_match
 from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
@@ -20,7 +18,7 @@ from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
 from ragmeter.show.sentences.judging import WARNING, judge_lines
 from tests.compat.crag.helpers import turn
-from tests.judge_rows import asked, fake, files, judge, rows
+from tests.judge_rows import asked, fake, files, judge, planned, rows
 
 KNOWN = {(probe.question, probe.answer): probe.verdict for probe in PROBES}
 
@@ -120,9 +118,7 @@ def test_between_chance_and_a_good_judge_it_warns_and_goes_on(
 def test_where_little_may_be_spent_the_rows_come_first(tmp_path: Path, limits: dict[str, Any], is_tried: bool) -> None:
     provider = expert()
     metrics = get_all("llm_correct")
-    table = Data.open(rows("0"))
-    setup = JudgeSetup(Judge(provider=provider, **limits), tmp_path)
-    estimate = setup.judge_run(setup.missing(metrics, table.batches)).estimate(table.batches)
+    estimate = planned(rows("0"), metrics, Judge(provider=provider, **limits), tmp_path)
     found = tried(provider, tmp_path, **limits)
     check = found.summary["judge_check"]
     assert len(provider.prompts) == estimate["calls"] + estimate["check_calls"] == (25 if is_tried else 1)
@@ -148,11 +144,10 @@ def test_own_words_are_tried_if_the_cases_have_what_they_show(tmp_path: Path) ->
     ):
         prompt.write_text(words, encoding="utf-8")
         provider = expert() if calls > 1 else fake("Yes")
-        setup = JudgeSetup(Judge(provider=provider, prompt=prompt), tmp_path)
-        data = Data.open(table)
-        estimate = setup.judge_run(setup.missing(get_all("llm_correct"), data.batches)).estimate(data.batches)
+        own = Judge(provider=provider, prompt=prompt)
+        estimate = planned(table, "llm_correct", own, tmp_path)
         assert estimate["check_calls"] == calls - 1
-        found = evaluate(table, metrics="llm_correct", judge=setup.judge, output_dir=tmp_path)
+        found = evaluate(table, metrics="llm_correct", judge=own, output_dir=tmp_path)
         assert len(provider.prompts) == calls
         assert found.summary["judge_check"]["skipped"] == why_not
 

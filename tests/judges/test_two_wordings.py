@@ -13,7 +13,6 @@ from ragmeter import CRAGEvaluator, Evaluation, FakeProvider, Judge, LLMJudge, e
 from ragmeter.analysis.calls import calls_of_row
 from ragmeter.effects.journal import Journal
 from ragmeter.engine.evaluation import add_metrics
-from ragmeter.engine.judging.rows import estimate_judging
 from ragmeter.errors import UsageError
 from ragmeter.judges.judgement import Judgement, of_two_wordings
 from ragmeter.judges.verdict import CORRECT, WRONG, verdict
@@ -24,7 +23,7 @@ from ragmeter.registry import get_all
 from ragmeter.runs.run import Run
 from ragmeter.show.sentences.judging import judge_lines
 from tests.compat.crag.helpers import turn
-from tests.judge_rows import judge, rows
+from tests.judge_rows import judge, planned, rows
 
 REPHRASED = "Judging by the expected answer"
 
@@ -144,7 +143,7 @@ def test_the_estimate_counts_both(tmp_path: Path) -> None:
 
     def estimate(wordings: int) -> dict[str, Any]:
         own = judge(asked, wordings=wordings)
-        return estimate_judging(rows("a", "b", "a"), metrics=metrics, judge=own, output_dir=tmp_path)
+        return planned(rows("a", "b", "a"), metrics, own, tmp_path)
 
     once, twice = estimate(1), estimate(2)
     assert (once["calls"], twice["calls"]) == (2, 4)
@@ -281,7 +280,7 @@ def test_the_estimate_says_what_comes_where_it_is_in_doubt(tmp_path: Path) -> No
 
     def calls(retry_first: bool = False) -> tuple[int, int]:
         own = judge(asked, wordings=1) if retry_first else judge(asked)
-        estimate = estimate_judging(answers, metrics=metrics, judge=own, output_dir=tmp_path)
+        estimate = planned(answers, metrics, own, tmp_path)
         return estimate["calls"], estimate.get("if_in_doubt", 0)
 
     assert calls() == (4, 4)
@@ -317,7 +316,7 @@ def test_the_check_counts_both_wordings(tmp_path: Path) -> None:
     assert "too low" in run.summary["judge_check"]["skipped"]
     assert run["llm_correct"].n_scored == 2
     plan = judge(asked, check=True)
-    estimate = estimate_judging(rows("c"), metrics=get_all(["llm_correct"]), judge=plan, output_dir=tmp_path)
+    estimate = planned(rows("c"), ["llm_correct"], plan, tmp_path)
     assert (estimate["calls"], estimate["check_calls"], estimate["if_in_doubt"]) == (1, 24, 25)
 
 

@@ -55,7 +55,7 @@ def run(argv: Sequence[str]) -> int:
 def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     """Make the run of this name."""
     from ragmeter.engine.ask import ask, read_fallback
-    from ragmeter.engine.evaluation import choose_metrics
+    from ragmeter.engine.metric_choice import choose_metrics
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
 

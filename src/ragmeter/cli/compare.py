@@ -99,7 +99,7 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
         if (idle := given_option(chosen)) is not None:
             raise UsageError(f"{idle} has no effect without --preference", hint="add it, or leave the judge out")
         return None
-    from ragmeter.engine.evaluation import choose_metrics
+    from ragmeter.engine.metric_choice import choose_metrics
 
     if len(chosen.runs) != 2:
         raise UsageError(f"--preference is between two runs, got {len(chosen.runs)}")
@@ -112,14 +112,16 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
 
 def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
     from ragmeter.analysis.preferences import paired_answers
-    from ragmeter.engine.evaluation import choose_metrics
-    from ragmeter.engine.judging.rows import estimate_judging
+    from ragmeter.engine.judging.setup import JudgeSetup, journals_of
+    from ragmeter.engine.metric_choice import choose_metrics
+    from ragmeter.engine.plan import Plan
+    from ragmeter.io.data import Data
 
     before, after = chosen.runs
     rows, _ = paired_answers(before, after, chosen.output_dir, options.read_statistics(chosen)["cluster"])
-    metrics = choose_metrics("preference")
-    estimate = estimate_judging(rows, metrics=metrics, judge=judge, output_dir=chosen.output_dir)
-    return options.print_estimate(estimate, json=chosen.json)
+    setup = JudgeSetup(judge, journals_of(chosen.output_dir))
+    plan = Plan.of(Data.open(rows), choose_metrics("preference"), setup)
+    return options.print_estimate(plan.estimate(), json=chosen.json)
 
 
 def _preferred(chosen: argparse.Namespace, judge: Judge) -> Preference:

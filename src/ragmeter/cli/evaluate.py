@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from functools import partial
-from itertools import chain
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
@@ -33,6 +31,8 @@ from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
     from ragmeter.definition import Metric
+    from ragmeter.engine.place import Place
+    from ragmeter.engine.plan import Plan
     from ragmeter.engine.results import Evaluation
     from ragmeter.judges.judge import Judge
 
@@ -240,57 +240,67 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
 
 
 def _run_metrics(chosen: argparse.Namespace) -> int:
-    from ragmeter.io.names import next_names, plain_name, run_name
+    from ragmeter.engine.evaluation import EVALUATES
+    from ragmeter.engine.place import Place
+    from ragmeter.io.names import plain_name
     from ragmeter.io.source import stem
-    from ragmeter.runs.numbering import hold_free, hold_name
 
     folder = chosen.output_dir or RUNS
     usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
-    how: dict[str, Any] = {"doing": "evaluates results", "asks": chosen.judge_model is not None}
-    place: AbstractContextManager[str]
+    name = usual if chosen.run is None else chosen.run
     if chosen.dry_run:
-        place = nullcontext(run_name(usual if chosen.run is None else chosen.run, folder))
-    elif chosen.run is None:  # there may be two runs in a second
-        place = hold_free(chain([usual], next_names(f"{usual}-{{n}}", folder)), folder, **how)
-    else:
-        place = hold_name(chosen.run, folder, **how)
-    with place as name:
-        return _make_run(chosen, folder, name)
+        return _make_run(chosen, Place.planned(name, folder, EVALUATES))
+    is_usual = chosen.run is None  # there may be two runs in a second
+    how: dict[str, Any] = {"asks": chosen.judge_model is not None, "replace": chosen.replace}
+    with Place.named(name, folder, EVALUATES, **how, usual=is_usual) as place:
+        return _make_run(chosen, place)
 
 
-def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
-    """Evaluate into the run of this name."""
-    from ragmeter.engine.evaluation import choose_metrics, evaluate
-    from ragmeter.engine.judging.rows import estimate_judging, rows_to_judge
+def _make_run(chosen: argparse.Namespace, place: Place) -> int:
+    """Evaluate into the run of this place, or say what it would take."""
+    from ragmeter.engine.evaluation import carry_out
+    from ragmeter.engine.metric_choice import choose_metrics
 
-    replaced = (folder / name).exists()
+    replaced = place.path.exists()
     with options.prints_aside():
         metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     settle_judge(chosen, metrics)
-    gate = read_gate(chosen, folder, metrics, folder / name)
-    inputs = {"reference": chosen.reference, **options.read_input(chosen)}
-    judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
-    judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
-    if chosen.dry_run:
-        estimate = estimate_judging(chosen.results, metrics=metrics, **judging, **inputs)
-        return options.print_estimate(estimate, json=chosen.json)
+    gate = read_gate(chosen, place.path.parent, metrics, place.path)
     with options.prints_aside():
-        evaluation = evaluate(
+        plan = _plan(chosen, metrics, place)
+        done = plan.estimate() if chosen.dry_run else carry_out(plan)
+    if isinstance(done, dict):
+        return options.print_estimate(done, json=chosen.json)
+    return _show(chosen, done, metrics, gate, replaced=replaced)
+
+
+def _plan(chosen: argparse.Namespace, metrics: Sequence[Metric], place: Place) -> Plan:
+    """What the options ask for."""
+    from ragmeter.engine.executors import executor_of
+    from ragmeter.engine.judging.rows import qids_and_answers
+    from ragmeter.engine.judging.setup import JudgeSetup, journals_of
+    from ragmeter.engine.plan import Plan, Workers, read_missing
+    from ragmeter.io.data import Data
+    from ragmeter.io.reading import Reading
+    from ragmeter.stats.confidence import Confidence
+
+    @cache
+    def data() -> Data:
+        return Data.open(
             chosen.results,
-            metrics=metrics,
-            **inputs,
-            **options.read_statistics(chosen),
-            **judging,
-            executor=chosen.executor or "auto",
-            engine=chosen.engine,
-            skip_bad_parts=chosen.skip_bad_parts,
-            missing=chosen.missing,
-            run=name,
-            replace=chosen.replace,
-            keep_columns=chosen.keep_columns or (),
-            progress=True,
+            chosen.reference,
+            columns=options.read_columns(chosen.column),
+            reading=Reading(**options.read_reading(chosen)),
+            missing_as_zero=read_missing(chosen.missing, chosen.reference),
+            rereads=chosen.judge_model is not None,
         )
-    return _show(chosen, evaluation, metrics, gate, replaced=replaced)
+
+    judge = _judge(chosen, lambda: qids_and_answers(data().batches()))
+    statistics = options.read_statistics(chosen)
+    confidence = Confidence(statistics.pop("interval"), **statistics)
+    workers = Workers(executor_of(chosen.executor or "auto"), chosen.engine, chosen.skip_bad_parts)
+    setup = JudgeSetup(judge, journals_of(place.path.parent), chosen.retry_failed, progress=True)
+    return Plan.of(data(), metrics, setup, confidence, workers, keep_columns=chosen.keep_columns or ()).at(place)
 
 
 def _show(
@@ -346,8 +356,12 @@ def _judge(chosen: argparse.Namespace, rows: Callable[[], tuple[list[str], list[
 
 def _add_metrics(chosen: argparse.Namespace) -> int:
     """Add metrics to an existing run."""
-    from ragmeter.engine.evaluation import add_metrics, choose_metrics
-    from ragmeter.engine.judging.rows import estimate_adding, rows_of_run
+    from ragmeter.engine.added_metrics import Addition
+    from ragmeter.engine.evaluation import add
+    from ragmeter.engine.executors import executor_of
+    from ragmeter.engine.judging.rows import rows_of_run
+    from ragmeter.engine.judging.setup import JudgeSetup
+    from ragmeter.engine.metric_choice import choose_metrics
     from ragmeter.io.names import run_name
     from ragmeter.runs.finding import find_run
 
@@ -366,10 +380,10 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
     judge = _judge(chosen, lambda: rows_of_run(path))
-    judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
-    if chosen.dry_run:
-        return options.print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
-    executor = chosen.executor or "auto"
+    setup = JudgeSetup(judge, None, chosen.retry_failed, progress=judge is not None)
     with options.prints_aside():
-        evaluation = add_metrics(path, metrics, **judging, executor=executor, progress=judge is not None)
-    return _show(chosen, evaluation, metrics, gate)
+        addition = Addition.of(find_run(path, folder), metrics, setup, executor_of(chosen.executor or "auto"), folder)
+        done = addition.estimate() if chosen.dry_run else add(addition)
+    if isinstance(done, dict):
+        return options.print_estimate(done, json=chosen.json)
+    return _show(chosen, done, metrics, gate)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.errors import OutputError, UsageError
+from ragmeter.io.locations import Location
 from ragmeter.io.write import check_writable, replacing
 
 if TYPE_CHECKING:
@@ -53,7 +54,10 @@ def asks_for_gate(chosen: argparse.Namespace) -> bool:
 
 
 def read_gate(
-    chosen: argparse.Namespace, output_dir: Path, metrics: Iterable[Metric | Measure] = (), run: Path | None = None
+    chosen: argparse.Namespace,
+    output_dir: Location,
+    metrics: Iterable[Metric | Measure] = (),
+    run: Location | None = None,
 ) -> Gate | None:
     """The gate of the options; None without any.
 

@@ -226,9 +226,11 @@ def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
 
 def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
     """The settings of metrics that are options of a command, where it has them."""
-    options = {"language": "language", "doc_id": "doc_id_pattern"}
-    options |= {name: f"embedding_{name}" for name in ("model", "base_url", "prefix")}
-    return {**{name: getattr(chosen, option, None) for name, option in options.items()}, **metric_settings(chosen)}
+    from ragmeter.engine.metric_choice import Embedding
+
+    settings = {name: getattr(chosen, f"embedding_{name}", None) for name in ("model", "base_url", "prefix")}
+    options = {"language": getattr(chosen, "language", None), "doc_id": getattr(chosen, "doc_id_pattern", None)}
+    return {**options, "embedding": Embedding(**settings), **metric_settings(chosen)}
 
 
 def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascade:

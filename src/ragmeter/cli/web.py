@@ -77,7 +77,7 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
     """Make the run of this name."""
     from ragmeter.compat.web import write_scored
     from ragmeter.engine.ask import ask
-    from ragmeter.engine.evaluation import choose_metrics
+    from ragmeter.engine.metric_choice import choose_metrics
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
 

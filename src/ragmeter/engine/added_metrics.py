@@ -9,9 +9,10 @@ import shutil
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
@@ -22,6 +23,8 @@ from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
 from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.judging.setup import OWN_JOURNAL, JudgeResult, JudgeSetup, journals_of
+from ragmeter.engine.metric_choice import with_models
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
@@ -45,21 +48,49 @@ if TYPE_CHECKING:
 _OF_ROWS = frozenset({NO_RESULT, TARGET_ERROR, TIMEOUT, SKIPPED_BUDGET})
 
 
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """Metrics to be added to a run, who judges for them, and who computes."""
+
+    run: Run
+    metrics: Sequence[Metric]
+    judging: JudgeSetup
+    executor: Executor
+
+    @classmethod
+    def of(
+        cls,
+        run: Run,
+        metrics: Sequence[Metric],
+        judging: JudgeSetup,
+        executor: Executor,
+        output_dir: str | Location,
+    ) -> Self:
+        """The plan for a run of this folder, with the journal that its judge's replies are in."""
+        setup = replace(judging, folder=journal_folder(run, output_dir))
+        return cls(run, with_models(metrics, run.summary()["metrics"]), setup, executor)
+
+    def estimate(self) -> dict[str, Any]:
+        """About how many calls, tokens and dollars the judge takes; columns that the run has cost nothing."""
+        setup = self.judging.with_judge()
+        columns = columns_to_fill(self.run, self.metrics, setup)
+        judge_run = setup.judge_run(list(columns.values()), reuse=columns_to_reuse(self.run, columns, setup))
+        return {**judge_run.estimate(RowReader(lambda: run_batches(self.run))), "rows": self.run.n_rows}
+
+
 def extend(
-    run: Run,
-    metrics: Sequence[Metric],
-    described: Sequence[dict[str, Any]],
+    addition: Addition,
     embedders: Embedders,
-    setup: JudgeSetup = JudgeSetup(),  # noqa: B008 - frozen
-    executor: Executor | None = None,
+    described: Sequence[dict[str, Any]],
+    watched: Location | None,
 ) -> tuple[Run, dict[str, Any] | None]:
     """Add metrics to a run; returns it, and what a judge's calls took if it was asked.
 
     A metric of the user's own code is computed again if the run has it: the code may have changed. `described` is what
-    the manifest says of the metrics, in the same order.
-    `embedders` are the embedding models that they may use; the manifest says what came of that. `asking` says who fills
-    the columns that only a judge can fill.
+    the manifest says of the metrics, in the same order. `embedders` are the embedding models that they may use; the
+    manifest says what came of that. `watched` is where those who look on see how far the judge is.
     """
+    run, metrics, setup = addition.run, addition.metrics, addition.judging.of(watched)
     manifest, summary = run.manifest(), run.summary()
     _refuse_other_sources(run, metrics)
     columns = columns_to_fill(run, metrics, setup)
@@ -72,10 +103,9 @@ def extend(
         return run, None
     filled = JudgeResult()
     if columns:
-        total = int(summary["n_rows"])
         read = partial(_batches, run, list(summary["metrics"]), missing)
-        reuse = columns_to_reuse(run, columns, setup)
-        filled = setup.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=reuse)
+        rows = RowReader(lambda: read(deque()), int(summary["n_rows"]))
+        filled = setup.fill_columns(list(columns.values()), rows, reuse=columns_to_reuse(run, columns, setup))
     asked_before = manifest.get("asked", {})
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
@@ -83,7 +113,7 @@ def extend(
     with new_run(run.location, inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
-            for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
+            for scored in score_batches(batches, missing, embedders=embedders, executor=addition.executor):
                 writer.write(scored, waiting.popleft())
         if Run(run.location).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
@@ -180,7 +210,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
     One that is to have more repeats than it had is filled anew; the journal has the first ones.
     """
     described = run.manifest().get("asked", {})
-    columns = setup.missing(metrics, lambda: _first_rows(run), described)
+    columns = setup.missing(metrics, RowReader(lambda: _first_rows(run)), described)
     if setup.judge is None:
         return {}
     to_fill: dict[str, BoundColumn] = {}

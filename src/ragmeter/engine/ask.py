@@ -17,13 +17,14 @@ from ragmeter.effects.calls import Limits
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.effects.signals import signal_of
-from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
 from ragmeter.engine.judging.offline import with_offline
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.kept_run import keep_run
+from ragmeter.engine.metric_choice import MetricLike, choose_metrics, with_models
 from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import AllFailedError, InputError, Interrupted, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -172,7 +173,7 @@ def ask(
         path = Path(output_dir) / name
         _check_places(data.source, path, None if output is None else Path(output))
         _rehearse(data.batches[0], chosen)
-        shown = setup.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
+        shown = setup.check(chosen, RowReader(lambda: data.batches), [*data.batches[0].columns, *_ANSWERED])
         stack.enter_context(
             hold_for_new_run(
                 path,
@@ -208,7 +209,8 @@ def _is_judged_again(run: Run, metrics: Sequence[Metric], setup: JudgeSetup, dat
     """Whether judging the answers of a run once more gives all that its judge was paid for."""
     from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
 
-    return is_judged_again(run, metrics, setup, lambda: data.batches, _ANSWERED)
+    rows = RowReader(lambda: data.batches)
+    return setup.judge is not None and is_judged_again(run, setup, setup.missing(metrics, rows), rows, _ANSWERED)
 
 
 def _asked(target: Target, data: Dataset, path: Path, answers: Answers, limits: Limits, progress: Progress) -> Replies:
@@ -242,8 +244,9 @@ def _scored(
     needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
     own = own_columns(replies.in_order, data.batches[0].columns)
     numbers = number_columns(replies.in_order, own)
-    answered = partial(_answered, data.batches, replies.in_order, needed, own, numbers)
-    filled = setup.of(path).fill(metrics, answered, len(data.questions))
+    read = partial(_answered, data.batches, replies.in_order, needed, own, numbers)
+    answered = RowReader(read, len(data.questions))
+    filled = setup.of(path).fill(metrics, answered)
     manifest = {
         "inputs": {"dataset": source_signature(data.source)},
         "target": target.signature(),

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace as with_changes
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow.parquet as pq
 
-from ragmeter import registry
-from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
-from ragmeter.embedders.port import default_model
-from ragmeter.engine.added_metrics import extend, journal_folder
-from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
+from ragmeter.engine.added_metrics import Addition, extend
+from ragmeter.engine.executors import ExecutorLike, executor_of
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
-from ragmeter.engine.judging.setup import Batches, JudgeResult, JudgeSetup, journals_of
+from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup, journals_of
 from ragmeter.engine.kept_run import check_scores, described, keep_run, results_of, score_into, signature
+from ragmeter.engine.metric_choice import Embedding, MetricLike, choose_metrics
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import (
     PartsPlan,
@@ -29,27 +28,23 @@ from ragmeter.engine.parts.driver import (
     skipped_summary,
 )
 from ragmeter.engine.parts.pools import pool_of
-from ragmeter.engine.parts.sources import only_parts, without_bad_files
+from ragmeter.engine.parts.sources import only_parts
+from ragmeter.engine.place import Place
+from ragmeter.engine.plan import Plan, Workers, read_missing
 from ragmeter.engine.results import UNNAMED, Evaluation
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.engine.scoring import watched
-from ragmeter.errors import InputError, Interrupted, UnknownNameError, UsageError
-from ragmeter.hints import option
+from ragmeter.errors import InputError, Interrupted, UnknownNameError
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
-from ragmeter.io.reading import Reading, checked
+from ragmeter.io.reading import Reading
 from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
-from ragmeter.metrics.abstention import MARKS
-from ragmeter.metrics.normalize import Language
-from ragmeter.registry import BaseScorer
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
-from ragmeter.runs.numbering import hold_name
 from ragmeter.runs.part_summaries import summarise_parts
 from ragmeter.runs.places import hold
-from ragmeter.runs.replacing import hold_for_new_run
-from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -58,7 +53,8 @@ from ragmeter.table import Batch
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
 
-MetricLike = str | Metric | type[BaseScorer] | BaseScorer
+#: What a process is told that waits for the place of a run.
+EVALUATES = "evaluates results"
 
 
 def evaluate(
@@ -137,169 +133,112 @@ def evaluate(
         skip_bad_parts: leave out parts that can't be read; the summary names them.
         progress: True shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
-    workers = executor_of(executor)
+    workers = Workers(executor_of(executor), engine, skip_bad_parts)
     confidence = Confidence(interval, cluster, level, seed)
     if engine is not None:
         check_engine(run)
-    chosen = with_models(
-        choose_metrics(
-            metrics,
-            language=language,
-            doc_id=doc_id_pattern,
-            model=embedding_model,
-            base_url=embedding_base_url,
-            prefix=embedding_prefix,
-        )
-    )
-    reading = Reading(encoding, quotes, delimiter, max_field, split, decimal)
-    keep = None if judge is not None else columns_to_keep(keep_columns, confidence)
+    embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
+    chosen = choose_metrics(metrics, language=language, doc_id=doc_id_pattern, embedding=embedding)
     data = Data.open(
         results,
         reference,
         columns=columns,
-        reading=reading,
-        keep=keep,
+        reading=Reading(encoding, quotes, delimiter, max_field, split, decimal),
         missing_as_zero=read_missing(missing, reference),
     )
     folder = location(output_dir)
     setup = JudgeSetup(judge, journals_of(folder), retry_failed, progress)
+    plan = Plan.of(data, chosen, setup, confidence, workers, keep_columns=keep_columns)
     if run is None:
-        return _evaluate(data, chosen, setup, None, confidence, workers)
-    if isinstance(folder, Path):
-        check_writable(folder)
-    judged = without_bad_files(data, checked(reading)) if skip_bad_parts else data
-    again = _judged_again(setup, chosen, partial(judged.batches, chosen, setup.needs(chosen)))
-    how: dict[str, Any] = {"doing": "evaluates results", "asks": judge is not None}
-    with hold_name(run, folder, **how) as name:
-        path = folder / name
-        with hold_for_new_run(path, **how, replace=replace, judged_again=again):
-            if engine is not None:
-                scored = _evaluate_in_parts(data, chosen, setup, checked(reading), path, engine, skip_bad_parts)
-                return _keep_parts(data, *scored, path, confidence)
-            return _evaluate(data, chosen, setup, path, confidence, workers)
+        return carry_out(plan)
+    with Place.named(run, folder, EVALUATES, asks=judge is not None, replace=replace) as place:
+        return carry_out(plan.at(place))
 
 
-def read_missing(missing: str | None, reference: Any) -> bool:
-    """Whether questions without a result count as 0."""
-    if missing is None:
-        return False
-    if missing != "zero":
-        raise UnknownNameError("value of missing", str(missing), ["zero"])
-    if reference is None:
-        raise UsageError(f"{option('missing', missing)} has no effect without a reference", hint="leave it out")
-    return True
+def carry_out(plan: Plan) -> Evaluation:
+    """Do what was planned; without a place, the run is not kept."""
+    if plan.place is None:
+        return _evaluate(plan)
+    path = plan.place.path
+    if isinstance(path, Path):
+        check_writable(path.parent)
+    with plan.place.hold(plan.is_judged_again):
+        return _evaluate(plan) if plan.workers.engine is None else _evaluate_in_parts(plan, path)
 
 
-def _judged_again(setup: JudgeSetup, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:
-    """Whether judging these batches gives all that a judge was paid for in an older run."""
-
-    def is_again(run: Run) -> bool:
-        from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
-
-        return is_judged_again(run, metrics, setup, batches)
-
-    return is_again
-
-
-def _evaluate_in_parts(
-    data: Data,
-    metrics: Sequence[Metric],
-    setup: JudgeSetup,
-    reading: Reading,
-    path: Location,
-    engine: Any,
-    skip_bad_parts: bool,
-) -> tuple[PartsPlan, Counted, JudgeResult]:
-    """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
-    needs = setup.needs(metrics)
-    first = without_bad_files(data, reading) if skip_bad_parts else data
-    columns = setup.missing(metrics, partial(first.batches, metrics, needs))
-    judged = judged_columns(setup, columns)
-    plan = PartsPlan.of(data, metrics, reading, path, first.first_columns(metrics), judged)
-    try:
-        with pool_of(engine) as pool:
-            plan.prepare(pool, skip_bad_parts=skip_bad_parts)
-            if columns:
-                readable = only_parts(data, plan.readable, reading) if plan.skipped else data
-                batches = partial(readable.batches, metrics, needs)
-                return plan, *judge_and_score(plan, pool, setup.of(path), columns, batches)
-            return plan, score_in_parts(plan, pool, setup.progress, skip_bad_parts=skip_bad_parts), JudgeResult()
-    except KeyboardInterrupt:
-        raise Interrupted(what_stays="parts that are done are kept") from None
-
-
-def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> frozenset[str] | None:
-    """The columns of a data set that are read whatever the metrics need; None for all of them."""
-    given = names.split(",") if isinstance(names, str) else list(names)
-    if given == ["all"]:
-        return None
-    cluster = confidence.cluster if confidence.cluster != AUTO else None
-    return frozenset(name.strip() for name in (*given, *MARKS, cluster or "") if name.strip())
-
-
-def _evaluate(
-    data: Data,
-    metrics: Sequence[Metric],
-    setup: JudgeSetup,
-    path: Location | None,
-    confidence: Confidence,
-    executor: Executor,
-) -> Evaluation:
+def _evaluate(plan: Plan) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
-    batches = partial(data.batches, metrics, setup.needs(metrics))
-    filled = setup.of(path).fill(metrics, batches, data.results.n_rows)
-    is_heard = callable(setup.progress) and filled.batches is not None  # a function hears of each row once
-    with progress_bar(None if is_heard else setup.progress, "scoring", total=data.results.n_rows) as advance:
-        rows = watched(filled.joined(batches()), advance)
-        if path is None:
-            return _score_in_memory(data, rows, metrics, confidence, filled, executor)
+    filled = plan.judging.fill_columns(plan.columns, plan.rows) if plan.columns else JudgeResult()
+    progress = plan.judging.progress
+    is_heard = callable(progress) and filled.batches is not None  # a function hears of each row once
+    with progress_bar(None if is_heard else progress, "scoring", total=plan.rows.n_rows) as advance:
+        rows = watched(filled.joined(plan.rows()), advance)
+        if plan.place is None:
+            return _score_in_memory(plan, rows, filled)
         return keep_run(
-            path,
+            plan.place.path,
             rows,
-            metrics,
-            manifest=lambda: {**data.described(), **filled.manifest},
-            summary=lambda: {"join": data.join_counts(), **data.noted(), **filled.summary},
-            confidence=confidence,
-            executor=executor,
+            plan.metrics,
+            manifest=lambda: {**plan.data.described(), **filled.manifest},
+            summary=lambda: {"join": plan.data.join_counts(), **plan.data.noted(), **filled.summary},
+            confidence=plan.confidence,
+            executor=plan.workers.executor,
             judging=filled.judging,
         )
 
 
-def _keep_parts(
-    data: Data, plan: PartsPlan, counted: Counted, filled: JudgeResult, path: Location, confidence: Confidence
-) -> Evaluation:
+def _score_in_memory(plan: Plan, batches: Iterable[Batch], filled: JudgeResult) -> Evaluation:
+    """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
+    data = plan.data
+    with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
+        path = Path(scratch) / ROWS
+        with Embedders() as embedders:
+            summary = score_into(batches, plan.metrics, path, plan.confidence, embedders, plan.workers.executor)
+        table = pq.read_table(path)
+    name = UNNAMED if data.results.path is None else stem(data.results.path)
+    more = {**data.described(), "statistics": summary["statistics"], **filled.manifest}
+    manifest = signature(plan.metrics, name, more)
+    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **data.noted(), **filled.summary})
+    return Evaluation(run, embedders.used(), filled.judging)
+
+
+def _evaluate_in_parts(plan: Plan, path: Location) -> Evaluation:
+    """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
+    skips, engine = plan.workers.skip_bad_parts, plan.workers.engine
+    judged = judged_columns(plan.judging, plan.columns)
+    parts = PartsPlan.of(plan.data, plan.metrics, path, plan.readable.first_columns(plan.metrics), judged)
+    try:
+        with pool_of(engine) as pool:
+            parts.prepare(pool, skip_bad_parts=skips)
+            if plan.columns:
+                counted, filled = judge_and_score(parts, pool, plan.judging, plan.columns, _rows_of_parts(plan, parts))
+            else:
+                counted = score_in_parts(parts, pool, plan.judging.progress, skip_bad_parts=skips)
+                filled = JudgeResult()
+    except KeyboardInterrupt:
+        raise Interrupted(what_stays="parts that are done are kept") from None
+    return _keep_parts(plan, parts, counted, filled, path)
+
+
+def _rows_of_parts(plan: Plan, parts: PartsPlan) -> RowReader:
+    """The rows of the parts that can be read, for the judge."""
+    data = only_parts(plan.data, parts.readable, parts.job.reading) if parts.skipped else plan.data
+    read = partial(data.batches, plan.metrics, plan.judging.needs(plan.metrics))
+    return RowReader(read, sum(parts.counts.values()))
+
+
+def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResult, path: Location) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
-    metrics = plan.job.metrics
-    parts = summarise_parts(plan.job.folder / PARTS, counted.files(), metrics, counted.not_scored, confidence)
+    data, metrics = plan.data, done.job.metrics
+    parts = summarise_parts(done.job.folder / PARTS, counted.files(), metrics, counted.not_scored, plan.confidence)
     cautions = {**counted.cautions(), **parts.document_ids}
     results = results_of(parts.confidence, parts.metrics, parts.numbers, counted.left_out(), parts.abstained, cautions)
     check_scores(path, results)
     more = {**data.described(), "statistics": results["statistics"]}
-    documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
+    documents = {"join": join_summary(done, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
     summary = {"run": path.name, **results, **documents}
-    run = keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary)
+    run = keep_parts(done, counted, path, signature(metrics, path.name, more | filled.manifest), summary)
     return Evaluation(run, judging=filled.judging)
-
-
-def _score_in_memory(
-    data: Data,
-    batches: Iterable[Batch],
-    metrics: Sequence[Metric],
-    confidence: Confidence,
-    filled: JudgeResult,
-    executor: Executor,
-) -> Evaluation:
-    """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
-    with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
-        path = Path(scratch) / ROWS
-        with Embedders() as embedders:
-            summary = score_into(batches, metrics, path, confidence, embedders, executor)
-        table = pq.read_table(path)
-    name = UNNAMED if data.results.path is None else stem(data.results.path)
-    more = {**data.described(), "statistics": summary["statistics"], **filled.manifest}
-    manifest = signature(metrics, name, more)
-    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **data.noted(), **filled.summary})
-    return Evaluation(run, embedders.used(), filled.judging)
 
 
 def add_metrics(
@@ -331,50 +270,28 @@ def add_metrics(
 
     The other keywords are those of `evaluate()`.
     """
-    named = {
-        "doc_id": doc_id_pattern,
-        "model": embedding_model,
-        "base_url": embedding_base_url,
-        "prefix": embedding_prefix,
-    }
-    chosen = choose_metrics(metrics, language=language, **(named | settings))
+    embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
+    chosen = choose_metrics(metrics, language=language, embedding=embedding, **({"doc_id": doc_id_pattern} | settings))
     for name in settings:
         if not any(name in metric.defaults for metric in chosen):
             known = sorted({setting for metric in chosen for setting in metric.defaults})
             raise UnknownNameError("keyword", name, known, hint="it is no setting of any of these metrics")
-    folder = find_run(run, output_dir)
-    chosen = with_models(chosen, folder.summary()["metrics"])
-    is_kept = not isinstance(folder, TemporaryRun)
+    setup = JudgeSetup(judge, None, retry_failed, progress)
+    return add(Addition.of(find_run(run, output_dir), chosen, setup, executor_of(executor), output_dir))
+
+
+def add(addition: Addition) -> Evaluation:
+    """Add the metrics to their run; to a copy of it, if it was not kept."""
+    run = addition.run
+    is_kept = not isinstance(run, TemporaryRun)
     if not is_kept:
-        folder = TemporaryRun.copy(folder)
+        addition = with_changes(addition, run=TemporaryRun.copy(run))
+    path = addition.run.location
     with (
-        hold(folder.location, "adds metrics", asks=judge is not None),
+        hold(path, "adds metrics", asks=addition.judging.judge is not None),
         Embedders() as embedders,
     ):
-        if not (folder.location / MANIFEST).is_file():
-            raise InputError("the run was removed while this waited for it", file=str(folder.location))
-        journals = journal_folder(folder, output_dir)
-        setup = JudgeSetup(judge, journals, retry_failed, progress, folder.location if is_kept else None)
-        extended, judging = extend(folder, chosen, described(chosen), embedders, setup, executor_of(executor))
+        if not (path / MANIFEST).is_file():
+            raise InputError("the run was removed while this waited for it", file=str(path))
+        extended, judging = extend(addition, embedders, described(addition.metrics), path if is_kept else None)
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used(), judging)
-
-
-def choose_metrics(
-    metrics: str | Iterable[MetricLike] | None, *, language: str | None = None, **settings: Any
-) -> list[Metric]:
-    """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
-    language = None if language in (None, "none") else Language.parse(language)
-    return registry.get_all(metrics, language=language, **settings)
-
-
-def with_models(metrics: Sequence[Metric], present: Collection[str] = ()) -> list[Metric]:
-    """The metrics with the default embedding model where none was named, except those that a run has already."""
-    unnamed = [metric for metric in metrics if _lacks_model(metric) and metric.name not in present]
-    if not unnamed:
-        return list(metrics)
-    model = default_model()
-    return list(dict.fromkeys(metric.with_settings(model=model) if metric in unnamed else metric for metric in metrics))
-
-
-def _lacks_model(metric: Metric) -> bool:
-    return any(settings.get("model", "") is None for _, settings in metric.embedded.values())

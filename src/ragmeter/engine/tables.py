@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
-from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
 from ragmeter.engine.judging.offline import with_offline
+from ragmeter.engine.metric_choice import MetricLike, choose_metrics, with_models
 from ragmeter.engine.scoring import fill_embedded, score_batch
 from ragmeter.errors import UsageError
 from ragmeter.io.columns import Typed, check_mapping, missing_column

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from ragmeter.hints import column_option
 from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.formats.beir import with_contexts
 from ragmeter.io.formats.datasets import listing_signature
-from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
+from ragmeter.io.join import JoinCounts, Reference, joined, require_qid, rows_of
 from ragmeter.io.locations import StorePath, on_disk, same_place
 from ragmeter.io.paths import keys_of, split_path
 from ragmeter.io.reading import Reading
@@ -34,7 +35,7 @@ class Data:
 
     `repeated`: several results may have one qid. `keep` are the columns of a data set that are read beside those that
     the metrics need; None reads all. `missing_as_zero`: a question that no result answers counts as one for which
-    nothing was retrieved.
+    nothing was retrieved. `rereads`: several passes are to come, so that the reference stays in memory between them.
     """
 
     results: Source
@@ -44,6 +45,10 @@ class Data:
     repeated: bool = False
     keep: frozenset[str] | None = None
     missing_as_zero: bool = False
+    rereads: bool = False
+    reading: Reading = Reading()  # noqa: RUF009 - frozen
+    kept: tuple[object, Reference] | None = None  # the reference, and the state of its files when it was read
+    mapping_is_checked: bool = False
 
     @classmethod
     def open(
@@ -56,12 +61,14 @@ class Data:
         repeated: bool = False,
         keep: frozenset[str] | None = None,
         missing_as_zero: bool = False,
+        rereads: bool = False,
     ) -> Data:
         """Open both sources; raises if one is missing."""
         mapping = dict(columns or {})
         check_mapping(mapping)
         gold = None if reference is None else open_source(reference, reading, what="reference")
-        data = cls(open_source(results, reading), gold, mapping, JoinCounts(), repeated, keep, missing_as_zero)
+        how = (repeated, keep, missing_as_zero, rereads, reading)
+        data = cls(open_source(results, reading), gold, mapping, JoinCounts(), *how)
         if reference is results or data._is_one_file():
             warnings.warn(
                 f"the results and the reference are the same ({data.results.name}): answers that are compared with "
@@ -107,7 +114,7 @@ class Data:
             results = Typed(self.results, "results", self.mapping, wanted)
             reference = Typed(self.reference, "reference", self.mapping, wanted)
             how = {"repeated": self.repeated, "missing_as_zero": self.missing_as_zero}
-            rows = joined(results, reference, self.counts, **how)
+            rows = joined(results, reference, self._gold(reference, results), self.counts, **how)
             if _CONTEXTS in {*(name for metric in metrics for name in metric.needs_of_table), *(more or {})}:
                 rows = self._with_contexts(rows, results, self.reference)
         first = True
@@ -117,10 +124,21 @@ class Data:
                 first = False
             yield batch
 
+    def _gold(self, reference: Typed, results: Typed) -> Reference:
+        """The reference by qid, all of it in memory; read again for a later pass only if its files have changed."""
+        if not self.rereads:
+            return Reference(reference, results)
+        state = reference.wanted, _state(reference.source)
+        if self.kept is None or self.kept[0] != state:
+            self.kept = state, Reference(reference, results)
+        return self.kept[1].for_part()
+
     def _with_contexts(self, rows: Iterator[Batch], results: Typed, reference: Source) -> Iterator[Batch]:
         """The rows with the texts of what was retrieved, where the reference has them and the results don't."""
+        if reference.passages is None:
+            return rows
         columns = next(results.batches()).columns
-        if reference.passages is None or _CONTEXTS in columns or _RETRIEVED not in columns:
+        if _CONTEXTS in columns or _RETRIEVED not in columns:
             return rows
         ids = {
             document
@@ -161,8 +179,9 @@ class Data:
     def _check(self, batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str]) -> None:
         """Check that the columns in the mapping exist, and those that the metrics need."""
         sources = [source for source in (self.results, self.reference) if source is not None]
-        if self.mapping:
+        if self.mapping and not self.mapping_is_checked:
             self._check_mapping(sources)
+            self.mapping_is_checked = True
         needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
         for needed, wanted_by in [*needs, *more.items()]:
             if needed not in batch.columns:
@@ -194,6 +213,21 @@ class Data:
         """The signature of the inputs, by their content."""
         sources = {"results": self.results, "reference": self.reference}
         return {role: source_signature(source) for role, source in sources.items() if source is not None}
+
+
+def _state(source: Source) -> list[tuple[str, int, int]]:
+    """What tells whether a source's files on this machine have been written to since: their sizes and times."""
+    if not isinstance(source.path, Path):
+        return []
+    files = [file.location for file in source.files if isinstance(file.location, Path)]
+    if not files:
+        files = sorted(source.path.rglob("*")) if source.path.is_dir() else [source.path]
+    states = []
+    for file in files:
+        with suppress(OSError):  # whoever reads it says what is wrong with it
+            status = file.stat()
+            states.append((str(file), status.st_size, status.st_mtime_ns))
+    return states
 
 
 def noted(*sources: Source) -> dict[str, list[str]]:

@@ -65,14 +65,19 @@ def rows_of(results: Typed, *, repeated: bool = False) -> Iterator[Batch]:
 
 
 def joined(
-    results: Typed, reference: Typed, counts: JoinCounts, *, repeated: bool = False, missing_as_zero: bool = False
+    results: Typed,
+    reference: Typed,
+    gold: Reference,
+    counts: JoinCounts,
+    *,
+    repeated: bool = False,
+    missing_as_zero: bool = False,
 ) -> Iterator[Batch]:
-    """The rows of both sources, those of the results first and in their order.
+    """The rows of both sources, those of the results first and in their order; `gold` has the rows of the reference.
 
     `repeated` allows several results of one qid; each gets the reference of that qid. `missing_as_zero`: a question
     without a result counts as one for which nothing was retrieved.
     """
-    gold = Reference(reference, results)
     seen = _Seen(results, repeated)
     columns: list[str] = []
     for batch in results.batches():

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import naming
@@ -103,7 +102,7 @@ class Gate:
         no_worse_than: Margins | None = None,
         max_failed: float | None = None,
         on: str = MEAN,
-        output_dir: str | Path = RUNS,
+        output_dir: str | Location = RUNS,
     ) -> Gate:
         """Parse the rules; an error names the rule and what is wrong with it."""
         rules = [*_bounds(FAIL_UNDER, fail_under), *_bounds(FAIL_OVER, fail_over), *_margins(no_worse_than)]

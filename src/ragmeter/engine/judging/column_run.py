@@ -14,6 +14,7 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, CascadeRun, Decision, Row, decided
 from ragmeter.engine.judging.offline import rows_to_fill
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.engine.scoring import watched
 from ragmeter.hints import option
 from ragmeter.io.columns import missing_column
@@ -102,14 +103,13 @@ class ColumnRun:
         self._uncounted: dict[int, tuple[Decision, Judgement | None]] = {}
         self.is_stopped = False  # by Ctrl-C, with rows left that were to be asked about
 
-    def prepare(self, batches: Callable[[], Iterable[Batch]]) -> None:
+    def prepare(self, rows: RowReader) -> None:
         """See that the table has what is shown to the model; in a cascade, choose whom to ask about."""
-        first = next(iter(batches()), None)
-        if first is not None:
-            self.check(list(first.columns))
+        if rows.columns:
+            self.check(rows.columns)
         if self.cascade is not None:
-            rows = (row for batch in batches() for row in self._shared_rows(batch))
-            self.cascade.prepare(rows, self.column_judge, self.judge.budget)
+            shared = (row for batch in rows() for row in self._shared_rows(batch))
+            self.cascade.prepare(shared, self.column_judge, self.judge.budget)
 
     @property
     def numbers(self) -> list[str]:

@@ -20,7 +20,8 @@ from ragmeter.effects.usage import Usage
 from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
-from ragmeter.engine.judging.setup import BatchDone, Batches, JudgeResult, mark_of
+from ragmeter.engine.judging.setup import BatchDone, JudgeResult, mark_of
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import BusyError
 from ragmeter.hints import option
 from ragmeter.io.write import check_writable
@@ -182,7 +183,7 @@ class JudgeRun:
 
     def fill(
         self,
-        batches: Batches,
+        rows: RowReader,
         advance: Advance,
         watch: JudgingWatch | None = None,
         batch_done: BatchDone = lambda batch, filled: None,
@@ -195,7 +196,7 @@ class JudgeRun:
         watch = watch or JudgingWatch()
         column_runs = self.column_runs()
         for column_run in column_runs:
-            column_run.prepare(batches)
+            column_run.prepare(rows)
         filled: list[dict[str, list[Any]]] = []
         marks: list[int] = []
         shown = frozenset(name for column_run in column_runs for name in column_run.declaration.needs)
@@ -205,17 +206,17 @@ class JudgeRun:
             start = 0
             watch.begin(caller)
 
-            async def fill_columns(rows: Batch, start: int) -> dict[str, list[Any]]:
+            async def fill_columns(batch: Batch, start: int) -> dict[str, list[Any]]:
                 columns: dict[str, list[Any]] = {}
                 for number, column_run in enumerate(column_runs):  # of several columns, the first shows the progress
                     done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
-                    so_far = replace(rows, columns={**rows.columns, **columns})
+                    so_far = replace(batch, columns={**batch.columns, **columns})
                     heard = partial(watch.judged, column_run.column.name)
                     with caller.usage.counting(usages[column_run.column.name]):
                         columns |= await column_run.fill(so_far, start, caller, client, done, heard)
                 return columns
 
-            for batch in batches():
+            for batch in rows():
                 if len(column_runs) > 1 and caller.budget.is_limited:
                     columns = await self._fill_rows(column_runs, batch, start, caller, fill_columns)
                 else:
@@ -229,12 +230,12 @@ class JudgeRun:
                 marks.append(mark_of(batch, shown))
                 start += len(batch)
 
-        calls = self._calls(column_runs, batches)
+        calls = self._calls(column_runs, rows)
         trying = next(
             (usages[column_run.column.name] for column_run in column_runs if column_run.column_judge is calls.tried),
             None,
         )
-        check, usage, effort = calls.make(work, self._scope(batches), watch, trying)
+        check, usage, effort = calls.make(work, self._scope(rows), watch, trying)
         asked = {column_run.column.name: {**column_run.signature(), **column_run.filed()} for column_run in column_runs}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         judges = {
@@ -263,9 +264,9 @@ class JudgeRun:
         in_order = [filled[place] for place in range(len(batch))]
         return {name: [row[name][0] for row in in_order] for name in (in_order[0] if in_order else ())}
 
-    def _calls(self, column_runs: Sequence[ColumnRun], batches: Batches) -> JudgeCalls:
+    def _calls(self, column_runs: Sequence[ColumnRun], rows: RowReader) -> JudgeCalls:
         own_journal = self.judge.journal is not None
-        keys = (key for column_run in column_runs for key in column_run.keys(batches)) if own_journal else None
+        keys = (key for column_run in column_runs for key in column_run.keys(rows)) if own_journal else None
         # there are known cases for verdicts alone
         verdicts = [run for run in column_runs if run.column.declaration.name == verdict.name]
         tried = verdicts[0].column_judge if verdicts and self.judge.check else None
@@ -275,17 +276,17 @@ class JudgeRun:
             self.journal,
             keys,
             tried,
-            lambda: any(run.asks_anything(batches()) for run in verdicts),
+            lambda: any(run.asks_anything(rows()) for run in verdicts),
         )
 
-    def estimate(self, batches: Batches) -> dict[str, Any]:
+    def estimate(self, rows: RowReader) -> dict[str, Any]:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
         column_runs = self.column_runs()
 
         for column_run in column_runs:
-            column_run.prepare(batches)
-        count = partial(estimated_effort, column_runs, batches)
-        return self._calls(column_runs, batches).estimate(count, self._scope(batches))
+            column_run.prepare(rows)
+        count = partial(estimated_effort, column_runs, rows)
+        return self._calls(column_runs, rows).estimate(count, self._scope(rows))
 
     def check_journal(self) -> None:
         """Refuse a journal that can't be used, before anything is asked. One that is in use may be free later."""
@@ -302,7 +303,7 @@ class JudgeRun:
             for column in self.columns
         ]
 
-    def _scope(self, batches: Batches) -> str:
+    def _scope(self, rows: RowReader) -> str:
         """A name for the judging of just these rows by this judge, which a budget is kept for, over crashes too."""
         if self.judge.budget is None and self.judge.max_calls is None:
             return ""
@@ -310,7 +311,7 @@ class JudgeRun:
         for column in self.columns:
             digest.update(self.judge.spec(column.declaration).encode())
         needs = {name for column in self.columns for name in self.judge.worded(column.declaration).needs}
-        for batch in batches():
+        for batch in rows():
             for name in sorted(needs):
                 digest.update(repr(batch.columns.get(name)).encode("utf-8", "replace"))
         return digest.hexdigest()

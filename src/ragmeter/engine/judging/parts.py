@@ -15,11 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ragmeter.engine.judging.setup import Batches, JudgeResult, JudgeSetup
+from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import PartsPlan, score_in_parts
 from ragmeter.engine.parts.pools import Pool
 from ragmeter.engine.parts.work import ASIDE, JudgedColumns, judged_file, put_bytes
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import RagmeterError
 from ragmeter.judge_columns import BoundColumn
 from ragmeter.table import QID, Batch
@@ -34,7 +35,7 @@ def judged_columns(setup: JudgeSetup, columns: Sequence[BoundColumn]) -> JudgedC
 
 
 def judge_and_score(
-    plan: PartsPlan, pool: Pool, setup: JudgeSetup, columns: Sequence[BoundColumn], batches: Batches
+    plan: PartsPlan, pool: Pool, setup: JudgeSetup, columns: Sequence[BoundColumn], rows: RowReader
 ) -> tuple[Counted, JudgeResult]:
     """Ask about all rows of the parts that can be read, and have each part scored once its rows are judged."""
     ready = _Ready()
@@ -42,7 +43,7 @@ def judge_and_score(
         scoring = beside.submit(score_in_parts, plan, pool, None, until_ready=ready.wait)
         cutting = _Cutting(plan, scoring, ready.announce)
         try:
-            filled = setup.fill_columns(columns, batches, sum(plan.counts.values()), batch_done=cutting.add)
+            filled = setup.fill_columns(columns, rows, batch_done=cutting.add)
             cutting.finish()
         finally:
             ready.close()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ragmeter.definition import Metric
 from ragmeter.engine.added_metrics import run_batches
 from ragmeter.engine.judging.column_run import ColumnRun
-from ragmeter.engine.judging.setup import Batches, JudgeSetup
+from ragmeter.engine.judging.setup import JudgeSetup
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import InputError
-from ragmeter.judge_columns import DECLARED
+from ragmeter.judge_columns import DECLARED, BoundColumn
 from ragmeter.judges.column_judge import shown_texts
 from ragmeter.runs.run import Run
 from ragmeter.table import Batch
@@ -20,24 +20,22 @@ _WORDINGS = (1, "1 or 2", 2)
 
 
 def is_judged_again(
-    run: Run, metrics: Sequence[Metric], setup: JudgeSetup, batches: Batches, answered: Collection[str] = ()
+    run: Run, setup: JudgeSetup, filled: Sequence[BoundColumn], rows: RowReader, answered: Collection[str] = ()
 ) -> bool:
-    """Whether judging these batches gives all verdicts of the run once more, from the journal that they are in.
+    """Whether filling these columns of these rows gives all verdicts of the run again, from the journal they are in.
 
     That is so where the same judge fills the same columns, and is asked about the same rows, or more. The columns in
     `answered` are still to come, and are known to be the same.
     """
     columns = run.manifest().get("asked") or {}
-    if setup.judge is None:
-        return False
-    judge_run = setup.judge_run(setup.missing(metrics, batches))
+    judge_run = setup.judge_run(filled)
     column_runs = {column_run.column.name: column_run for column_run in judge_run.column_runs()}
     return (
         columns.keys() <= column_runs.keys()
         and judge_run.journal is not None
         and judge_run.journal.exists()
         and all(_is_asked_again(before, column_runs[name]) for name, before in columns.items())
-        and all(_has_all_rows(run, column_runs[name], batches, answered) for name in columns)
+        and all(_has_all_rows(run, column_runs[name], rows, answered) for name in columns)
     )
 
 
@@ -53,10 +51,10 @@ def _is_asked_again(before: Mapping[str, Any], column_run: ColumnRun) -> bool:
     )
 
 
-def _has_all_rows(run: Run, column_run: ColumnRun, batches: Batches, answered: Collection[str]) -> bool:
+def _has_all_rows(run: Run, column_run: ColumnRun, rows: RowReader, answered: Collection[str]) -> bool:
     """Whether every row that has a verdict is among these rows, as far as the model is shown it."""
     names = [name for name in column_run.declaration.needs if name not in DECLARED and name not in answered]
-    texts = set(_texts(column_run, names, batches()))
+    texts = set(_texts(column_run, names, rows()))
     try:
         return texts.issuperset(_texts(column_run, names, run_batches(run), with_value=True))
     except InputError:  # the run is damaged, and what it had is not known

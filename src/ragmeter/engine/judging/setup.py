@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.definition import Metric
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
@@ -31,7 +32,6 @@ JUDGE_JOURNAL = "judge.journal.sqlite"
 #: The journal in the folder of a run that has one to itself.
 OWN_JOURNAL = "journal.sqlite"
 
-Batches = Callable[[], Iterable[Batch]]
 BatchDone = Callable[[Batch, Mapping[str, list[Any]]], None]
 
 
@@ -101,22 +101,27 @@ class JudgeSetup:
     progress: Progress = None
     run: Location | None = None
 
+    def with_judge(self) -> JudgeSetup:
+        """These settings, if there is a judge whose work can be estimated."""
+        if self.judge is None:
+            raise UsageError(
+                "there is nothing to estimate without a judge", hint=by_caller("name its model with --judge-model", "")
+            )
+        return self
+
     def of(self, run: Location | None) -> JudgeSetup:
         """A copy of these settings for this run."""
         return replace(self, run=run)
 
-    def fill(self, metrics: Sequence[Metric], batches: Batches, total: int | None = None) -> JudgeResult:
+    def fill(self, metrics: Sequence[Metric], rows: RowReader) -> JudgeResult:
         """Fill what the metrics ask for. Without a judge, a table that has these columns is taken as it is."""
-        columns = self.missing(metrics, batches)
-        if not columns:
-            return JudgeResult()
-        return self.fill_columns(columns, batches, total)
+        columns = self.missing(metrics, rows)
+        return self.fill_columns(columns, rows) if columns else JudgeResult()
 
     def fill_columns(
         self,
         columns: Sequence[BoundColumn],
-        batches: Batches,
-        total: int | None,
+        rows: RowReader,
         *,
         reuse: Collection[str] = (),
         batch_done: BatchDone = lambda batch, filled: None,
@@ -128,17 +133,16 @@ class JudgeSetup:
         from ragmeter.engine.judging.observers import JudgingWatch
 
         watch = JudgingWatch()
-        if total is None and self.progress is True:  # to read the table once more takes no time beside the calls
-            total = sum(map(len, batches()))
+        total = rows.count() if self.progress is True else rows.n_rows  # to read it takes no time beside the calls
         with progress_bar(self.progress, watch.title, total=total) as advance, watch.over(self.run, total):
-            return self.judge_run(columns, reuse=reuse).fill(batches, advance, watch, batch_done)
+            return self.judge_run(columns, reuse=reuse).fill(rows, advance, watch, batch_done)
 
-    def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[BoundColumn]:
+    def missing(self, metrics: Sequence[Metric], rows: RowReader, filled: Collection[str] = ()) -> list[BoundColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
         columns = list({column.name: column for metric in metrics for column in metric.judge_columns}.values())
-        first = next(iter(batches()), None) if columns else None
+        present = rows.columns if columns else ()
         if self.judge is None and columns:
-            missing = [column.name for column in columns if first is not None and column.name not in first.columns]
+            missing = [column.name for column in columns if present and column.name not in present]
             if not missing:
                 return []
             raise _no_judge(metrics, missing)
@@ -151,8 +155,8 @@ class JudgeSetup:
         if self.judge is not None and self.judge.wordings == 2 and not any(c.declaration.rephrased for c in columns):
             name = parameter("wordings", of="judge")
             raise UsageError(f"{name} has no effect on these metrics", hint="it is for llm_correct; leave it out")
-        there = set() if first is None else first.columns.keys() - set(filled)
-        return [column for column in columns if not (column.declaration.given and column.name in there)]
+        given = set(present) - set(filled)
+        return [column for column in columns if not (column.declaration.given and column.name in given)]
 
     def needs(self, metrics: Sequence[Metric]) -> dict[str, str]:
         """The columns that the table must have to be judged, each with a metric that needs it.
@@ -166,12 +170,12 @@ class JudgeSetup:
         required = ((name, metric) for metric, column in columns for name in column.declaration.required)
         return {name: metric for name, metric in required if name not in filled}
 
-    def check(self, metrics: Sequence[Metric], batches: Batches, names: Sequence[str]) -> set[str]:
+    def check(self, metrics: Sequence[Metric], rows: RowReader, names: Sequence[str]) -> set[str]:
         """Before answers are there: refuse what can't be judged. `names` are the columns that the table will have.
 
         Returns those that the judge is shown.
         """
-        columns = self.missing(metrics, batches)
+        columns = self.missing(metrics, rows)
         if not columns or self.judge is None:
             return set()
         self.judge.chat_model.check()

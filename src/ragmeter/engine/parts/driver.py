@@ -53,7 +53,7 @@ from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
-from ragmeter.io.reading import Reading
+from ragmeter.io.reading import checked
 from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
@@ -91,12 +91,12 @@ class PartsPlan:
         cls,
         data: Data,
         metrics: Sequence[Metric],
-        reading: Reading,
         path: Location,
         columns: Sequence[str],
         judged: JudgedColumns | None = None,
     ) -> PartsPlan:
         """Cut the results. `columns` are those of the table's first rows."""
+        reading = checked(data.reading)
         files = files_for_workers(data.results, "results")
         parts = cut(files, reading, PART_BYTES)
         has_qid = QID in columns

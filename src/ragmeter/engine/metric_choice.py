@@ -1,0 +1,60 @@
+"""The metrics of a run, by their names and with their settings, and the columns that are kept beside theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ragmeter import registry
+from ragmeter.definition import Metric
+from ragmeter.embedders.port import default_model
+from ragmeter.metrics.abstention import MARKS
+from ragmeter.metrics.normalize import Language
+from ragmeter.registry import BaseScorer
+from ragmeter.stats.confidence import AUTO, Confidence
+
+MetricLike = str | Metric | type[BaseScorer] | BaseScorer
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """The embedding model of metrics of meaning: its name, its endpoint, and a text put before each text."""
+
+    model: str | None = None
+    base_url: str | None = None
+    prefix: str | None = None
+
+
+def choose_metrics(
+    metrics: str | Iterable[MetricLike] | None,
+    *,
+    language: str | None = None,
+    embedding: Embedding = Embedding(),  # noqa: B008 - frozen
+    **settings: Any,
+) -> list[Metric]:
+    """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
+    language = None if language in (None, "none") else Language.parse(language)
+    return registry.get_all(metrics, language=language, **(asdict(embedding) | settings))
+
+
+def with_models(metrics: Sequence[Metric], present: Collection[str] = ()) -> list[Metric]:
+    """The metrics with the default embedding model where none was named, except those that a run has already."""
+    unnamed = [metric for metric in metrics if _lacks_model(metric) and metric.name not in present]
+    if not unnamed:
+        return list(metrics)
+    model = default_model()
+    return list(dict.fromkeys(metric.with_settings(model=model) if metric in unnamed else metric for metric in metrics))
+
+
+def _lacks_model(metric: Metric) -> bool:
+    return any(settings.get("model", "") is None for _, settings in metric.embedded.values())
+
+
+def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> frozenset[str] | None:
+    """The columns of a data set that are read whatever the metrics need; None for all of them."""
+    given = names.split(",") if isinstance(names, str) else list(names)
+    if given == ["all"]:
+        return None
+    cluster = confidence.cluster if confidence.cluster != AUTO else None
+    return frozenset(name.strip() for name in (*given, *MARKS, cluster or "") if name.strip())

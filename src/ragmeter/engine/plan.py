@@ -1,0 +1,108 @@
+"""What an evaluation is going to do. It is made once, checked once, and then carried out, or only estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Self
+
+from ragmeter.definition import Metric
+from ragmeter.engine.executors import Executor, Threads
+from ragmeter.engine.judging.setup import JudgeSetup
+from ragmeter.engine.metric_choice import columns_to_keep, with_models
+from ragmeter.engine.parts.sources import without_bad_files
+from ragmeter.engine.place import Place
+from ragmeter.engine.row_reader import RowReader
+from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.hints import option
+from ragmeter.io.data import Data
+from ragmeter.io.reading import checked
+from ragmeter.judge_columns import BoundColumn
+from ragmeter.runs.run import Run
+from ragmeter.stats.confidence import Confidence
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who computes: an executor of this process, or an `engine` that scores the results in parts.
+
+    With `skip_bad_parts`, an engine leaves out parts that can't be read.
+    """
+
+    executor: Executor = field(default_factory=Threads)
+    engine: Any = None
+    skip_bad_parts: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """An evaluation before it begins: what is read and computed, who judges, how sure, by whom, and where it goes.
+
+    Without a `place` the run is not kept.
+    """
+
+    data: Data
+    metrics: Sequence[Metric]
+    judging: JudgeSetup
+    confidence: Confidence
+    workers: Workers
+    place: Place | None = None
+
+    @classmethod
+    def of(
+        cls,
+        data: Data,
+        metrics: Sequence[Metric],
+        judging: JudgeSetup,
+        confidence: Confidence = Confidence(),  # noqa: B008 - frozen
+        workers: Workers = Workers(),  # noqa: B008 - frozen
+        *,
+        keep_columns: str | Iterable[str] = (),
+    ) -> Self:
+        """A plan without a place. Of a data set, the columns in `keep_columns` are read besides those in use."""
+        is_judged = judging.judge is not None
+        keep = None if is_judged else columns_to_keep(keep_columns, confidence)
+        return cls(replace(data, keep=keep, rereads=is_judged), with_models(metrics), judging, confidence, workers)
+
+    def at(self, place: Place) -> Self:
+        """This plan for a run that is kept there."""
+        return replace(self, place=place, judging=self.judging.of(place.path))
+
+    @cached_property
+    def readable(self) -> Data:
+        """The data, without files that can't be read at its beginning if those may be left out."""
+        skips = self.workers.engine is not None and self.workers.skip_bad_parts
+        return without_bad_files(self.data, checked(self.data.reading)) if skips else self.data
+
+    @cached_property
+    def rows(self) -> RowReader:
+        """The joined rows."""
+        read = partial(self.readable.batches, self.metrics, self.judging.needs(self.metrics))
+        return RowReader(read, self.readable.results.n_rows)
+
+    @cached_property
+    def columns(self) -> list[BoundColumn]:
+        """The columns that the judge has to fill; an error if there is none who can."""
+        return self.judging.missing(self.metrics, self.rows)
+
+    def is_judged_again(self, run: Run) -> bool:
+        """Whether judging gives all that a judge was paid for in an older run."""
+        from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
+
+        return self.judging.judge is not None and is_judged_again(run, self.judging, self.columns, self.rows)
+
+    def estimate(self) -> dict[str, Any]:
+        """About how many calls, tokens and dollars the judge takes. Asks nothing."""
+        return self.judging.with_judge().judge_run(self.columns).estimate(self.rows)
+
+
+def read_missing(missing: str | None, reference: Any) -> bool:
+    """Whether questions without a result count as 0."""
+    if missing is None:
+        return False
+    if missing != "zero":
+        raise UnknownNameError("value of missing", str(missing), ["zero"])
+    if reference is None:
+        raise UsageError(f"{option('missing', missing)} has no effect without a reference", hint="leave it out")
+    return True
