@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
+from ragmeter.cli.ask_options import read_ask_plan
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.judge_options import judge_options, print_judge, read_judge_of_answers, read_settings, settle_judge
+from ragmeter.cli.judge_options import judge_options, print_judge, read_settings, settle_judge
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.cli.repeated import print_repeats, repeats_json
 from ragmeter.errors import UsageError
@@ -17,6 +18,8 @@ from ragmeter.io.locations import on_disk
 from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
+    from ragmeter.engine.place import Place
+    from ragmeter.io.source import Source
     from ragmeter.targets.port import Target
 
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
@@ -35,10 +38,10 @@ it is the system that changes. Rows with the same session_id are asked one after
 
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and print where the results are."""
-    from ragmeter.engine.ask import default_name
+    from ragmeter.engine.ask_plan import ASKS, default_name
+    from ragmeter.engine.place import Place
     from ragmeter.io.reading import Reading
     from ragmeter.io.source import open_source
-    from ragmeter.runs.numbering import hold_name
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
@@ -47,15 +50,15 @@ def run(argv: Sequence[str]) -> int:
     source = open_source(chosen.dataset, Reading(**options.read_reading(chosen)), what="dataset")
     wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    latest = chosen.resume or chosen.retry_failed
-    with hold_name(wanted_name, chosen.output_dir, "asks questions", asks=True, latest=latest) as name:
-        return _ask(chosen, target, name)
+    how = {"asks": True, "replace": chosen.replace, "latest": chosen.resume or chosen.retry_failed}
+    with Place.named(wanted_name, chosen.output_dir, ASKS, **how) as place:
+        return _ask(chosen, target, source, place)
 
 
-def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
-    """Make the run of this name."""
-    from ragmeter.engine.ask import ask, read_fallback
-    from ragmeter.engine.metric_choice import choose_metrics
+def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Place) -> int:
+    """Make the run of this place."""
+    from ragmeter.engine.ask import carry_out
+    from ragmeter.engine.metric_choice import choose_metrics, read_fallback
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
 
@@ -65,23 +68,10 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     with options.prints_aside():
         metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))
     settle_judge(chosen, metrics)
-    gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
+    gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
     with options.prints_aside():
-        service = ask(
-            chosen.dataset,
-            target,
-            metrics=metrics,
-            **options.read_input(chosen),
-            **options.read_asking(chosen),
-            run=name,
-            output=chosen.output,
-            repeats=chosen.repeats,
-            max_calls=chosen.max_calls,
-            budget=chosen.budget,
-            progress=True,
-            judge=read_judge_of_answers(chosen),
-            allow_failures=True,  # which the table and the exit code say
-        )
+        plan = read_ask_plan(chosen, source, target, metrics, output=chosen.output)
+        service = carry_out(plan.at(place))
     evaluation, replies = service.evaluation, service.replies
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, evaluation.folder)

@@ -56,12 +56,6 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
     )
 
 
-def read_asking(chosen: argparse.Namespace) -> dict[str, Any]:
-    """How a system is asked and what is kept, as keywords of the api."""
-    names = ("output_dir", "workers", "limit", "retries", "give_up_after", "replace", "resume", "retry_failed")
-    return {name: getattr(chosen, name) for name in names}
-
-
 def run_option(parser: argparse._ActionsContainer, default: str) -> None:
     """Add --run."""
     parser.add_argument(
@@ -285,11 +279,6 @@ def missing_option(parser: argparse._ActionsContainer) -> None:
         "trec_eval's -c; without it, it is in no mean"
     )
     parser.add_argument("--missing", choices=("zero",), help=text)
-
-
-def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
-    """The input options, as the keywords of the api."""
-    return {"columns": read_columns(chosen.column), **read_reading(chosen)}
 
 
 def read_reading(chosen: argparse.Namespace) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ragmeter.cli.ask_options import read_ask_plan
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
-from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, read_judge_of_answers, settle_judge
+from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, settle_judge
 from ragmeter.cli.options import (
     asking_options,
     check_numbers,
@@ -20,8 +21,6 @@ from ragmeter.cli.options import (
     formula_option,
     json_option,
     limit_option,
-    read_asking,
-    read_input,
     read_reading,
     reading_options,
     reuse_options,
@@ -35,6 +34,8 @@ from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
+    from ragmeter.engine.place import Place
+    from ragmeter.io.source import Source
     from ragmeter.targets.web.target import WebTarget
 
 _DESCRIPTION = """\
@@ -53,8 +54,9 @@ _AVERAGE = "average_score"
 
 def run(argv: Sequence[str]) -> int:
     """Ask the page, score, and write the CSV file."""
+    from ragmeter.engine.ask_plan import ASKS
+    from ragmeter.engine.place import Place
     from ragmeter.io.names import limited_name, plain_name
-    from ragmeter.runs.numbering import hold_name
 
     parser = _parser()
     chosen = parser.parse_args(list(argv))
@@ -68,39 +70,32 @@ def run(argv: Sequence[str]) -> int:
     usual = limited_name(plain_name(f"web-{chosen.input.stem}"), chosen.limit)
     wanted_name = usual if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    latest = chosen.resume or chosen.retry_failed
-    with hold_name(wanted_name, chosen.output_dir, "asks questions", asks=True, latest=latest) as name:
-        return _ask(chosen, name)
+    how = {"asks": True, "replace": chosen.replace, "latest": chosen.resume or chosen.retry_failed}
+    with Place.named(wanted_name, chosen.output_dir, ASKS, **how) as place:
+        return _ask(chosen, place)
 
 
-def _ask(chosen: argparse.Namespace, name: str) -> int:
-    """Make the run of this name."""
+def _ask(chosen: argparse.Namespace, place: Place) -> int:
+    """Make the run of this place."""
     from ragmeter.compat.web import write_scored
-    from ragmeter.engine.ask import ask
+    from ragmeter.engine.ask import carry_out
     from ragmeter.engine.metric_choice import choose_metrics
+    from ragmeter.io.reading import Reading
+    from ragmeter.io.source import open_source
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
 
-    evidence = chosen.output_dir / f"{name}.evidence"
+    evidence = chosen.output_dir / f"{place.path.name}.evidence"
     target = _target(chosen, evidence)
     metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
     settle_judge(chosen, metrics)
-    gate = read_gate(chosen, chosen.output_dir, metrics, chosen.output_dir / name)
-    service = ask(
-        chosen.input,
-        target,
-        metrics=metrics,
-        **read_input(chosen),
-        **read_asking(chosen),
-        run=name,
-        judge=read_judge_of_answers(chosen),
-        progress=True,
-        allow_failures=True,  # which the table and the exit code say
-    )
+    gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
+    source = open_source(chosen.input, Reading(**read_reading(chosen)), what="dataset")
+    service = carry_out(read_ask_plan(chosen, source, target, metrics).at(place))
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
     has_evidence = _keep_evidence(evidence, on_disk(folder.location, "keeping screenshots"))
-    write_scored(chosen.output, _rows(chosen, service.evaluation, metrics), guard=chosen.guard)
+    write_scored(chosen.output, _rows(chosen, source, service.evaluation, metrics), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
         summary = service.evaluation.summary
@@ -149,12 +144,10 @@ def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
         print(f"connections to other origins were blocked: {terminal.printable(hosts)}")
 
 
-def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+def _rows(
+    chosen: argparse.Namespace, source: Source, evaluation: Any, metrics: Sequence[Metric]
+) -> list[dict[str, Any]]:
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
-    from ragmeter.io.reading import Reading
-    from ragmeter.io.source import open_source
-
-    source = open_source(chosen.input, Reading(**read_reading(chosen)))
     bases = [metric.base for metric in metrics]
     titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
     averaged = [] if _AVERAGE in bases else [metric.name for metric in metrics if _is_share(metric)]

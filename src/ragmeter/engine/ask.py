@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -17,34 +16,29 @@ from ragmeter.effects.calls import Limits
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.effects.signals import signal_of
-from ragmeter.engine.judging.offline import with_offline
+from ragmeter.engine.ask_plan import ANSWERED, ASKS, AskPlan, default_name
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.kept_run import keep_run
-from ragmeter.engine.metric_choice import MetricLike, choose_metrics, with_models
+from ragmeter.engine.metric_choice import Embedding, MetricLike, choose_metrics
+from ragmeter.engine.place import Place
 from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
 from ragmeter.engine.row_reader import RowReader
-from ragmeter.engine.scoring import fill_embedded, score_batch
-from ragmeter.errors import AllFailedError, InputError, Interrupted, RagmeterWarning, UsageError
-from ragmeter.hints import by_caller, option, parameter
+from ragmeter.errors import AllFailedError, Interrupted, RagmeterWarning
+from ragmeter.hints import by_caller, option
 from ragmeter.io.cells import as_text
-from ragmeter.io.columns import missing_column
 from ragmeter.io.data import noted, source_signature
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
-from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.reading import Reading
-from ragmeter.io.source import Source, stem
-from ragmeter.io.write import RUNS, check_writable, dumps
-from ragmeter.runs.numbering import hold_name
-from ragmeter.runs.replacing import hold_for_new_run, refuse_failed
-from ragmeter.runs.run import Run
+from ragmeter.io.source import open_source
+from ragmeter.io.write import RUNS, dumps
+from ragmeter.runs.replacing import refuse_failed
 from ragmeter.runs.status import Status
-from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
-from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
+from ragmeter.table import RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.replies import Answers, Replies, failures, number_columns, own_columns
@@ -52,8 +46,6 @@ from ragmeter.targets.replies import ask as ask_all
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
-
-_ANSWERED = ("answer", "retrieved", "contexts", RETRIEVED_SCORES, *NUMBER_COLUMNS, PARTIAL_ANSWER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,58 +138,49 @@ def ask(
 
     The other keywords are those of `evaluate()`.
     """
-    chosen = with_models(
-        choose_metrics(
-            metrics,
-            language=language,
-            doc_id=doc_id_pattern,
-            fallback=fallback,
-            model=embedding_model,
-            base_url=embedding_base_url,
-            prefix=embedding_prefix,
-        )
-    )
-    output_dir = on_disk(location(output_dir), "asking a system")
+    embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
+    chosen = choose_metrics(metrics, language=language, doc_id=doc_id_pattern, fallback=fallback, embedding=embedding)
+    folder = on_disk(location(output_dir), "asking a system")
     system = open_target(target, timeout=timeout)
-    _check_budget(budget, system)
-    reading = Reading(encoding, quotes, delimiter, max_field, split, decimal)
-    data = Dataset.read(dataset, reading, columns or {}, repeats, limit)
-    setup = JudgeSetup(judge, Path(output_dir), retry_failed, progress)
-    _check_needs(data.batches[0], chosen, setup.needs(chosen), data.source)
+    source = open_source(dataset, Reading(encoding, quotes, delimiter, max_field, split, decimal), what="dataset")
     reuse = Reuse(resume, retry_failed)
-    wanted_name = default_name(data.source, system, limit) if run is None else run
-    limits = Limits(workers, retries, max_calls, budget, give_up_after)
+    plan = AskPlan.of(
+        Dataset.read(source, columns or {}, repeats, limit),
+        system,
+        chosen,
+        JudgeSetup(judge, folder, retry_failed, progress),
+        Limits(workers, retries, max_calls, budget, give_up_after),
+        reuse,
+        output=None if output is None else Path(output),
+        allow_failures=allow_failures,
+    )
+    name = default_name(source, system, limit) if run is None else run
+    with Place.named(name, folder, ASKS, asks=True, replace=replace, latest=reuse.wanted) as place:
+        return carry_out(plan.at(place))
+
+
+def carry_out(plan: AskPlan) -> Service:
+    """Ask, score, and keep the run at the plan's place."""
+    assert plan.place is not None  # noqa: S101 - who asks a system keeps the run
+    path = on_disk(plan.place.path, ASKS)
+    shown = plan.check(path)
     with ExitStack() as stack:
-        doing = "asks questions"
-        name = stack.enter_context(hold_name(wanted_name, Path(output_dir), doing, asks=True, latest=reuse.wanted))
-        path = Path(output_dir) / name
-        _check_places(data.source, path, None if output is None else Path(output))
-        _rehearse(data.batches[0], chosen)
-        shown = setup.check(chosen, RowReader(lambda: data.batches), [*data.batches[0].columns, *_ANSWERED])
-        stack.enter_context(
-            hold_for_new_run(
-                path,
-                doing,
-                asks=True,
-                replace=replace,
-                limited=data.is_limited and not replace,
-                judged_again=lambda run: reuse.wanted and _is_judged_again(run, chosen, setup, data),
-                instead="" if reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers",
-            )
-        )
-        journal = Path(output_dir) / f"{name}.journal.sqlite"
-        answers = stack.enter_context(Answers(journal, name, system, data.questions, reuse))
-        replies = _asked(system, data, path, answers, limits, progress)
-        _check_answers(replies, path, allow_failures=allow_failures)
-        _warn_of_retriever(replies, chosen)
+        instead = "" if plan.reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers"
+        limited = plan.dataset.is_limited and not plan.place.replace
+        stack.enter_context(plan.place.hold(plan.is_judged_again, limited=limited, instead=instead))
+        journal = path.parent / f"{path.name}.journal.sqlite"
+        answers = stack.enter_context(Answers(journal, path.name, plan.target, plan.dataset.questions, plan.reuse))
+        replies = _asked(plan, path, answers)
+        _check_answers(replies, path, allow_failures=plan.allow_failures)
+        _warn_of_retriever(replies, plan.metrics)
 
         def complete(evaluation: Evaluation) -> None:
-            if output is not None:
-                write_results(Path(output), evaluation)
+            if plan.output is not None:
+                write_results(plan.output, evaluation)
             answers.finish()
 
         try:
-            evaluation = _scored(path, data, replies, system, chosen, setup, shown, complete)
+            evaluation = _scored(plan, path, replies, shown, complete)
         except KeyboardInterrupt as stop:
             if answers.finished:
                 raise
@@ -205,35 +188,26 @@ def ask(
     return Service.of(evaluation, replies)
 
 
-def _is_judged_again(run: Run, metrics: Sequence[Metric], setup: JudgeSetup, data: Dataset) -> bool:
-    """Whether judging the answers of a run once more gives all that its judge was paid for."""
-    from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
-
-    rows = RowReader(lambda: data.batches)
-    return setup.judge is not None and is_judged_again(run, setup, setup.missing(metrics, rows), rows, _ANSWERED)
-
-
-def _asked(target: Target, data: Dataset, path: Path, answers: Answers, limits: Limits, progress: Progress) -> Replies:
+def _asked(plan: AskPlan, path: Path, answers: Answers) -> Replies:
     """Ask all questions, and print how the answers and the dataset are to be understood."""
+    questions = plan.dataset.questions
     with (
-        progress_bar(progress, "asking", "questions", len(data.questions)) as advance,
-        Status(path, "asking questions", len(data.questions), answers.spent) as status,
+        progress_bar(plan.judging.progress, "asking", "questions", len(questions)) as advance,
+        Status(path, "asking questions", len(questions), answers.spent) as status,
     ):
-        replies = ask_all(target, data.questions, limits, answers, both(advance, status.advance), watched_by(status))
+        heard = both(advance, status.advance), watched_by(status)
+        replies = ask_all(plan.target, questions, plan.limits, answers, *heard)
     if replies.notice:
         show_notice(f"{path.name}: {replies.notice}")
-    for note in data.source.notes:
+    for note in plan.dataset.source.notes:
         show_notice(note)
     return replies
 
 
 def _scored(
+    plan: AskPlan,
     path: Path,
-    data: Dataset,
     replies: Replies,
-    target: Target,
-    metrics: Sequence[Metric],
-    setup: JudgeSetup,
     shown: Collection[str],
     complete: Callable[[Evaluation], None],
 ) -> Evaluation:
@@ -241,15 +215,16 @@ def _scored(
 
     `shown` are the columns that the judge is shown.
     """
+    data, metrics = plan.dataset, plan.metrics
     needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
     own = own_columns(replies.in_order, data.batches[0].columns)
     numbers = number_columns(replies.in_order, own)
     read = partial(_answered, data.batches, replies.in_order, needed, own, numbers)
     answered = RowReader(read, len(data.questions))
-    filled = setup.of(path).fill(metrics, answered)
+    filled = plan.judging.of(path).fill(metrics, answered)
     manifest = {
         "inputs": {"dataset": source_signature(data.source)},
-        "target": target.signature(),
+        "target": plan.target.signature(),
         "effort": replies.effort,
         **data.described(),
         **filled.manifest,
@@ -276,59 +251,6 @@ def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
     return heard
 
 
-def default_name(source: Source, target: Target, limit: int | None = None) -> str:
-    """A name that the same dataset and the same target have again, so that the same command goes on after a crash."""
-    beginning = stem(source.path) if source.path else source.name
-    return limited_name(f"{plain_name(beginning)}-{hashlib.sha256(target.name.encode()).hexdigest()[:8]}", limit)
-
-
-def _check_budget(budget: float | None, target: Target) -> None:
-    if budget is not None and target.price is None:
-        raise UsageError(
-            "the target's price is not known, so a budget can't be kept",
-            hint=f"give it with {by_caller('--prices', 'open_target(..., prices=...)')}, or limit the calls with "
-            f"{option('max_calls')}",
-        )
-
-
-def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str], source: Source) -> None:
-    """What a metric needs and the target does not bring must be in the dataset: said before anything is asked.
-
-    `more` are the columns that a judge is shown, each with the metric that it judges for.
-    """
-    needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
-    for needed, wanted_by in [*needs, *more.items()]:
-        if needed not in _ANSWERED and needed not in batch.columns:
-            raise missing_column(needed, wanted_by, list(batch.columns), source.name)
-
-
-def _check_places(source: Source, run: Path, output: Path | None) -> None:
-    """Refuse places that can't be written to before anybody is asked, and an output that would replace the dataset."""
-    check_writable(run.parent)
-    with NewRun(run):
-        pass  # it would refuse a folder that is no run
-    if output is None:
-        return
-    check_writable(output.parent, option("output"))
-    if output.is_dir():
-        raise UsageError(f"{parameter('output')} {output} is a folder", hint="name a file, for example results.json")
-    if isinstance(source.path, Path) and output.exists() and output.samefile(source.path):
-        raise UsageError(
-            f"{parameter('output')} is the dataset itself, which it would replace", hint="choose another name"
-        )
-
-
-def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
-    """Score the first row as if it had been answered: what a metric lacks, a model for one, is better known before."""
-    row = {name: column[:1] for name, column in batch.columns.items()}
-    gold = (row.get("reference") or [[]])[0] or ["x"]
-    answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
-    batch = Batch({**row, **answered})
-    pure = [metric for metric in metrics if not metric.judge_columns]
-    [filled] = with_offline([batch], pure)
-    score_batch(fill_embedded(filled, pure, None), pure)
-
-
 def _answered(
     batches: Iterable[Batch],
     replies: Sequence[Answer | Failure],
@@ -342,7 +264,7 @@ def _answered(
     """
     names = [
         name
-        for name in _ANSWERED
+        for name in ANSWERED
         if name == "answer" or name in needed or any(getattr(row, name, None) is not None for row in replies)
     ]
     left = iter(replies)
@@ -378,7 +300,7 @@ def _check_answers(replies: Replies, path: Path, *, allow_failures: bool) -> Non
     problem = failures(causes, len(replies.in_order), "questions")
     if any(isinstance(reply, Answer) for reply in replies.in_order):
         if not allow_failures:
-            warnings.warn(problem, RagmeterWarning, stacklevel=3)
+            warnings.warn(problem, RagmeterWarning, stacklevel=4)
         return
     refuse_failed(path, problem)
     if not allow_failures:
@@ -394,28 +316,5 @@ def _warn_of_retriever(replies: Replies, metrics: Sequence[Metric]) -> None:
             f"the system is a retriever: it returned documents and no answers, so {', '.join(names)} can't be scored; "
             "choose metrics of what was retrieved, for example ndcg@10 and recall@5",
             RagmeterWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-
-
-def read_fallback(path: str | Path) -> str:
-    """Fallback phrases from a file: one a line, or in TOML a list for each language. All of them count."""
-    import tomllib
-
-    name = str(path)
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-        if Path(path).suffix.lower() == ".toml":
-            table = tomllib.loads(text)
-            phrases = [phrase for value in table.values() for phrase in ([value] if isinstance(value, str) else value)]
-        else:
-            phrases = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", file=name) from None
-    except (ValueError, TypeError) as error:
-        raise InputError(f"can't be read: {error}", file=name) from None
-    if not phrases or not all(isinstance(phrase, str) and phrase.strip() for phrase in phrases):
-        raise InputError("there should be phrases in it", file=name, hint='one a line, or in TOML: en = ["no results"]')
-    if any("|" in phrase for phrase in phrases):
-        raise UsageError("a fallback phrase can't hold a |")
-    return "|".join(phrase.strip() for phrase in phrases)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.embedders.port import default_model
+from ragmeter.errors import InputError, UsageError
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
@@ -58,3 +60,26 @@ def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> froze
         return None
     cluster = confidence.cluster if confidence.cluster != AUTO else None
     return frozenset(name.strip() for name in (*given, *MARKS, cluster or "") if name.strip())
+
+
+def read_fallback(path: str | Path) -> str:
+    """Fallback phrases from a file: one a line, or in TOML a list for each language. All of them count."""
+    import tomllib
+
+    name = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        if Path(path).suffix.lower() == ".toml":
+            table = tomllib.loads(text)
+            phrases = [phrase for value in table.values() for phrase in ([value] if isinstance(value, str) else value)]
+        else:
+            phrases = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=name) from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"can't be read: {error}", file=name) from None
+    if not phrases or not all(isinstance(phrase, str) and phrase.strip() for phrase in phrases):
+        raise InputError("there should be phrases in it", file=name, hint='one a line, or in TOML: en = ["no results"]')
+    if any("|" in phrase for phrase in phrases):
+        raise UsageError("a fallback phrase can't hold a |")
+    return "|".join(phrase.strip() for phrase in phrases)

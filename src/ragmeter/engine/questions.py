@@ -33,14 +33,11 @@ class Dataset:
     n_rows: int
 
     @classmethod
-    def read(
-        cls, dataset: Any, reading: Reading, columns: Mapping[str, str], repeats: int = 1, limit: int | None = None
-    ) -> Self:
+    def read(cls, source: Source, columns: Mapping[str, str], repeats: int = 1, limit: int | None = None) -> Self:
         """Read a dataset, and keep the first `limit` rows of it."""
         for name, value in (("repeats", repeats), ("limit", limit)):
             if value is not None and value < 1:
                 raise UsageError(f"{parameter(name)} must be at least 1, got {value}")
-        source = open_source(dataset, reading, what="dataset")
         rows = list(rows_of(Typed(source, "reference", dict(columns))))
         n_rows = sum(map(len, rows))
         rows = rows if limit is None else list(_first(rows, limit))
@@ -65,7 +62,7 @@ class Dataset:
 
 def first_question(dataset: Any, reading: Reading, columns: Mapping[str, str]) -> str:
     """The first question of a dataset."""
-    return Dataset.read(dataset, reading, columns, limit=1).questions[0].text
+    return Dataset.read(open_source(dataset, reading, what="dataset"), columns, limit=1).questions[0].text
 
 
 def _first(batches: Sequence[Batch], limit: int) -> Iterator[Batch]:

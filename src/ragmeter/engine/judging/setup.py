@@ -170,12 +170,11 @@ class JudgeSetup:
         required = ((name, metric) for metric, column in columns for name in column.declaration.required)
         return {name: metric for name, metric in required if name not in filled}
 
-    def check(self, metrics: Sequence[Metric], rows: RowReader, names: Sequence[str]) -> set[str]:
-        """Before answers are there: refuse what can't be judged. `names` are the columns that the table will have.
+    def check(self, columns: Sequence[BoundColumn], names: Sequence[str]) -> set[str]:
+        """Before answers are there: refuse columns that can't be filled. `names` are those that the table will have.
 
         Returns those that the judge is shown.
         """
-        columns = self.missing(metrics, rows)
         if not columns or self.judge is None:
             return set()
         self.judge.chat_model.check()
