@@ -40,14 +40,13 @@ def run(argv: Sequence[str]) -> int:
     """Ask, score, and print where the results are."""
     from ragmeter.engine.ask_plan import ASKS, default_name
     from ragmeter.engine.place import Place
-    from ragmeter.io.reading import Reading
     from ragmeter.io.source import open_source
 
     chosen = _parser().parse_args(list(argv))
     _check(chosen)
     with options.prints_aside():
         target = _target(chosen)
-    source = open_source(chosen.dataset, Reading(**options.read_reading(chosen)), what="dataset")
+    source = open_source(chosen.dataset, options.read_reading(chosen), what="dataset")
     wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     how = {"asks": True, "replace": chosen.replace, "latest": chosen.resume or chosen.retry_failed}

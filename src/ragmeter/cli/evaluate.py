@@ -196,7 +196,6 @@ def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, An
 
 def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argparse.Namespace) -> int:
     from ragmeter.compat.files import run_evaluators
-    from ragmeter.io.reading import Reading
     from ragmeter.show import terminal
 
     instances = []
@@ -208,7 +207,7 @@ def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argpa
         chosen.results,
         chosen.reference,
         columns=options.read_columns(chosen.column),
-        reading=Reading(**options.read_reading(chosen)),
+        reading=options.read_reading(chosen),
         output_dir=on_disk(chosen.output_dir or EVALUATION_RESULTS, "an evaluator"),
         output_prefix=chosen.output_prefix,
         output_format=chosen.output_format or "tsv",
@@ -281,8 +280,6 @@ def _plan(chosen: argparse.Namespace, metrics: Sequence[Metric], place: Place) -
     from ragmeter.engine.judging.setup import JudgeSetup, journals_of
     from ragmeter.engine.plan import Plan, Workers, read_missing
     from ragmeter.io.data import Data
-    from ragmeter.io.reading import Reading
-    from ragmeter.stats.confidence import Confidence
 
     @cache
     def data() -> Data:
@@ -290,14 +287,13 @@ def _plan(chosen: argparse.Namespace, metrics: Sequence[Metric], place: Place) -
             chosen.results,
             chosen.reference,
             columns=options.read_columns(chosen.column),
-            reading=Reading(**options.read_reading(chosen)),
+            reading=options.read_reading(chosen),
             missing_as_zero=read_missing(chosen.missing, chosen.reference),
             rereads=chosen.judge_model is not None,
         )
 
     judge = _judge(chosen, lambda: qids_and_answers(data().batches()))
-    statistics = options.read_statistics(chosen)
-    confidence = Confidence(statistics.pop("interval"), **statistics)
+    confidence = options.read_confidence(chosen)
     workers = Workers(executor_of(chosen.executor or "auto"), chosen.engine, chosen.skip_bad_parts)
     setup = JudgeSetup(judge, journals_of(place.path.parent), chosen.retry_failed, progress=True)
     return Plan.of(data(), metrics, setup, confidence, workers, keep_columns=chosen.keep_columns or ()).at(place)

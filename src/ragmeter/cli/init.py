@@ -62,10 +62,9 @@ def run(argv: Sequence[str]) -> int:
 def _columns(chosen: argparse.Namespace, mapping: dict[str, str], *, has_answers: bool) -> set[str]:
     """The columns that have something in them; in a file of answers `answer` is the system's, else it is the gold."""
     from ragmeter.io.columns import Typed
-    from ragmeter.io.reading import Reading
     from ragmeter.io.source import open_source
 
-    source = open_source(chosen.data, Reading(**options.read_reading(chosen)), what="data")
+    source = open_source(chosen.data, options.read_reading(chosen), what="data")
     batch = next(Typed(source, "both" if has_answers else "reference", mapping).batches(), None)
     return set() if batch is None else {name for name, column in batch.columns.items() if any(column)}
 

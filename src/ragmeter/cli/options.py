@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.errors import UsageError
 from ragmeter.io.limits import MAX_FIELD
@@ -14,7 +14,10 @@ from ragmeter.io.locations import location
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.show.numbers import given, percent
 from ragmeter.show.progress import show_notice
-from ragmeter.stats.confidence import AUTO, METHODS
+from ragmeter.stats.confidence import AUTO, METHODS, Confidence
+
+if TYPE_CHECKING:
+    from ragmeter.io.reading import Reading
 
 #: The exit code when too many rows have no score.
 UNSCORED = 3
@@ -153,6 +156,12 @@ def statistics_options(
     group.add_argument("--seed", metavar="N", type=int, default=usual["seed"], help=drawn)
 
 
+def read_confidence(chosen: argparse.Namespace) -> Confidence:
+    """The options of intervals."""
+    settings = read_statistics(chosen)
+    return Confidence(settings.pop("interval"), **settings)
+
+
 def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
     """The options of intervals, as the keywords of the api."""
     cluster = None if chosen.cluster == "none" else chosen.cluster
@@ -281,16 +290,12 @@ def missing_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--missing", choices=("zero",), help=text)
 
 
-def read_reading(chosen: argparse.Namespace) -> dict[str, Any]:
-    """The options that say how a file is read, as the keywords of `Reading`."""
-    return {
-        "encoding": chosen.encoding,
-        "quotes": chosen.quotes,
-        "delimiter": read_delimiter(chosen),
-        "max_field": chosen.max_field,
-        "split": chosen.split,
-        "decimal": chosen.decimal,
-    }
+def read_reading(chosen: argparse.Namespace) -> Reading:
+    """The options that say how a file is read."""
+    from ragmeter.io.reading import Reading
+
+    settings = {name: getattr(chosen, name) for name in ("encoding", "quotes", "max_field", "split", "decimal")}
+    return Reading(delimiter=read_delimiter(chosen), **settings)
 
 
 def read_delimiter(chosen: argparse.Namespace) -> str | None:

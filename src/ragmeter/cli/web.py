@@ -80,7 +80,6 @@ def _ask(chosen: argparse.Namespace, place: Place) -> int:
     from ragmeter.compat.web import write_scored
     from ragmeter.engine.ask import carry_out
     from ragmeter.engine.metric_choice import choose_metrics
-    from ragmeter.io.reading import Reading
     from ragmeter.io.source import open_source
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
@@ -90,7 +89,7 @@ def _ask(chosen: argparse.Namespace, place: Place) -> int:
     metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
-    source = open_source(chosen.input, Reading(**read_reading(chosen)), what="dataset")
+    source = open_source(chosen.input, read_reading(chosen), what="dataset")
     service = carry_out(read_ask_plan(chosen, source, target, metrics).at(place))
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
