@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,13 +32,12 @@ it is the system that changes. Rows with the same session_id are asked one after
 """
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Ask, score, and print where the results are."""
     from ragmeter.engine.asking import default_name
     from ragmeter.io.source import Reading, open_source
     from ragmeter.runs.numbering import hold_name
 
-    chosen = _parser().parse_args(list(argv))
     _check(chosen)
     with options.prints_aside():
         target = _target(chosen)
@@ -118,7 +116,8 @@ def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
     return [_PLAIN_METRICS]
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of `ragmeter ask`."""
     parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")

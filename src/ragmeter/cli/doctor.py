@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import shutil
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import ragmeter
 from ragmeter import kernel
+from ragmeter.cli.modes import DOCTOR, refuse_idle
 from ragmeter.cli.options import json_option, runs_option
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.hints import install_command
 from ragmeter.io.locations import Location
 from ragmeter.io.write import dumps
@@ -55,8 +57,8 @@ class Check:
     what: str
 
 
-def run(argv: Sequence[str]) -> int:
-    """Look at everything, and print a line for each."""
+def parser() -> Parser:
+    """The parser of `ragmeter doctor`."""
     parser = command_parser("ragmeter doctor", _DESCRIPTION)
     endpoint = "an address to reach, for example of a judge or a system; may be given several times"
     parser.add_argument("--endpoint", metavar="URL", action="append", default=[], help=endpoint)
@@ -65,9 +67,12 @@ def run(argv: Sequence[str]) -> int:
     parser.add_argument("--judge-model", metavar="NAME", help=model)
     runs_option(parser)
     json_option(parser)
-    chosen = parser.parse_args(list(argv))
-    if chosen.judge_model is not None and not chosen.endpoint:
-        parser.error("--judge-model has no effect without --endpoint: name the address of its server")
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Look at everything, and print a line for each."""
+    refuse_idle(chosen, DOCTOR)
     checks = [*_checks(chosen.output_dir), *_endpoints(chosen.endpoint, chosen.timeout, chosen.judge_model)]
     if chosen.json:
         print(dumps([asdict(check) for check in checks], indent=2))

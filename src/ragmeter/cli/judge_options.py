@@ -64,6 +64,13 @@ _CASCADE: dict[str, dict[str, Any]] = {
     "audit_seed": {"metavar": "N", "type": int, "help": "draws what is audited; default: 0"},
 }  # fmt: skip
 
+#: Where the values of the options of a model that judges are kept, the model's name first; of the cascade.
+JUDGE_NAMES = (
+    "judge_model", *(f"judge_{name}" for name in _SETTINGS), "judge_header", "judge_grammar", "reasons", "judge",
+    "judge_check",
+)  # fmt: skip
+CASCADE_NAMES = tuple(_CASCADE)
+
 
 def judge_options(
     parser: argparse.ArgumentParser,
@@ -123,27 +130,20 @@ def judge_options(
 
 def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     """The judge that was chosen, if one was; an option that would do nothing is refused."""
-    _refuse_idle(chosen)
+    from ragmeter.cli.modes import JUDGE, refuse_idle
+
+    refuse_idle(chosen, JUDGE)
     model = chosen.judge_model
-    given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
-    if model is None or model.lower() == "none" or chosen.judge == OFFLINE:
-        idle = given_option(chosen) if model is None else None
-        if idle is not None and not (idle == "--judge" and chosen.judge == OFFLINE):
-            raise UsageError(f"{idle} has no effect without --judge-model", hint="name the model, or leave it out")
+    is_alone = model is None or model.lower() == "none"
+    if is_alone and model is not None and chosen.judge == CASCADE:
+        raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
+    if is_alone or chosen.judge == OFFLINE:
         return None
+    given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
     from ragmeter.judges.judge import Judge
 
     flags = {"reasons": chosen.reasons, "grammar": chosen.judge_grammar, "check": chosen.judge_check}
     return Judge(model, **given, headers=chosen.judge_header or (), **flags, **more)
-
-
-def given_option(chosen: argparse.Namespace) -> str | None:
-    """One of the judge's options that was given, the model first."""
-    names = ["judge_model", *(f"judge_{keyword}" for keyword in _SETTINGS), "judge_header", "judge_grammar", "reasons"]
-    if name := next((name for name in names if getattr(chosen, name)), None):
-        return f"--{name.replace('_', '-')}"
-    is_default = chosen.judge in (None, LLM)
-    return "--judge" if not is_default else None if chosen.judge_check else "--no-judge-check"
 
 
 def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
@@ -196,11 +196,9 @@ def _without_verdict(run: Run, metric: str) -> Counter[str]:
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
     """The settings of metrics that the judge's options are."""
-    if chosen.judge == OFFLINE and chosen.judge_model is not None:
-        raise UsageError(
-            "--judge-model has no effect with --judge offline",
-            hint="leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge=offline]",
-        )
+    from ragmeter.cli.modes import METRIC_SETTINGS, refuse_idle
+
+    refuse_idle(chosen, METRIC_SETTINGS)
     return {"judge": None if chosen.judge == LLM else chosen.judge}
 
 
@@ -209,6 +207,8 @@ def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
 
     `metrics` have the option's setting, unless their names say otherwise. An option that none of them takes is refused.
     """
+    from ragmeter.cli.modes import SETTLED, refuse_idle
+
     judges = {metric.settings.get("judge", LLM) for metric in metrics if metric.asks or metric.offline}
     if chosen.judge is not None and chosen.judge not in judges:
         for metric in metrics:
@@ -219,9 +219,7 @@ def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
             raise UsageError(f"--judge cascade has no effect on {names}", hint="it is for llm_correct; leave it out")
     if CASCADE in judges:
         chosen.judge = CASCADE
-    elif chosen.offline_calibration is not None:
-        hint = "leave it out; of offline_correct it is a setting: --metrics 'offline_correct[calibration=FILE]'"
-        raise UsageError("--offline-calibration has no effect without --judge cascade", hint=hint)
+    refuse_idle(chosen, SETTLED)
 
 
 def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
@@ -244,14 +242,3 @@ def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascad
         calibration=chosen.offline_calibration,
         **audit,
     )
-
-
-def _refuse_idle(chosen: argparse.Namespace) -> None:
-    """An option that would do nothing is a misunderstanding, and better said than passed over."""
-    for name in _CASCADE:
-        if chosen.judge != CASCADE and getattr(chosen, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
-    if chosen.judge in (None, LLM) and chosen.offline_calibration is not None:
-        raise UsageError("--offline-calibration has no effect with --judge llm", hint="leave it out")
-    if chosen.judge == CASCADE and (chosen.judge_model or "").lower() == "none":
-        raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")

@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.cli.parser import parser_of
+from ragmeter.cli.commands import COMMANDS
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.write import dumps
 
 #: The commands that make runs, and the key of a system that says which one is meant.
-COMMANDS = {"ask": "target", "evaluate": "results", "web": "url", "crag evaluate": "turns", "crag generate": "agent"}
+SYSTEMS = {"ask": "target", "evaluate": "results", "web": "url", "crag evaluate": "turns", "crag generate": "agent"}
 #: What the file of questions is called by each command that has one.
 DATASETS = {"ask": "dataset", "evaluate": "reference", "web": "input", "crag generate": "dataset"}
 #: The commands that something is done with once the runs are made, of each run and of all together.
@@ -121,7 +121,7 @@ def shown(value: Any) -> str:
 def keys_of(command: str) -> dict[str, Key]:
     """The keys of a command's options, by their names in a system."""
     keys = {}
-    for action in parser_of(*command.split())._actions:
+    for action in COMMANDS[command].parser()._actions:
         flag = next((flag for flag in action.option_strings if flag.startswith("--")), "")
         if flag:
             name = flag.removeprefix("--").replace("-", "_")
@@ -136,9 +136,9 @@ def keys_of(command: str) -> dict[str, Key]:
 def table_keys(table: str) -> dict[str, Key]:
     """The keys of one of the file's tables, of all commands together; an empty name is the top of the file."""
     keys: dict[str, Key] = {}
-    for command in COMMANDS:
+    for command in SYSTEMS:
         for name, key in keys_of(command).items():
-            if key.table == table and name not in COMMANDS.values():
+            if key.table == table and name not in SYSTEMS.values():
                 keys.setdefault(short_name(name, table), key)
     return keys
 
@@ -161,7 +161,7 @@ def check_keys(given: Mapping[str, Any], known: Collection[str], where: str) -> 
 def schema() -> dict[str, Any]:
     """The JSON schema of ragmeter.toml, for editors."""
     settings = {"type": "object", "description": "settings of a system; a list makes a run for each of its values"}
-    of_systems = {name: key.schema() for command in COMMANDS for name, key in keys_of(command).items()}
+    of_systems = {name: key.schema() for command in SYSTEMS for name, key in keys_of(command).items()}
     dataset = {"dataset": {"type": "string", "description": "the file with the questions and gold answers"}}
     tables: dict[str, Any] = {
         "data": dataset,

@@ -51,19 +51,17 @@ _METRICS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "me
 _AVERAGE = "average_score"
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Ask the page, score, and write the CSV file."""
     from ragmeter.io.names import limited_name, plain_name
     from ragmeter.runs.numbering import hold_name
 
-    parser = _parser()
-    chosen = parser.parse_args(list(argv))
     if chosen.trial is not None:
         from ragmeter.cli.web_trial import try_page
 
         return try_page(chosen, _target(chosen, None))
     if missing := [f"--{name}" for name in ("input", "output") if getattr(chosen, name) is None]:
-        parser.error(f"the following arguments are required: {', '.join(missing)}")
+        parser().error(f"the following arguments are required: {', '.join(missing)}")
     _check(chosen)
     usual = limited_name(plain_name(f"web-{chosen.input.stem}"), chosen.limit)
     wanted_name = usual if chosen.run is None else chosen.run
@@ -184,7 +182,8 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else value
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of `ragmeter web`."""
     parser = command_parser("ragmeter web", _DESCRIPTION)
     add = parser.add_argument
     add("--url", required=True, help="the page")
