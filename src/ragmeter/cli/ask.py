@@ -150,7 +150,7 @@ def parser() -> Parser:
     output.add_argument(
         "--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores"
     )
-    options.run_option(output, "from the dataset and the target")
+    options.keeping_options(output, "from the dataset and the target")
     options.runs_option(output)
     options.json_option(output)
     judge_options(parser, offline=True, dry_run=False)

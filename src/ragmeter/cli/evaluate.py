@@ -124,10 +124,7 @@ def parser() -> Parser:
         help=f"for --metrics also an address such as s3://bucket/runs; default: {EVALUATION_RESULTS}/, or {RUNS}/ for "
         "--metrics",
     )
-    output.add_argument(
-        "--run", metavar="NAME", help="the run's name, for --metrics; default: the file's name and the time"
-    )
-    options.replace_option(output)
+    options.keeping_options(output, "the file's name and the time; for --metrics")
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
     options.formula_option(output)
@@ -240,7 +237,7 @@ def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
             skip_bad_parts=chosen.skip_bad_parts,
             missing=chosen.missing,
             run=name,
-            replace=chosen.replace,
+            **options.read_keeping(chosen),
             keep_columns=chosen.keep_columns or (),
             progress=True,
         )

@@ -91,6 +91,7 @@ def evaluate_table() -> Table:
     """The options of `ragmeter evaluate`."""
     reading = destinations(options.reading_options)
     intervals = destinations(options.statistics_options)
+    keeping = destinations(options.keeping_options)
     return {
         "skip_bad_parts": (_READING, _PARTS, _METRICS),
         "output_prefix": (_READING, _EVALUATOR),
@@ -99,8 +100,8 @@ def evaluate_table() -> Table:
         "doc_id_pattern": (_taken("doc_id_pattern"),),
         **_in_all(destinations(options.embedding_options), _METRICS),
         "executor": (_METRICS,),
+        **_in_all((*keeping, "missing", "keep_columns", "engine"), _READING, _METRICS),
         "run": (_METRICS,),
-        **_in_all(("replace", "missing", "keep_columns", "engine"), _READING, _METRICS),
         **_in_all(("reference", *reading), _READING),
         "guard": (_READING,),  # in ragmeter.toml it may stand for all systems, of which some write no CSV
         **_in_all(intervals, _READING, _METRICS),

@@ -58,18 +58,23 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
 
 def read_asking(chosen: argparse.Namespace) -> dict[str, Any]:
     """How a system is asked and what is kept, as keywords of the api."""
-    names = ("output_dir", "workers", "limit", "retries", "give_up_after", "replace", "resume", "retry_failed")
-    return {name: getattr(chosen, name) for name in names}
+    names = ("output_dir", "workers", "limit", "retries", "give_up_after", "resume", "retry_failed")
+    return {**{name: getattr(chosen, name) for name in names}, **read_keeping(chosen)}
 
 
-def run_option(parser: argparse._ActionsContainer, default: str) -> None:
-    """Add --run."""
+def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> None:
+    """Add what is said of a run that is kept, by all commands that make one: --run and --replace."""
     parser.add_argument(
         "--run",
         metavar="NAME",
         help=f"the run's name; {{n}} in it is the next free number, {{date}} and {{time}} say when; default: {default}",
     )
     replace_option(parser)
+
+
+def read_keeping(chosen: argparse.Namespace) -> dict[str, Any]:
+    """What is said of a run that is kept, as keywords of the api; its name is settled by the command."""
+    return {"replace": chosen.replace}
 
 
 def replace_option(parser: argparse._ActionsContainer, though: str = "it has a judge's replies in it") -> None:

@@ -19,13 +19,13 @@ from ragmeter.cli.options import (
     exit_code,
     formula_option,
     json_option,
+    keeping_options,
     limit_option,
     read_asking,
     read_input,
     read_reading,
     reading_options,
     reuse_options,
-    run_option,
     runs_option,
 )
 from ragmeter.cli.parser import Parser, command_parser
@@ -228,7 +228,7 @@ def parser() -> Parser:
     _browser_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--language", default="es", help="for stemming; default: es")
-    run_option(output, "from the input file")
+    keeping_options(output, "from the input file")
     runs_option(output)
     formula_option(output)
     reuse_options(output, "run")
