@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragmeter.targets.port import Target
 
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
-#: Where there is no embedding model.
+#: The default metrics where there is no embedding model.
 _PLAIN_METRICS = "token_f1,response_coverage_rate"
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
@@ -103,7 +103,7 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
 
 
 def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
-    """What is measured where nothing else is asked for; without an embedding model what needs none, which is said."""
+    """The metrics without --metrics; without an embedding model those that need none, and a notice says so."""
     from ragmeter.embedders.port import SEEDS_MODEL, has_default_model
     from ragmeter.hints import install_command
     from ragmeter.show.progress import show_notice

@@ -90,7 +90,7 @@ def _described(kind: type[Any], name: str) -> str:
 
 
 def _reading(annotation: Any) -> dict[str, Any]:
-    """How argparse should read a value of this type."""
+    """The keywords of `add_argument` that read a value of this type."""
     annotation = _without_none(annotation)
     if get_origin(annotation) is Literal:
         return {"choices": get_args(annotation), "type": type(get_args(annotation)[0])}
@@ -102,7 +102,7 @@ def _reading(annotation: Any) -> dict[str, Any]:
 
 
 def _without_none(annotation: Any) -> Any:
-    """`int` for `int | None`."""
+    """A type without None: `int` for `int | None`."""
     if get_origin(annotation) in (Union, types.UnionType):
         return next((member for member in get_args(annotation) if member is not type(None)), str)
     return annotation

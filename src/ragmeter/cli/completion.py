@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ragmeter.cli.commands import COMMANDS, first_words
 from ragmeter.errors import UnknownNameError
 
-#: The first sentence of an option's help has to do.
+#: The beginning of an option's help that is shown: its first sentence.
 _SENTENCE = re.compile(r"[^;:(]{1,70}")
 
 

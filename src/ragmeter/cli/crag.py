@@ -195,7 +195,7 @@ def run_evaluate(chosen: argparse.Namespace) -> int:
 
 
 def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:
-    """How the offline judge and the model share the work, if they do."""
+    """The cascade of the options: how the offline judge and the model share the work, if they do."""
     from ragmeter.compat.crag.cascade import Cascade
 
     if chosen.judge != "cascade":

@@ -33,7 +33,7 @@ short calls too, with your key: how long one takes, and how many the server work
 shown. The exit code is 1 if ragmeter can't work, if a plugin does not load, or if an endpoint does not answer.
 """
 _OK, _MISSING, _BROKEN = "ok", "missing", "broken"
-#: What an extra is for.
+#: The purpose of each extra.
 _EXTRAS = {
     "http": "judges, models and systems over HTTP",
     "semantic": "semantic_similarity with transformers",
@@ -50,7 +50,7 @@ _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KE
 
 @dataclass(frozen=True)
 class Check:
-    """Something that was looked at. `state` is ok, missing (only needed for some things) or broken."""
+    """The result of one check. `state` is ok, missing (only needed for some things) or broken."""
 
     name: str
     state: str
@@ -183,7 +183,7 @@ def _endpoints(urls: Sequence[str], timeout: float, model: str | None) -> Iterat
 
 
 def _speed(url: str, shown: str, model: str) -> Check:
-    """How fast a model judges, and the options that suit it."""
+    """The check of how fast a model judges, and the options that suit it."""
     from ragmeter.errors import RagmeterError
     from ragmeter.judges.speed import AT_ONCE, measure_speed
     from ragmeter.show.numbers import hundredths

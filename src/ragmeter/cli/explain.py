@@ -94,7 +94,7 @@ def _records(
     judged: Sequence[Sequence[RunVerdict]],
     declined: Sequence[Sequence[str]],
 ) -> list[Any]:
-    """What JSON shows of each row: the judge's verdicts, the offline judge's evidence and the claims, if any."""
+    """The JSON record of each row: the judge's verdicts, the offline judge's evidence and the claims, if any."""
     records: list[dict[str, Any]] = [
         {"qid": qid, "judged": [asdict(verdict) for verdict in of_row]} for of_row in judged
     ]

@@ -14,11 +14,11 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps, replacing
 
 SCHEMA = "ragmeter.schema.json"
-#: What a file has that can be scored as it is.
+#: Pairs of columns that can be scored as they are.
 _SCORED = ({"answer", "reference"}, {"retrieved", "relevant"})
-#: Options of reading that the file keeps.
+#: The options of reading that are written into the file.
 _READING = ("delimiter", "decimal", "encoding", "split")
-#: Stands in the file until the user names a system.
+#: The target in the file until the user names a system.
 _TARGET = "mypkg.rag:pipeline"
 _DESCRIPTION = f"""\
 Look at a file of questions, or of answers, and write a {FILE} for it; beside it {SCHEMA}, by which editors complete

@@ -52,7 +52,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "journal": {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: judge.journal.sqlite in the "
                 "folder of the runs"},
 }  # fmt: skip
-#: The same for `Cascade`.
+#: The keywords of `Cascade` that are options, and how their values are read.
 _CASCADE: dict[str, dict[str, Any]] = {
     "target_agreement": {"metavar": "SHARE", "type": float, "help": "of all verdicts with what the model would say; "
                          "default: 0.98, or what the budget pays for"},
@@ -79,7 +79,7 @@ def judge_options(
     default_model: str | None = None,
     dry_run: bool = True,
 ) -> None:
-    """Add the group. `offline`: the offline judge may judge alone. `dry_run`: the answers are there beforehand."""
+    """Add the judge's options. `offline`: the offline judge may judge alone. `dry_run`: the answers are there beforehand."""
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
     )
@@ -158,7 +158,7 @@ def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
 
 
 def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Mapping[str, Any] | None = None) -> None:
-    """What a run's documents say of the judge, if one was asked; `now` is what this command's calls took."""
+    """Print what a run's documents say of the judge, if one was asked; `now` is what this command's calls took."""
     from ragmeter.show.sentences.judging import judge_lines
     from ragmeter.show.terminal.judging import print_lines
 
@@ -166,7 +166,7 @@ def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Ma
 
 
 def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> int:
-    """The exit code says so where the judge was asked for these metrics, and one of them lacks it on too many rows.
+    """The exit code, which is not 0 where the judge gave no verdict on too many rows of one of these metrics.
 
     Rows are counted, not replies: of a metric that asks in several stages, each may have failed on other rows.
     """
@@ -182,7 +182,7 @@ def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> 
 
 
 def _without_verdict(run: Run, metric: str) -> Counter[str]:
-    """Why so many rows have no score where the judge was to give one; those that the system failed on don't count."""
+    """The number of rows without a verdict, by cause; rows that the system failed on don't count."""
     from ragmeter.table import NO_VERDICT
 
     causes = Counter({name: n for name, n in run.metrics()[metric]["n_not_scored"].items() if name in NO_VERDICT})
@@ -230,7 +230,7 @@ def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascade:
-    """How the offline judge and the model share the work."""
+    """The cascade of the options: how the offline judge and the model share the work."""
     from ragmeter.judges.cascade import Cascade
 
     audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}

@@ -57,13 +57,13 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
 
 
 def read_asking(chosen: argparse.Namespace) -> dict[str, Any]:
-    """How a system is asked and what is kept, as keywords of the api."""
+    """The options that say how a system is asked and what is kept, as keywords of `ask()`."""
     names = ("output_dir", "workers", "limit", "retries", "give_up_after", "resume", "retry_failed")
     return {**{name: getattr(chosen, name) for name in names}, **read_keeping(chosen)}
 
 
 def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> None:
-    """Add what is said of a run that is kept, by all commands that make one: --run and --replace."""
+    """Add --run and --replace: the options of a run that is kept, the same on all commands that make one."""
     parser.add_argument(
         "--run",
         metavar="NAME",
@@ -73,7 +73,7 @@ def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> No
 
 
 def read_keeping(chosen: argparse.Namespace) -> dict[str, Any]:
-    """What is said of a run that is kept, as keywords of the api; its name is settled by the command."""
+    """The options of a run that is kept, as keywords of `evaluate()` and `ask()`, without its name."""
     return {"replace": chosen.replace}
 
 
@@ -101,7 +101,7 @@ def max_calls_option(parser: argparse._ActionsContainer) -> None:
 
 
 def prints_aside() -> AbstractContextManager[Any]:
-    """Have what the user's code prints on standard error: standard output has the command's result alone."""
+    """Redirect what the user's code prints to standard error: standard output has the command's result alone."""
     return redirect_stdout(sys.stderr)
 
 
@@ -196,7 +196,7 @@ def check_numbers(chosen: argparse.Namespace) -> None:
         raise UsageError(f"--max-unscored must be between 0 and 1, got {given(chosen.max_unscored)}")
 
 
-#: The options that limit calls; those that a command has.
+#: The options that limit calls; a command has some of them.
 _LIMITS = ("max_calls", "budget", "judge_max_calls", "judge_budget")
 
 

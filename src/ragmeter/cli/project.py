@@ -47,7 +47,7 @@ class Step:
         return self
 
     def run(self) -> int:
-        """Do it; the command's exit code."""
+        """Run the command; return its exit code."""
         return COMMANDS[self.command].call(self.arguments)
 
 
@@ -234,7 +234,7 @@ def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
 
 
 def _call(options: dict[str, Any], settings: Mapping[str, Any], command: str, name: str) -> None:
-    """Settings that stand nowhere in the options are the keywords of a Python target."""
+    """Write settings that stand nowhere in the options into the Python target, as its keywords."""
     if not settings:
         return
     target = options.get("target")
@@ -272,7 +272,7 @@ def _arguments(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -
 
 
 def _check_names(plans: list[PlannedRun]) -> None:
-    """Each run has its own name, and writes its own files."""
+    """Refuse two runs of one name, and two that would write one file."""
     for name, several in itertools.groupby(sorted(plan.run for plan in plans)):
         if len(list(several)) > 1:
             raise UsageError(f"two runs would be called {name!r}", hint="give the systems other names")

@@ -17,16 +17,16 @@ from ragmeter.io.write import dumps
 
 #: The commands that make runs, and the key of a system that says which one is meant.
 SYSTEMS = {"ask": "target", "evaluate": "results", "web": "url", "crag evaluate": "turns", "crag generate": "agent"}
-#: What the file of questions is called by each command that has one.
+#: The option that names the file of questions, for each command that has one.
 DATASETS = {"ask": "dataset", "evaluate": "reference", "web": "input", "crag generate": "dataset"}
-#: The commands that something is done with once the runs are made, of each run and of all together.
+#: The commands that are run once the runs are made: for each run, and for all together.
 OF_EACH, OF_ALL = ("summary", "label", "calibrate", "export"), ("compare", "power", "report")
 #: Tables of the file, and the options in them: by their group in the help, or by name.
 _GROUPS = {"the judge": "judge", "the cascade": "judge", "gate": "gate"}
 _DATA = ("column", "no_quotes", "delimiter", "decimal", "encoding", "max_field", "split", "keep_columns")
 #: Options without a key: the system's name is the run's, and what is printed is decided by `ragmeter run`.
 _LEFT_OUT = frozenset({"help", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"})
-#: The same of single commands: the turns have their place beside the run, and no key is pressed in `ragmeter run`.
+#: Options of single commands without a key: the turns have their place beside the run, and no key is pressed in `ragmeter run`.
 _LEFT_OUT_OF = {"crag generate": "output", "label": "blank"}
 _TYPES = {int: ("integer", "a whole number"), float: ("number", "a number")}
 
@@ -41,17 +41,17 @@ class Key:
 
     @property
     def is_switch(self) -> bool:
-        """Whether it is true or false."""
+        """Whether the option is either given or not: its key is true or false."""
         return self.action.nargs == 0 or isinstance(self.action, argparse.BooleanOptionalAction)
 
     @property
     def is_list(self) -> bool:
-        """Whether it takes several values."""
+        """Whether the option takes several values."""
         return isinstance(self.action, argparse._AppendAction) or self.action.nargs in ("+", "*")
 
     @property
     def separator(self) -> str:
-        """What stands between the two halves of each value, such as NAME=VALUE; empty if there are none."""
+        """The mark between the two halves of each value, = in NAME=VALUE; empty if a value has no halves."""
         metavar = str(self.action.metavar or "")
         return next((mark for mark in ("=", ": ") if mark in metavar), "")
 

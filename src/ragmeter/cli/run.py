@@ -117,7 +117,7 @@ class _Progress:
         return int(done["code"]) if isinstance(done.get("code"), int) else None
 
     def note(self, plan: PlannedRun, code: int) -> None:
-        """The run is done."""
+        """Record that a run is done, and its exit code."""
         self._done[plan.run] = {"digest": plan.digest(), "code": code}
         self._write()
 
@@ -126,7 +126,7 @@ class _Progress:
             temporary.write_text(dumps(self._done), encoding="utf-8")
 
     def forget(self, plans: Sequence[PlannedRun]) -> None:
-        """All of these are done: the next command makes them anew."""
+        """Remove these runs from the record, since all are done: the next command makes them anew."""
         left = {plan.run for plan in plans}
         self._done = {run: done for run, done in self._done.items() if run not in left}
         self._path.unlink(missing_ok=True) if not self._done else self._write()
