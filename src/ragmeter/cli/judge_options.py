@@ -79,7 +79,7 @@ def judge_options(
     default_model: str | None = None,
     dry_run: bool = True,
 ) -> None:
-    """Add the judge's options. `offline`: the offline judge may judge alone. `dry_run`: the answers are there beforehand."""
+    """Add the judge's options. `offline`: the offline judge may judge alone. `dry_run`: there are answers already."""
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
     )

@@ -113,31 +113,31 @@ def evaluate_table() -> Table:
 # -- the judge ---------------------------------------------------------------------------------------------------------
 
 _CASCADE = Mode(lambda chosen: chosen.judge == CASCADE, "without --judge cascade")
-_OFFLINE = Mode(lambda chosen: chosen.judge not in (None, LLM), "with --judge llm")
+_NOT_LLM = Mode(lambda chosen: chosen.judge not in (None, LLM), "with --judge llm")
 _JUDGED_OR_OFFLINE = Mode(
     lambda chosen: chosen.judge_model is not None or chosen.judge == OFFLINE, _JUDGED.otherwise, _JUDGED.hint
 )
 #: Once it is settled who judges.
 JUDGE: Table = {
     **_in_all(CASCADE_NAMES, _CASCADE),
-    "offline_calibration": (_OFFLINE,),
+    "offline_calibration": (_NOT_LLM,),
     **_in_all(JUDGE_NAMES, _JUDGED),
     "judge": (_JUDGED_OR_OFFLINE,),
 }
-_ASKING = Mode(
+_NOT_OFFLINE = Mode(
     lambda chosen: chosen.judge != OFFLINE,
     "with --judge offline",
     "leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge=offline]",
 )
 #: Where the metrics are chosen by `--judge` and by their names.
-METRIC_SETTINGS: Table = {"judge_model": (_ASKING,)}
-_CALIBRATED = Mode(
+METRIC_SETTINGS: Table = {"judge_model": (_NOT_OFFLINE,)}
+_CASCADE_CALIBRATED = Mode(
     _CASCADE.is_chosen,
     _CASCADE.otherwise,
     "leave it out; of offline_correct it is a setting: --metrics 'offline_correct[calibration=FILE]'",
 )
 #: Once the metrics are known.
-SETTLED: Table = {"offline_calibration": (_CALIBRATED,)}
+SETTLED: Table = {"offline_calibration": (_CASCADE_CALIBRATED,)}
 
 # -- others ------------------------------------------------------------------------------------------------------------
 
@@ -145,8 +145,8 @@ _PREFERENCE = Mode(_has("preference"), "without --preference", "add it, or leave
 COMPARE: Table = _in_all((*JUDGE_NAMES, *CASCADE_NAMES, "offline_calibration", "dry_run"), _PREFERENCE)
 
 _PEOPLE = Mode(lambda chosen: not chosen.offline_judge, "with --offline-judge")
-_RECALIBRATED = Mode(_has("offline_judge"), "without --offline-judge")
-CALIBRATE: Table = {"language": (_RECALIBRATED,), **_in_all(("metric", "threshold"), _PEOPLE)}
+_RECALIBRATING = Mode(_has("offline_judge"), "without --offline-judge")
+CALIBRATE: Table = {"language": (_RECALIBRATING,), **_in_all(("metric", "threshold"), _PEOPLE)}
 
 _ENDPOINT = Mode(
     _has("endpoint"),

@@ -133,7 +133,7 @@ def _keep_evidence(evidence: Path, run: Path) -> bool:
 
 
 def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
-    """Print where questions were typed and answers read, so that both can be fixed; and which connections were blocked."""
+    """Print where questions were typed and answers read, so that both can be fixed; and what was blocked."""
     from ragmeter.show import terminal
 
     if target.found_box:
