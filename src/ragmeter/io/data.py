@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
@@ -24,6 +24,7 @@ from ragmeter.io.source import Source, open_source
 from ragmeter.io.tools.fields import leads_to_value
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
+_Result = TypeVar("_Result")
 _CONTEXTS, _RETRIEVED = "contexts", "retrieved"
 #: Columns that are read for any metric: a row's name, why it failed, its conversation, how long it took.
 _OF_EVERY_RUN = (QID, "error", "session_id", *NUMBER_COLUMNS)
@@ -47,7 +48,7 @@ class Data:
     missing_as_zero: bool = False
     rereads: bool = False
     reading: Reading = Reading()  # noqa: RUF009 - frozen
-    kept: tuple[object, Reference] | None = None  # the reference, and the state of its files when it was read
+    kept: dict[str, tuple[object, Any]] = field(default_factory=dict)  # with the state of the files that it is from
     mapping_is_checked: bool = False
 
     @classmethod
@@ -124,32 +125,32 @@ class Data:
                 first = False
             yield batch
 
-    def _gold(self, reference: Typed, results: Typed) -> Reference:
-        """The reference by qid, all of it in memory; read again for a later pass only if its files have changed."""
+    def _once(self, name: str, state: Callable[[], object], read: Callable[[], _Result]) -> _Result:
+        """What every pass has in memory: read again for a later one only if the files that it is from have changed."""
         if not self.rereads:
-            return Reference(reference, results)
-        state = reference.wanted, _state(reference.source)
-        if self.kept is None or self.kept[0] != state:
-            self.kept = state, Reference(reference, results)
-        return self.kept[1].for_part()
+            return read()
+        now = state()
+        if name not in self.kept or self.kept[name][0] != now:
+            self.kept[name] = now, read()
+        result: _Result = self.kept[name][1]
+        return result
+
+    def _gold(self, reference: Typed, results: Typed) -> Reference:
+        """The reference by qid."""
+
+        def state() -> object:
+            return reference.wanted, _state(reference.source)
+
+        return self._once("reference", state, lambda: Reference(reference, results)).for_part()
 
     def _with_contexts(self, rows: Iterator[Batch], results: Typed, reference: Source) -> Iterator[Batch]:
         """The rows with the texts of what was retrieved, where the reference has them and the results don't."""
         if reference.passages is None:
             return rows
-        columns = next(results.batches()).columns
-        if _CONTEXTS in columns or _RETRIEVED not in columns:
-            return rows
-        ids = {
-            document
-            for batch in results.batches()
-            for documents in batch.columns[_RETRIEVED]
-            for document in documents or ()
-        }
-        texts = reference.passages(ids)
-        lacking = f", which lacks {len(ids) - len(texts):,} of them" if len(texts) < len(ids) else ""
-        reference.say(f"the contexts are the texts of {len(ids):,} retrieved documents in the corpus{lacking}")
-        return with_contexts(rows, texts)
+        texts = self._once(
+            "texts", lambda: (_state(results.source), _state(reference)), lambda: _retrieved_texts(results, reference)
+        )
+        return rows if texts is None else with_contexts(rows, texts)
 
     def first_columns(self, metrics: Sequence[Metric]) -> list[str]:
         """The columns of the joined table, as its first rows have them; raises if one is missing."""
@@ -213,6 +214,24 @@ class Data:
         """The signature of the inputs, by their content."""
         sources = {"results": self.results, "reference": self.reference}
         return {role: source_signature(source) for role, source in sources.items() if source is not None}
+
+
+def _retrieved_texts(results: Typed, reference: Source) -> dict[str, str] | None:
+    """The texts of all documents that were retrieved, by their ids; None where the results have contexts, or no ids."""
+    assert reference.passages is not None  # noqa: S101 - the caller has looked
+    columns = next(results.batches()).columns
+    if _CONTEXTS in columns or _RETRIEVED not in columns:
+        return None
+    ids = {
+        document
+        for batch in results.batches()
+        for documents in batch.columns[_RETRIEVED]
+        for document in documents or ()
+    }
+    texts = reference.passages(ids)
+    lacking = f", which lacks {len(ids) - len(texts):,} of them" if len(texts) < len(ids) else ""
+    reference.say(f"the contexts are the texts of {len(ids):,} retrieved documents in the corpus{lacking}")
+    return texts
 
 
 def _state(source: Source) -> list[tuple[str, int, int]]:
