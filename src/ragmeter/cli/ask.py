@@ -17,8 +17,8 @@ from ragmeter.io.locations import on_disk
 from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
-    from ragmeter.engine.place import Place
     from ragmeter.io.source import Source
+    from ragmeter.runs.new_place import Place
     from ragmeter.targets.port import Target
 
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
@@ -38,8 +38,8 @@ it is the system that changes. Rows with the same session_id are asked one after
 def run(chosen: argparse.Namespace) -> int:
     """Ask, score, and print where the results are."""
     from ragmeter.engine.ask_plan import ASKS, default_name
-    from ragmeter.engine.place import Place
     from ragmeter.io.source import open_source
+    from ragmeter.runs.new_place import Place
 
     _check(chosen)
     with options.prints_aside():

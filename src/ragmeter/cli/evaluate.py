@@ -31,10 +31,10 @@ from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
     from ragmeter.definition import Metric
-    from ragmeter.engine.place import Place
     from ragmeter.engine.plan import Plan
     from ragmeter.engine.results import Evaluation
     from ragmeter.judges.judge import Judge
+    from ragmeter.runs.new_place import Place
 
 _DESCRIPTION = """\
 Score a file of results.
@@ -192,9 +192,9 @@ def _run_evaluators(chosen: argparse.Namespace) -> int:
 
 def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.engine.evaluation import EVALUATES
-    from ragmeter.engine.place import Place
     from ragmeter.io.names import plain_name
     from ragmeter.io.source import stem
+    from ragmeter.runs.new_place import Place
 
     folder = chosen.output_dir or RUNS
     usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"

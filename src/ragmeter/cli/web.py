@@ -35,8 +35,8 @@ from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
-    from ragmeter.engine.place import Place
     from ragmeter.io.source import Source
+    from ragmeter.runs.new_place import Place
     from ragmeter.targets.web.target import WebTarget
 
 _DESCRIPTION = """\
@@ -56,8 +56,8 @@ _AVERAGE = "average_score"
 def run(chosen: argparse.Namespace) -> int:
     """Ask the page, score, and write the CSV file."""
     from ragmeter.engine.ask_plan import ASKS
-    from ragmeter.engine.place import Place
     from ragmeter.io.names import limited_name, plain_name
+    from ragmeter.runs.new_place import Place
 
     if chosen.trial is not None:
         from ragmeter.cli.web_trial import try_page

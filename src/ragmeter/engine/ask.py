@@ -20,7 +20,6 @@ from ragmeter.engine.ask_plan import ANSWERED, ASKS, AskPlan, default_name
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.kept_run import keep_run
 from ragmeter.engine.metric_choice import Embedding, MetricLike, choose_metrics
-from ragmeter.engine.place import Place
 from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
@@ -34,7 +33,8 @@ from ragmeter.io.locations import location, on_disk
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import open_source
 from ragmeter.io.write import RUNS, dumps
-from ragmeter.runs.replacing import refuse_failed
+from ragmeter.runs.new_place import Place
+from ragmeter.runs.replacing import hold_for_new_run, refuse_failed
 from ragmeter.runs.status import Status
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
@@ -166,8 +166,8 @@ def carry_out(plan: AskPlan) -> Service:
     shown = plan.check(path)
     with ExitStack() as stack:
         instead = "" if plan.reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers"
-        limited = plan.dataset.is_limited and not plan.place.replace
-        stack.enter_context(plan.place.hold(plan.is_judged_again, limited=limited, instead=instead))
+        limited = plan.dataset.is_limited
+        stack.enter_context(hold_for_new_run(plan.place, plan.is_judged_again, limited=limited, instead=instead))
         journal = path.parent / f"{path.name}.journal.sqlite"
         answers = stack.enter_context(Answers(journal, path.name, plan.target, plan.dataset.questions, plan.reuse))
         replies = _asked(plan, path, answers)

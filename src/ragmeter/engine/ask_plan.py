@@ -15,7 +15,6 @@ from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.judging.offline import with_offline
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.metric_choice import with_models
-from ragmeter.engine.place import Place
 from ragmeter.engine.questions import Dataset
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.engine.scoring import fill_embedded, score_batch
@@ -26,6 +25,7 @@ from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.source import Source, stem
 from ragmeter.io.write import check_writable
 from ragmeter.judge_columns import BoundColumn
+from ragmeter.runs.new_place import Place
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, Batch

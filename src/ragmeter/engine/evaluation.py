@@ -29,7 +29,6 @@ from ragmeter.engine.parts.driver import (
 )
 from ragmeter.engine.parts.pools import pool_of
 from ragmeter.engine.parts.sources import only_parts
-from ragmeter.engine.place import Place
 from ragmeter.engine.plan import Plan, Workers, read_missing
 from ragmeter.engine.results import UNNAMED, Evaluation
 from ragmeter.engine.row_reader import RowReader
@@ -43,8 +42,10 @@ from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
+from ragmeter.runs.new_place import Place
 from ragmeter.runs.part_summaries import summarise_parts
 from ragmeter.runs.places import hold
+from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -162,7 +163,7 @@ def carry_out(plan: Plan) -> Evaluation:
     path = plan.place.path
     if isinstance(path, Path):
         check_writable(path.parent)
-    with plan.place.hold(plan.is_judged_again):
+    with hold_for_new_run(plan.place, plan.is_judged_again):
         return _evaluate(plan) if plan.workers.engine is None else _evaluate_in_parts(plan, path)
 
 

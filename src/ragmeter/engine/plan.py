@@ -12,13 +12,13 @@ from ragmeter.engine.executors import Executor, Threads
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.metric_choice import columns_to_keep, with_models
 from ragmeter.engine.parts.sources import without_bad_files
-from ragmeter.engine.place import Place
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.reading import checked
 from ragmeter.judge_columns import BoundColumn
+from ragmeter.runs.new_place import Place
 from ragmeter.runs.run import Run
 from ragmeter.stats.confidence import Confidence
 

@@ -11,31 +11,26 @@ from ragmeter.errors import AllFailedError, InputError, UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import MANIFEST
+from ragmeter.runs.new_place import Place
 from ragmeter.runs.places import hold, is_journal
 from ragmeter.runs.run import Run
 
 
 @contextmanager
 def hold_for_new_run(
-    path: Location,
-    doing: str,
-    *,
-    asks: bool,
-    replace: bool,
-    limited: bool = False,
-    judged_again: Callable[[Run], bool] = lambda run: False,
-    instead: str = "",
+    place: Place, judged_again: Callable[[Run], bool], *, limited: bool = False, instead: str = ""
 ) -> Iterator[None]:
-    """Hold the place of a new run. An older run with paid replies there is an error, unless `replace` is true.
+    """Hold the place of a new run. An older run with paid replies there is an error, unless it may be replaced.
 
     `judged_again` says of the older run whether the new one gets all of its judge's replies. `limited`: the new run
     has the first questions only, so that an older run with all of them is an error as well. `instead` is what else
     the user may do.
     """
-    with hold(path, doing, asks=asks):
+    path = place.path
+    with hold(path, place.doing, asks=place.asks):
         lost = ""
-        if (path / MANIFEST).is_file():
-            lost = "" if replace else paid_replies(path, judged_again)
+        if (path / MANIFEST).is_file() and not place.replace:
+            lost = paid_replies(path, judged_again)
             lost = lost or ("the answers to all questions" if limited and _is_whole(path) else "")
         if lost:
             raise UsageError(
