@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import LLM, Parts, asked
+from ragmeter.asked import JUDGED_BY, Parts, asked
 from ragmeter.judges.list_forms import Items
 from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.refusals import is_miss
@@ -33,8 +33,8 @@ claims = asked(
     structured=True,
     given=True,
     guess=lambda row: sentences(row["answer"]),
-    settings={"judge": LLM},
-    offline=lambda rows: [claims_of(row["answer"]) for row in rows],
+    settings=JUDGED_BY,
+    offline=lambda rows, support: [claims_of(row["answer"]) for row in rows],
 )
 
 
@@ -57,6 +57,6 @@ reference_claims = asked(
     given=True,
     parts=Parts(("question", "reference"), first_reference, lambda row, values: values[0]),
     guess=lambda row: sentences(_first(row["reference"])),
-    settings={"judge": LLM},
-    offline=lambda rows: [claims_of(_first(row["reference"])) for row in rows],
+    settings=JUDGED_BY,
+    offline=lambda rows, support: [claims_of(_first(row["reference"])) for row in rows],
 )

@@ -54,6 +54,7 @@ def nugget_recall(
     count: Literal["vital", "all", "weighted"] = "vital",
     strict: bool = True,
     judge: Judged = "llm",
+    support_model: str | None = None,
 ) -> list[float | Failed]:
     """The share of the facts that an answer should have which it has.
 
