@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import naming
-from ragmeter.asked import OFFLINE
+from ragmeter.asked import ENCODER, OFFLINE, SUPPORT_MODEL
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.citations import cited_sentences
@@ -63,7 +63,7 @@ class LabelledClaim:
 class ClaimSet:
     """The claims of one column in one row. `source` is the other text that they are compared with.
 
-    `by` says who labelled them: a model, offline, or the data.
+    `by` says who labelled them: a model, offline, the name of a support model, or the data.
     """
 
     column: str
@@ -103,6 +103,8 @@ class _Columns:
             return None
         by = BY_MODEL if {name, by_passages, by_text} & set(asked) else BY_DATA
         by = BY_OFFLINE if parsed.settings.get("judge") == OFFLINE else by
+        if parsed.settings.get("judge") == ENCODER:
+            by = f"by {parsed.settings.get(SUPPORT_MODEL) or 'a support model'}"
         return cls(name, parsed.base, texts, by_passages, by_text, by)
 
     @property

@@ -116,7 +116,7 @@ def _parser(*, add_help: bool) -> Parser:
     options.keep_option(parser)
     options.missing_option(parser)
     options.statistics_options(parser)
-    judge_options(parser, offline=True)
+    judge_options(parser, offline=True, encoder=True)
     options.unscored_option(parser, "rows that the judge gave no verdict on")
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -147,7 +147,17 @@ def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> N
     if not chosen.metrics:
         embedding = ("embedding_model", "embedding_base_url", "embedding_prefix")
         parts = ("keep_columns", "engine", "skip_bad_parts")
-        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace", "missing", *parts)
+        of_metrics = (
+            "language",
+            "doc_id_pattern",
+            *embedding,
+            "support_model",
+            "executor",
+            "run",
+            "replace",
+            "missing",
+            *parts,
+        )
         names = [name for name in of_metrics if name not in evaluator_options]
     for name in names:
         if getattr(chosen, name) not in (None, False):
@@ -163,7 +173,7 @@ def _refuse_idle_when_adding(argv: Sequence[str]) -> None:
     """Where metrics are added to a run, its rows and its intervals are its own: refuse all options but those of use."""
     used = {"metrics", "language", "doc_id_pattern", "executor", "max_unscored"}
     used |= {"output_dir", "run", "retry_failed", "json"}
-    used |= destinations(options.embedding_options, partial(judge_options, offline=True), gate_options)
+    used |= destinations(options.embedding_options, partial(judge_options, offline=True, encoder=True), gate_options)
     given = given_options(_parser(add_help=False), argv)
     idle = next((flag for name, flag in given.items() if name not in used), None)
     if idle is not None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
     from ragmeter.runs.run import Run
 
-LLM, CASCADE, OFFLINE = "llm", "cascade", "offline"
+LLM, CASCADE, OFFLINE, ENCODER = "llm", "cascade", "offline", "encoder"
+#: Those who judge without a language model.
+_LOCAL = (OFFLINE, ENCODER)
 #: The keywords of `Judge` that are options, `base_url` as `--judge-base-url`, and how their values are read. Where the
 #: command has no option of the shorter name, `--base-url` will do as well.
 _SETTINGS: dict[str, dict[str, Any]] = {
@@ -69,21 +71,33 @@ def judge_options(
     parser: argparse.ArgumentParser,
     *,
     offline: bool = False,
+    encoder: bool = False,
     default_model: str | None = None,
     dry_run: bool = True,
 ) -> None:
-    """Add the group. `offline`: the offline judge may judge alone. `dry_run`: the answers are there beforehand."""
+    """Add the group. `offline`: the offline judge may judge alone; `encoder`: so may a local classifier.
+
+    `dry_run`: the answers are there beforehand.
+    """
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
     )
     add = group.add_argument
     add(
         "--judge",
-        choices=(LLM, CASCADE, OFFLINE) if offline else (LLM, CASCADE),
+        choices=(LLM, CASCADE, *([OFFLINE] if offline else []), *([ENCODER] if encoder else [])),
         help="cascade: the offline judge where it is sure, the model for the rest; "
         + ("offline: no model; " if offline else "")
+        + ("encoder: the --support-model; " if encoder else "")
         + "default: llm",
     )
+    if encoder:
+        add(
+            "--support-model",
+            metavar="FOLDER",
+            help="a classifier of pairs of texts as an ONNX file, which judges metrics with judge=encoder, such as "
+            "faithfulness[judge=encoder]: a folder, or a name on the hub",
+        )
     shown = "" if default_model is None else f"; default: {default_model}; none judges by exact match alone"
     add(
         "--judge-model",
@@ -126,9 +140,9 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     _refuse_idle(chosen)
     model = chosen.judge_model
     given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
-    if model is None or model.lower() == "none" or chosen.judge == OFFLINE:
+    if model is None or model.lower() == "none" or chosen.judge in _LOCAL:
         idle = given_option(chosen) if model is None else None
-        if idle is not None and not (idle == "--judge" and chosen.judge == OFFLINE):
+        if idle is not None and not (idle == "--judge" and chosen.judge in _LOCAL):
             raise UsageError(f"{idle} has no effect without --judge-model", hint="name the model, or leave it out")
         return None
     from ragmeter.judges.judge import Judge
@@ -196,12 +210,15 @@ def _without_verdict(run: Run, metric: str) -> Counter[str]:
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
     """The settings of metrics that the judge's options are."""
-    if chosen.judge == OFFLINE and chosen.judge_model is not None:
+    if chosen.judge in _LOCAL and chosen.judge_model is not None:
         raise UsageError(
-            "--judge-model has no effect with --judge offline",
-            hint="leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge=offline]",
+            f"--judge-model has no effect with --judge {chosen.judge}",
+            hint=f"leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge={chosen.judge}]",
         )
-    return {"judge": None if chosen.judge == LLM else chosen.judge}
+    return {
+        "judge": None if chosen.judge == LLM else chosen.judge,
+        "support_model": getattr(chosen, "support_model", None),
+    }
 
 
 def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:

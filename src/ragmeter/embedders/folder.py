@@ -147,7 +147,7 @@ class ModelFolder:
             content = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return default
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"can't be read: {error}", file=str(path), hint=DOWNLOAD_AGAIN) from None
         if not isinstance(content, type(default)) or (isinstance(content, list) and not all(map(_is_object, content))):
             expected = "a list of objects" if isinstance(default, list) else "an object"

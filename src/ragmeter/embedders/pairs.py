@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 #: Part of the cache's key: a change here of how pairs are read makes it another.
 _READING = "pairs 1"
 _USUAL_LIMIT = 512  # tokens, where the files don't say
-#: What neighbouring windows share, as a part of one; tokens that are kept free, since a part of a text may have more.
-_OVERLAP, _MARGIN = 0.25, 8
+_OVERLAP = 0.25  # what neighbouring windows share, as a part of one
+_MARGIN = 0.02  # the share of the tokens that is kept free, since a part of a text may have more than within the whole
 _LEAST_PART = 4  # a claim leaves at least one of so many parts of the tokens to the passage
 _LEAST_ROOM = 16  # tokens for a passage and a claim, without which no model can judge
 _WINDOWS_AT_ONCE = 256
@@ -116,7 +116,7 @@ class PairClassifier:
                 f"{len(offsets):,}", self.folder.name, f"{longest:,}",
             )  # fmt: skip
             claim = claim[: offsets[longest - 1][1]]
-        size = max(1, room - min(len(offsets), longest) - _MARGIN)
+        size = max(1, room - min(len(offsets), longest) - int(room * _MARGIN))
         offsets = tokenizer.encode(passage, add_special_tokens=False).offsets
         start = end = 0
         while end < len(offsets) or end == 0:

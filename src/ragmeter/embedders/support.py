@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,8 @@ from ragmeter.embedders.embedder import CachedModel, plain
 from ragmeter.embedders.folder import ModelFolder, ModelKind
 from ragmeter.embedders.pairs import LONGEST_PASSAGE, PairClassifier, as_pair
 from ragmeter.embedders.port import Flags, Vectors
-from ragmeter.embedders.support_labels import SupportLabels
+from ragmeter.embedders.support_labels import SupportLabels, read_labels
 from ragmeter.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragmeter.embedders.cache import Cache
 
 SUPPORT = ModelKind(
     "support model", "support_model", "cross-encoder/nli-deberta-v3-base", "", ModelFolder.lacks_for_onnx
@@ -29,8 +26,13 @@ RowsOfTexts = Sequence[Sequence[str]]
 Probabilities = npt.NDArray[np.float32]
 
 
-def _opened(model: str, cache: Cache) -> PairClassifier:
-    """The classifier in a folder, or of the hub; an error says what it lacks."""
+def labels_of(model: str) -> SupportLabels:
+    """What the labels of a support model mean, or an error if it is none; the network is not loaded."""
+    return read_labels(_folder(model))
+
+
+def _folder(model: str) -> ModelFolder:
+    """The folder of a classifier, or of the hub's copy; an error says what it lacks."""
     files = folder.find(model, SUPPORT)
     if reason := files.lacks_for_onnx():
         raise UsageError(
@@ -38,7 +40,7 @@ def _opened(model: str, cache: Cache) -> PairClassifier:
             hint="its weights alone are no network: `optimum-cli export onnx --model "
             f"{model} --task text-classification FOLDER` (pip install optimum-onnx) makes a folder that can be named",
         )
-    return PairClassifier(files, cache)
+    return files
 
 
 class SupportModel(CachedModel[PairClassifier]):
@@ -47,7 +49,7 @@ class SupportModel(CachedModel[PairClassifier]):
     title, gives = "support model", "probabilities"
 
     def __init__(self, model: str) -> None:
-        super().__init__(lambda cache: _opened(model, cache))
+        super().__init__(lambda cache: PairClassifier(_folder(model), cache))
 
     def probabilities(self, claims: RowsOfTexts, texts: RowsOfTexts) -> Iterator[Probabilities]:
         """The probabilities of each row: 0 for a text or a claim without words."""
@@ -76,11 +78,6 @@ class SupportModel(CachedModel[PairClassifier]):
 
     def _compute(self, texts: list[str]) -> tuple[Vectors, Flags]:
         return self._backend.classify(texts)
-
-    @property
-    def labels(self) -> SupportLabels:
-        """Its labels, and what they mean."""
-        return self._backend.labels
 
     def described(self) -> dict[str, Any]:
         """What its labels depend on, for the run's manifest."""

@@ -35,7 +35,7 @@ _NOT = re.compile(r"(?:not|non|no) (.+)")
 #: The labels of a model whose config names none: 1 means supported, as MiniCheck and FactCG have it.
 _UNNAMED = (("label 0", "label 1"), ("0", "1"))
 _MOST_LABELS = 1_000
-_SHOWN_LABELS, _SHOWN_CHARACTERS = 6, 30
+_SHOWN_LABELS, _SHOWN_CHARACTERS = 6, 40
 _MEANING = '"id2label": {"0": "unsupported", "1": "supported"}'
 
 

@@ -72,17 +72,18 @@ def check_support_models(metrics: Iterable[Metric]) -> None:
                 f"{metric.name} asks no support model", hint=f"judge={ENCODER} has it judge, or leave it out"
             )
     names = dict.fromkeys(column.support_model for metric in metrics for column in metric.offline)
-    with Embedders() as models:
-        for name in filter(None, names):
-            labels = models.support(name).labels
-            if labels.assumed:
-                unsupported, supported = labels.names
-                warnings.warn(
-                    f"the labels of {name} say nothing of support: {supported} is taken for supported, and "
-                    f"{unsupported} for unsupported; id2label in its config.json can say which is which",
-                    RagmeterWarning,
-                    stacklevel=4,
-                )
+    for name in filter(None, names):
+        from ragmeter.embedders.support import labels_of  # here, so that others don't wait for it
+
+        labels = labels_of(name)
+        if labels.assumed:
+            unsupported, supported = labels.names
+            warnings.warn(
+                f"the labels of {name} say nothing of support: {supported} is taken for supported, and "
+                f"{unsupported} for unsupported; id2label in its config.json can say which is which",
+                RagmeterWarning,
+                stacklevel=4,
+            )
 
 
 def _filled(batch: Batch, columns: Sequence[AskedColumn], models: Embedders | None) -> Batch:
