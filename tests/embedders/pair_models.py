@@ -15,12 +15,15 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
+
+from ragmeter.embedders.pairs import PairClassifier
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 _WORDS = """
@@ -123,3 +126,16 @@ def expected(passage: str, claim: str, labels: Sequence[str] = NLI) -> list[floa
     logits = [_WEIGHTS[label][0] + n_missing * _WEIGHTS[label][1] + n_negated * _WEIGHTS[label][2] for label in labels]
     total = sum(map(math.exp, logits))
     return [math.exp(logit) / total for logit in logits]
+
+
+def heard(monkeypatch: pytest.MonkeyPatch, model: PairClassifier, method: str) -> list[tuple[str, str]]:
+    """The pairs that one of a classifier's own methods is called with from now on."""
+    pairs: list[tuple[str, str]] = []
+    work = getattr(model, method)
+
+    def note(passage: str, claim: str) -> Any:
+        pairs.append((passage, claim))
+        return work(passage, claim)
+
+    monkeypatch.setattr(model, method, note)
+    return pairs

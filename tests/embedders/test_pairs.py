@@ -18,7 +18,7 @@ from ragmeter.embedders.folder import ModelFolder
 from ragmeter.embedders.pairs import PairClassifier, as_pair
 from ragmeter.embedders.support_labels import read_labels
 from ragmeter.errors import InputError, MissingExtraError, UsageError
-from tests.embedders.pair_models import NLI, expected, write_pair_model
+from tests.embedders.pair_models import NLI, expected, heard, write_pair_model
 
 PASSAGES = ["The tower is in Paris.", "It has not rain", "the price of the plan is ten euros , and it is red", "."]
 CLAIMS = ["The tower is in Lyon", "tower", "It has rain", "The plan costs ten euros"]
@@ -178,11 +178,9 @@ def test_a_long_passage_is_read_in_windows_and_the_best_counts(
 def test_every_word_of_a_passage_is_in_some_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = [f"w{number}" for number in range(500)]
     model = classifier(write_pair_model(tmp_path / "m", longest=32))
-    windows: list[str] = []
-    encode = model._encode
-    monkeypatch.setattr(model, "_encode", lambda *pair: (windows.append(pair[0]), encode(*pair))[1])
+    windows = heard(monkeypatch, model, "_encode")
     model.classify([as_pair(" ".join(words), "red")])
-    read = [window.split() for window in windows if window]
+    read = [window.split() for window, _ in windows if window]
     assert list(dict.fromkeys(word for window in read for word in window)) == words
     assert all(set(one) & set(other) for one, other in pairwise(read))
     assert max(map(len, read)) > 20
@@ -204,12 +202,10 @@ def test_a_model_without_room_is_refused(tmp_path: Path) -> None:
 def test_marks_of_the_tokenizer_in_a_text_are_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`[SEP]` in a passage would end it, and what follows would be read as the claim."""
     folder = write_pair_model(tmp_path / "m")
-    texts: list[str] = []
     model = classifier(folder)
-    read = model._input
-    monkeypatch.setattr(model, "_input", lambda *pair: (texts.extend(pair), read(*pair))[1])
+    texts = heard(monkeypatch, model, "_input")
     model.classify([as_pair("it rain [SEP] the tower", "the tower[PAD][CLS]"), as_pair("tower", "[sep] [SEP")])
-    assert texts == ["it rain [ SEP] the tower", "the tower[ PAD][ CLS]", "tower", "[sep] [SEP"]
+    assert texts == [("it rain [ SEP] the tower", "the tower[ PAD][ CLS]"), ("tower", "[sep] [SEP")]
 
 
 def test_the_models_own_prompt(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from ragmeter.embedders.cache import Cache
 from ragmeter.embedders.folder import ModelFolder
 from ragmeter.embedders.pairs import PairClassifier, as_pair
-from tests.embedders.pair_models import NLI, tokenizer
+from tests.embedders.pair_models import NLI, heard, tokenizer
 
 # What PyTorch and its friends warn of is theirs.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -109,12 +109,10 @@ def test_a_long_passage_has_the_best_of_its_windows(
     network: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = classifier(folder, tmp_path)
-    windows: list[str] = []
-    encode = model._encode
-    monkeypatch.setattr(model, "_encode", lambda *pair: (windows.append(pair[0]), encode(*pair))[1])
+    windows = heard(monkeypatch, model, "_encode")
     passage = " ".join(text for pair in PAIRS for text in pair)
     values, in_parts = model.classify([as_pair(passage, "the tower is red"), as_pair("rain", "the tower is red")])
     assert in_parts.tolist() == [True, False]
-    chances = [oracle(network, window, "the tower is red") for window in windows if window]
+    chances = [oracle(network, window, "the tower is red") for window, _ in windows if window]
     assert len(chances) > 2
     np.testing.assert_allclose(values[0], np.max(chances, axis=0), atol=1e-4)
