@@ -13,20 +13,12 @@ from ragmeter.embedders.folder import ModelFolder
 from ragmeter.errors import InputError, UsageError
 
 _SUPPORTS = frozenset(
-    [
-        "entailment",
-        "entailed",
-        "entails",
-        "supported",
-        "supports",
-        "consistent",
-        "faithful",
-        "factual",
-        "grounded",
-        "attributable",
-    ]
+    {"entailment", "entail", "entails", "entailed", "support", "supports", "supported"}
+    | {"consistent", "faithful", "factual", "grounded", "attributable"}
 )
-_CONTRADICTS = frozenset(["contradiction", "contradicted", "contradicts", "contradictory", "refuted", "refutes"])
+_CONTRADICTS = frozenset(
+    {"contradiction", "contradict", "contradicts", "contradicted", "contradictory", "refute", "refutes", "refuted"}
+)
 _NEITHER = frozenset(
     {"neutral", "neither", "not enough info", "not enough information", "no support", "hallucination"}
     | {"unsupported", "inconsistent", "hallucinated", "unfaithful", "ungrounded", "unattributable", "nonfactual"}
