@@ -113,6 +113,11 @@ def test_judged_conversations(ragmeter: Run, tmp_path: Path) -> None:
     assert found["raw"]["value"] == 40 / 60
     again = json.loads(ragmeter("calibrate", "judged", "--labels", "anna.csv", "--metric", "accuracy", "--json").stdout)
     assert again == found
-    done = ragmeter("calibrate", "judged", "--labels", "anna.csv", "--metric", "is_hallucination")
-    assert done.returncode == 2
-    assert "does not mean a correct answer" in done.stderr
+    wrong = json.loads(
+        ragmeter("calibrate", "judged", "--labels", "anna.csv", "--metric", "is_hallucination", "--json").stdout
+    )
+    assert wrong["counts_wrong"]
+    assert [wrong[key]["value"] for key in ("raw", "corrected")] == [
+        1 - found[key]["value"] for key in ("raw", "corrected")
+    ]
+    assert "people would call wrong" in wrong["sentence"]
