@@ -20,7 +20,9 @@ from ragmeter.hints import by_caller, column_option, for_command_line, for_pytho
 
 PACKAGE = Path(ragmeter.__file__).parent
 #: A whole command, or a browser's own switch.
-COMMAND = re.compile(r"`?(ragmeter [a-z]+|pip install) [^`]*`?|^--(no-sandbox|site-per-process|[a-z-]+=.*)$")
+COMMAND = re.compile(
+    r"`?(ragmeter [a-z]+|pip install|optimum-cli export) [^`]*`?|^--(no-sandbox|site-per-process|[a-z-]+=.*)$"
+)
 
 
 @pytest.mark.parametrize(

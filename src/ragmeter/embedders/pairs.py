@@ -36,6 +36,12 @@ LONGEST_PASSAGE = 2_000_000
 _FIELDS = re.compile(r"\{text([12])\}")
 
 
+def export_command(model: str) -> str:
+    """The command that makes a folder with an ONNX file of a classifier's weights, where PyTorch is."""
+    command = "`optimum-cli export onnx --model {} --task text-classification FOLDER` (pip install optimum-onnx)"
+    return command.format(model)
+
+
 def as_pair(passage: str, claim: str) -> str:
     """A pair as one text, for the cache."""
     return json.dumps([passage, claim])
@@ -87,7 +93,7 @@ class PairClassifier:
                 raise InputError(
                     f"the network gives {shape} values for a pair, and its config has the labels {self.labels.shown}",
                     file=str(self.folder.onnx_file),
-                    hint="export it as a classifier of pairs: optimum-cli export onnx --task text-classification",
+                    hint=f"export it as a classifier of pairs: {export_command(self.folder.name)}",
                 )
             np.maximum.at(probabilities, of_pairs[places], self.labels.probabilities(logits))
 

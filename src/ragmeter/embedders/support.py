@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ragmeter.embedders import folder
 from ragmeter.embedders.embedder import CachedModel, plain
 from ragmeter.embedders.folder import ModelFolder, ModelKind
-from ragmeter.embedders.pairs import LONGEST_PASSAGE, PairClassifier, as_pair
+from ragmeter.embedders.pairs import LONGEST_PASSAGE, PairClassifier, as_pair, export_command
 from ragmeter.embedders.port import Flags, Vectors
 from ragmeter.embedders.support_labels import SupportLabels, read_labels
 from ragmeter.errors import UsageError
@@ -37,8 +37,8 @@ def _folder(model: str) -> ModelFolder:
     if reason := files.lacks_for_onnx():
         raise UsageError(
             f"the support model {model} can't run on ONNX Runtime: {reason}",
-            hint="its weights alone are no network: `optimum-cli export onnx --model "
-            f"{model} --task text-classification FOLDER` (pip install optimum-onnx) makes a folder that can be named",
+            hint=f"weights alone are no network; where PyTorch is, this makes a folder that can be named: "
+            f"{export_command(model)}",
         )
     return files
 
