@@ -186,11 +186,14 @@ def test_every_word_of_a_passage_is_in_some_window(tmp_path: Path, monkeypatch: 
     assert max(map(len, read)) > 20
 
 
-def test_a_claim_that_is_too_long_is_cut_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_claim_that_is_too_long_is_cut_and_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     folder = write_pair_model(tmp_path / "m", longest=40)
+    claim = "the tower " * 50 + "is red"
     with caplog.at_level(logging.WARNING, "ragmeter"):
-        values, _ = classified(folder, ("the tower " * 50, "the tower " * 50 + "is red"))
-    assert "a claim of 102 tokens is too long for m" in caplog.text
+        values, _ = classified(folder, ("the tower " * 50, claim), ("it is", claim))
+    assert [record.getMessage() for record in caplog.records] == [
+        "claims that are too long for m are cut: of one with 102 tokens, the first 28 are read"
+    ]
     assert values[0, 0] > 0.5
 
 

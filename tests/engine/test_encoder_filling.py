@@ -112,6 +112,17 @@ def test_more_metrics_for_a_run(model: str, tmp_path: Path, monkeypatch: pytest.
     assert again["hallucination"].mean == 0.5
 
 
+def test_a_run_that_other_files_have_judged_gets_no_more_metrics(model: str, tmp_path: Path) -> None:
+    first = evaluate(rows(), metrics=SHORT, support_model=model, run="a", output_dir=tmp_path)
+    write_pair_model(Path(model), labels=NLI[::-1], id2label=dict(enumerate(NLI)))  # entailment is contradiction now
+    with pytest.raises(UsageError, match=r"was filled by other files of this model \(revision\)"):
+        add_metrics("a", "hallucination[judge=encoder]", support_model=model, output_dir=tmp_path)
+    again = evaluate(
+        tmp_path / "a" / "rows.parquet", metrics=SHORT, support_model=model
+    )  # its rows, as a run of their own
+    assert (first[SHORT].mean, again[SHORT].mean) == (0.5, 0.0)
+
+
 def test_nuggets_and_citations(model: str) -> None:
     table = [
         {

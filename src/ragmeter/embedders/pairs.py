@@ -44,7 +44,7 @@ def export_command(model: str) -> str:
 
 def as_pair(passage: str, claim: str) -> str:
     """A pair as one text, for the cache."""
-    return json.dumps([passage, claim])
+    return json.dumps([passage, claim], ensure_ascii=False)
 
 
 class PairClassifier:
@@ -60,6 +60,7 @@ class PairClassifier:
         )
         self._limit = folder.longest or _USUAL_LIMIT
         self._specials: re.Pattern[str] | None = None
+        self._has_warned = False
 
     def classify(self, pairs: list[str]) -> tuple[Vectors, Flags]:
         """For each pair the probabilities of supported and contradicted, and whether it was read in parts."""
@@ -117,10 +118,7 @@ class PairClassifier:
             )
         longest = room - room // _LEAST_PART
         if len(offsets) > longest:
-            logging.getLogger("ragmeter").warning(
-                "a claim of %s tokens is too long for %s: its first %s are read",
-                f"{len(offsets):,}", self.folder.name, f"{longest:,}",
-            )  # fmt: skip
+            self._warn(len(offsets), longest)
             claim = claim[: offsets[longest - 1][1]]
         size = max(1, room - min(len(offsets), longest) - int(room * _MARGIN))
         offsets = tokenizer.encode(passage, add_special_tokens=False).offsets
@@ -144,6 +142,15 @@ class PairClassifier:
                 encoded.truncate(self._limit)
                 return encoded, start + max(1, count)
             count = max(1, count - (len(encoded) - self._limit))
+
+    def _warn(self, tokens: int, longest: int) -> None:
+        """Say once for a model that a claim was cut."""
+        if not self._has_warned:
+            logging.getLogger("ragmeter").warning(
+                "claims that are too long for %s are cut: of one with %s tokens, the first %s are read",
+                self.folder.name, f"{tokens:,}", f"{longest:,}",
+            )  # fmt: skip
+        self._has_warned = True
 
     def _encode(self, passage: str, claim: str) -> Any:
         given = self._input(passage, claim)

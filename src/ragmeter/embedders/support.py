@@ -19,7 +19,7 @@ from ragmeter.errors import UsageError
 SUPPORT = ModelKind(
     "support model", "support_model", "cross-encoder/nli-deberta-v3-base", "", ModelFolder.lacks_for_onnx
 )
-_PAIRS_AT_ONCE = 4_096  # in memory
+_PAIRS_AT_ONCE, _CHARACTERS_AT_ONCE = 4_096, 32_000_000  # in memory
 
 RowsOfTexts = Sequence[Sequence[str]]
 #: For each claim and text of a row the probabilities of supported and contradicted.
@@ -54,14 +54,15 @@ class SupportModel(CachedModel[PairClassifier]):
     def probabilities(self, claims: RowsOfTexts, texts: RowsOfTexts) -> Iterator[Probabilities]:
         """The probabilities of each row: 0 for a text or a claim without words."""
         waiting: list[tuple[list[str], list[str]]] = []
-        n_pairs = 0
+        n_pairs = n_characters = 0
         for claims_of_row, texts_of_row in zip(claims, texts, strict=True):
             cut = (text[:LONGEST_PASSAGE] for text in texts_of_row)
             waiting.append((list(map(plain, claims_of_row)), list(map(plain, cut))))
             n_pairs += len(claims_of_row) * len(texts_of_row)
-            if n_pairs >= _PAIRS_AT_ONCE:
+            n_characters += len(claims_of_row) * sum(map(len, waiting[-1][1]))
+            if n_pairs >= _PAIRS_AT_ONCE or n_characters >= _CHARACTERS_AT_ONCE:
                 yield from self._rows(waiting)
-                waiting, n_pairs = [], 0
+                waiting, n_pairs, n_characters = [], 0, 0
         yield from self._rows(waiting)
 
     def _rows(self, rows: Sequence[tuple[list[str], list[str]]]) -> Iterator[Probabilities]:

@@ -32,6 +32,7 @@ def with_offline(
 ) -> Iterable[Batch]:
     """The batches with the columns that metrics need and no language model fills. Those that are there already stay.
 
+    But not a support model's labels: they may be of other files under its name, and what was read is in the cache.
     `models` are the run's; without them, a support model is opened for each batch.
     """
     columns = offline_columns(metrics)
@@ -89,7 +90,8 @@ def check_support_models(metrics: Iterable[Metric]) -> None:
 def _filled(batch: Batch, columns: Sequence[BoundColumn], models: Embedders | None) -> Batch:
     with nullcontext(models) if models is not None else Embedders() as opened:
         for column in columns:
-            if column.name not in batch.columns:
+            is_of_model = column.support_model is not None and not column.declaration.given
+            if is_of_model or column.name not in batch.columns:
                 batch = replace(batch, columns={**batch.columns, **_fill(column, batch, _support(column, opened))})
     return batch
 
