@@ -103,6 +103,7 @@ def ask(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    support_model: str | None = None,
     judge: Judge | None = None,
     progress: Progress = None,
 ) -> Service:
@@ -139,7 +140,8 @@ def ask(
     The other keywords are those of `evaluate()`.
     """
     embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
-    chosen = choose_metrics(metrics, language=language, doc_id=doc_id_pattern, fallback=fallback, embedding=embedding)
+    settings = {"doc_id": doc_id_pattern, "fallback": fallback}
+    chosen = choose_metrics(metrics, language=language, embedding=embedding, support_model=support_model, **settings)
     folder = on_disk(location(output_dir), "asking a system")
     system = open_target(target, timeout=timeout)
     source = open_source(dataset, Reading(encoding, quotes, delimiter, max_field, split, decimal), what="dataset")

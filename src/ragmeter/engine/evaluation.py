@@ -68,6 +68,7 @@ def evaluate(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    support_model: str | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
@@ -103,6 +104,7 @@ def evaluate(
         embedding_model: the model of metrics of meaning, see `semantic_similarity`.
         embedding_base_url: the endpoint of an `openai:NAME` embedding model.
         embedding_prefix: a text that is put before each text that is embedded.
+        support_model: the folder or the hub's name of the classifier behind metrics with `judge=encoder`.
         columns: the table's names and yours: `{"answer": "generated_answer"}`.
         encoding: the encoding of text files; by default UTF-8.
         quotes: whether quotation marks in delimited files quote.
@@ -139,7 +141,8 @@ def evaluate(
     if engine is not None:
         check_engine(run)
     embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
-    chosen = choose_metrics(metrics, language=language, doc_id=doc_id_pattern, embedding=embedding)
+    named = {"language": language, "support_model": support_model, "doc_id": doc_id_pattern}
+    chosen = choose_metrics(metrics, embedding=embedding, **named)
     data = Data.open(
         results,
         reference,
@@ -251,6 +254,7 @@ def add_metrics(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    support_model: str | None = None,
     judge: Judge | None = None,
     retry_failed: bool = False,
     output_dir: str | Location = RUNS,
@@ -272,7 +276,8 @@ def add_metrics(
     The other keywords are those of `evaluate()`.
     """
     embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
-    chosen = choose_metrics(metrics, language=language, embedding=embedding, **({"doc_id": doc_id_pattern} | settings))
+    named = {"language": language, "support_model": support_model, "doc_id": doc_id_pattern}
+    chosen = choose_metrics(metrics, embedding=embedding, **(named | settings))
     for name in settings:
         if not any(name in metric.defaults for metric in chosen):
             known = sorted({setting for metric in chosen for setting in metric.defaults})

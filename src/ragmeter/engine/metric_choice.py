@@ -10,7 +10,10 @@ from typing import Any
 from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.embedders.port import default_model
+from ragmeter.engine.judging.offline import check_support_models
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option
+from ragmeter.judge_columns import ENCODER, SUPPORT_MODEL
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
@@ -33,15 +36,41 @@ def choose_metrics(
     *,
     language: str | None = None,
     embedding: Embedding = Embedding(),  # noqa: B008 - frozen
+    support_model: str | None = None,
     **settings: Any,
 ) -> list[Metric]:
     """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
     language = None if language in (None, "none") else Language.parse(language)
-    return registry.get_all(metrics, language=language, **(asdict(embedding) | settings))
+    chosen = registry.get_all(metrics, language=language, **(asdict(embedding) | settings))
+    return chosen if support_model is None else _with_support_model(chosen, support_model)
+
+
+def _with_support_model(metrics: Sequence[Metric], model: str) -> list[Metric]:
+    """The metrics with this support model, where one judges them and their names say no other."""
+    judged = [metric for metric in metrics if metric.settings.get("judge") == ENCODER]
+    if not judged:
+        able = [metric for metric in metrics if metric.accepts("judge", ENCODER)]
+        named = able[0].with_settings(judge=ENCODER).name if able else f"faithfulness[judge={ENCODER}]"
+        raise UsageError(
+            f"{option(SUPPORT_MODEL, model)} has no effect on {', '.join(metric.name for metric in metrics)}",
+            hint=f"it judges metrics such as {named}; write that, or leave it out",
+        )
+    return list(
+        dict.fromkeys(
+            metric.with_settings(support_model=model)
+            if metric in judged and metric.settings[SUPPORT_MODEL] is None
+            else metric
+            for metric in metrics
+        )
+    )
 
 
 def with_models(metrics: Sequence[Metric], present: Collection[str] = ()) -> list[Metric]:
-    """The metrics with the default embedding model where none was named, except those that a run has already."""
+    """The metrics with the default embedding model where none was named, except those that a run has already.
+
+    A support model that was not named, or is none, is an error.
+    """
+    check_support_models(metrics)
     unnamed = [metric for metric in metrics if _lacks_model(metric) and metric.name not in present]
     if not unnamed:
         return list(metrics)

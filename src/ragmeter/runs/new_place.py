@@ -47,6 +47,7 @@ class Place:
         use. A name that nobody gave is the `usual` one: if a run has it, the new one gets a number as well. A store has
         no locks, so that there two processes may still take the same.
         """
+        names: Iterable[str]
         if usual:
             names = chain([name], next_names(f"{name}-{{n}}", folder))
         elif latest or not is_numbered(name):
