@@ -29,7 +29,7 @@ from ragmeter.io.formats.datasets import DataFile, files_of, is_glob, single
 from ragmeter.io.formats.parquet import Choose
 from ragmeter.io.limits import Limit, read_once
 from ragmeter.io.locations import Location, StorePath, location
-from ragmeter.table import Batch
+from ragmeter.table import Batch, NewRow
 
 _WHICH = f"say which with {option('encoding')}"
 _COMPRESSED = {".gz", ".zst", ".zstd"}
@@ -64,7 +64,7 @@ class Source:
         """Add a note; reading again adds nothing."""
         _say(self.notes, self.name, text)
 
-    def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def records(self) -> Iterator[tuple[int, NewRow]]:
         """The source's rows one by one as dicts, each with its line."""
         for batch in self.batches():
             names = list(batch.columns)
