@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, ParamSpec, Protocol
+from typing import Any, Literal, ParamSpec, Protocol, TypedDict
 
 from ragmeter import naming
 from ragmeter.errors import UsageError
@@ -31,6 +31,21 @@ FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _Fields = ParamSpec("_Fields")
 
 
+class NamedSchema(TypedDict):
+    """A JSON schema for a model's reply, as OpenAI-compatible servers take it."""
+
+    name: str
+    strict: bool
+    schema: Mapping[str, Any]
+
+
+class ResponseFormat(TypedDict):
+    """The form of a reply for servers that can enforce one: the parameter `response_format` of a request."""
+
+    type: Literal["json_schema"]
+    json_schema: NamedSchema
+
+
 class Form(Protocol):
     """The form of a model's reply, with a strict parser. `sent` has the texts that the model was shown."""
 
@@ -38,7 +53,7 @@ class Form(Protocol):
     def instruction(self, *, reasons: bool) -> str:
         """The instruction for the model about the form of its reply."""
 
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+    def response_format(self, *, reasons: bool) -> ResponseFormat | None:
         """The form for servers that can enforce one; None for plain lines, which every server can give."""
         return None
 

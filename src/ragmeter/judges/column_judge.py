@@ -17,7 +17,7 @@ from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.list_forms import is_single
 from ragmeter.judges.prompt import Prompt
-from ragmeter.models.port import ChatProvider, ChatReply
+from ragmeter.models.port import ChatProvider, ChatReply, Messages, Parameters
 from ragmeter.show.texts import shortened, visible
 from ragmeter.table import REFUSED, SCORED, UNPARSABLE
 
@@ -44,14 +44,14 @@ class _Call:
         self.prompt = Prompt(asked, reasons=judge.reasons)
         self.choices = asked.form.choices(reasons=judge.reasons)
         form = asked.form.response_format(reasons=judge.reasons)
-        self._parameters: dict[str, Any] = {
+        self._parameters: Parameters = {
             "max_tokens": judge.max_tokens,
             **({} if form is None else {"response_format": form}),
             **({"grammar": choice_grammar(self.choices)} if judge.grammar and self.choices else {}),
             **({} if judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
         }
 
-    def parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
+    def parameters(self, repeat: int, attempt: int) -> Parameters:
         """The parameters of a try: another seed, and a higher temperature than that of the unreadable try before."""
         temperature = max(self.judge.temperature, min(_WARMER * attempt, _WARMEST))
         seed = self.judge.seed + 1000 * repeat + attempt
@@ -205,9 +205,7 @@ class ColumnJudge:
         return price.of(self._call(values).prompt.size(values, again=True) + _FRAME, self.judge.max_tokens)
 
 
-async def _send(
-    client: ChatProvider, messages: Callable[[], list[dict[str, str]]], parameters: dict[str, Any]
-) -> Reply:
+async def _send(client: ChatProvider, messages: Callable[[], Messages], parameters: Parameters) -> Reply:
     return await client.send(messages(), parameters)
 
 
