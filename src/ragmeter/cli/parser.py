@@ -6,9 +6,20 @@ import argparse
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from importlib import import_module
-from typing import Any
+from typing import Any, TypedDict
 
 from ragmeter.errors import UsageError, did_you_mean
+
+
+class OptionWords(TypedDict, total=False):
+    """What `add_argument` is told about an option, where a table has the options."""
+
+    metavar: str
+    help: str
+    type: Callable[[str], Any]
+    action: str
+    nargs: str
+    choices: Sequence[Any]
 
 
 class _ParserMade(Exception):
