@@ -59,7 +59,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedRun:
     """One run: the commands that make it. `name` is the run's in the file, without the number of a limit."""
 
     run: str
@@ -93,7 +93,7 @@ def _is_file(path: Path) -> bool:
 class Project:
     """All runs of a file, and `after`: the tables of what is done with them at the end."""
 
-    plans: list[Plan]
+    plans: list[PlannedRun]
     output_dir: str
     after: dict[str, Table]
 
@@ -183,7 +183,7 @@ def _system(systems: Table, name: str, limit: int | None) -> Table:
     return system if limit is None or not takes_limit else {**system, "limit": limit}
 
 
-def _plans(name: str, system: Table, common: Table, settings: Table, dataset: Any) -> Iterator[Plan]:
+def _plans(name: str, system: Table, common: Table, settings: Table, dataset: Any) -> Iterator[PlannedRun]:
     """The runs of a system: one for each combination of its settings."""
     kinds = [command for command, key in COMMANDS.items() if key in system]
     if len(kinds) != 1:
@@ -209,7 +209,9 @@ def _plans(name: str, system: Table, common: Table, settings: Table, dataset: An
         used: set[str] = set()
         filled = _filled(options, {**chosen, "run": run}, used)
         _call(filled, {key: value for key, value in chosen.items() if key not in used}, command, name)
-        yield Plan(run, f"{name}{varied}", name, [Step(step, _command_line(filled, step, name, run)) for step in steps])
+        yield PlannedRun(
+            run, f"{name}{varied}", name, [Step(step, _command_line(filled, step, name, run)) for step in steps]
+        )
 
 
 def _plain(value: Any) -> str:
@@ -274,7 +276,7 @@ def _arguments(given: Table, known: Mapping[str, Key], where: str) -> list[str]:
     return [text for key, value in given.items() for text in known[key].arguments(value, f"{where}.{key}")]
 
 
-def _check_names(plans: list[Plan]) -> None:
+def _check_names(plans: list[PlannedRun]) -> None:
     """Each run has its own name, and writes its own files."""
     for name, several in itertools.groupby(sorted(plan.run for plan in plans)):
         if len(list(several)) > 1:
