@@ -91,7 +91,7 @@ class Metric:
         self.failed_score = failed_score
         self.source = source
         self.inputs, self.defaults = signature_of(function)
-        self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
+        self.settings: Settings = {**self.defaults, **(settings or {})}
         self.__doc__ = inspect.getdoc(function)
 
     @cached_property
@@ -416,7 +416,7 @@ def _resolve(name: str, settings: Settings, block: Block) -> Any:
     return block.memo[memo_key]
 
 
-def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
+def _type_hints(function: Callable[..., Any]) -> dict[str, object]:
     try:
         return get_type_hints(function)
     except NameError:  # an annotation that is imported for the type checker alone

@@ -26,7 +26,7 @@ class Derived:
         """Whether a metric with these settings is computed from it."""
         return self.only_with is None or settings.get(self.only_with[0]) == self.only_with[1]
 
-    def own(self, settings: Settings) -> dict[str, Any]:
+    def own(self, settings: Settings) -> Settings:
         """The settings of this column, out of a metric's settings."""
         return {key: settings[key] for key in self.settings}
 
@@ -39,7 +39,7 @@ class Embedded(Derived):
         return naming.render(self.name, {key: value for key, value in self.own(settings).items() if value is not None})
 
 
-def signature_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+def signature_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], Settings]:
     """The columns a function takes, and its settings with their defaults."""
     parameters = inspect.signature(function).parameters.values()
     inputs = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))

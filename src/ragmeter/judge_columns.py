@@ -17,7 +17,8 @@ from typing import Any, Literal, ParamSpec, Protocol, TypedDict
 
 from ragmeter import naming
 from ragmeter.errors import UsageError
-from ragmeter.table import Failed
+from ragmeter.naming import Settings
+from ragmeter.table import Failed, Row
 
 #: All declared columns, by name.
 DECLARED: dict[str, JudgeColumn] = {}
@@ -78,6 +79,15 @@ class Form(Protocol):
         """About how many tokens a reply has."""
 
 
+class Changes(TypedDict, total=False):
+    """The attributes of a column that are others with a setting, or where a call is about a single claim."""
+
+    words: str
+    form: Form
+    known: Callable[[Row], str | Failed | None] | None
+    labels: Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class Parts:
     """How a row is asked about in several calls, over one or two of its columns.
@@ -88,9 +98,9 @@ class Parts:
     """
 
     over: tuple[str, ...]
-    split: Callable[[Mapping[str, Any], int], list[dict[str, str]]]
-    join: Callable[[Mapping[str, Any], list[Any]], Any]
-    alone: Mapping[str, Any] = field(default_factory=dict)
+    split: Callable[[Row, int], list[dict[str, str]]]
+    join: Callable[[Row, list[Any]], Any]
+    alone: Changes = field(default_factory=Changes)
 
 
 @dataclass(frozen=True)
@@ -127,16 +137,16 @@ class JudgeColumn:
     form: Form
     fills: Collection[str] = ()
     optional: Collection[str] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None
-    configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    settings: Settings = field(default_factory=dict)
+    known: Callable[[Row], str | Failed | None] | None = None
+    configure: Callable[[Settings], Changes] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     rephrased: Wording | None = None
     parts: Parts | None = None
     structured: bool = False
     given: bool = False
-    guess: Callable[[Mapping[str, Any]], Any] | None = None
-    offline: Callable[[Sequence[Mapping[str, Any]]], Sequence[Any]] | None = None
+    guess: Callable[[Row], Any] | None = None
+    offline: Callable[[Sequence[Row]], Sequence[Any]] | None = None
     instead: str = ""
 
     @cached_property
@@ -164,10 +174,10 @@ class BoundColumn:
     """An asked column with settings, and the columns of the table that it fills."""
 
     declaration: JudgeColumn
-    settings: Mapping[str, Any]
+    settings: Settings
 
     @classmethod
-    def of(cls, node: JudgeColumn, settings: Mapping[str, Any]) -> BoundColumn:
+    def of(cls, node: JudgeColumn, settings: Settings) -> BoundColumn:
         """The column with its own settings, out of a metric's settings."""
         own_settings = {key: settings.get(key, default) for key, default in node.settings.items()}
         return cls(node if node.configure is None else replace(node, **node.configure(own_settings)), own_settings)

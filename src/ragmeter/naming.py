@@ -23,9 +23,9 @@ _BARE = re.compile(r"[\w.+/:-]+")
 #: Settings by their names, each with a value of the type that its owner declares: of a metric, a derived column, a
 #: column that a judge fills, or whatever else is opened by a name.
 Settings: TypeAlias = Mapping[str, Any]
-#: What a result depends on and may be written down: of an input, a system, a model or a judge. Its values are JSON,
-#: which is written into a manifest and compared; nothing is read from it.
-Signature: TypeAlias = Mapping[str, object]
+#: What a result depends on and may be written down, as JSON: of an input, a system, a model or a judge. A user's own
+#: system or provider has members of its own in it.
+Signature: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)

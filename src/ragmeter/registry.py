@@ -72,7 +72,7 @@ class BaseScorer(ABC):
     def get_score_name(self) -> str:
         """The name of the score's column."""
 
-    def get_metadata(self) -> dict[str, Any]:
+    def get_metadata(self) -> dict[str, str]:
         """The name and the description of the score."""
         return {"name": self.get_score_name(), "description": inspect.cleandoc(type(self).__doc__ or "")}
 

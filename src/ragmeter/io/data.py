@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
@@ -212,15 +212,7 @@ def source_signature(source: Source) -> Signature:
     return file_signature(on_disk(source.path, "a signature"))
 
 
-class FileSignature(TypedDict):
-    """What identifies an input file: its name, size and content."""
-
-    file: str
-    bytes: int
-    sha256: str
-
-
-def file_signature(path: Path) -> FileSignature:
+def file_signature(path: Path) -> Signature:
     """What identifies an input file: its name, size and content."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -19,7 +19,7 @@ from ragmeter.judges.list_forms import is_single
 from ragmeter.judges.prompt import Prompt
 from ragmeter.models.port import ChatProvider, ChatReply, Messages, Parameters
 from ragmeter.show.texts import shortened, visible
-from ragmeter.table import REFUSED, SCORED, UNPARSABLE
+from ragmeter.table import REFUSED, SCORED, UNPARSABLE, Row
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
@@ -224,12 +224,12 @@ def reply_key(spec: str, values: Mapping[str, str], repeat: int, attempt: int) -
     return digest([spec, dict(values), repeat, attempt])
 
 
-def shown_texts(declaration: JudgeColumn, row: Mapping[str, Any]) -> dict[str, str]:
+def shown_texts(declaration: JudgeColumn, row: Row) -> dict[str, str]:
     """What a model is shown of a row: each column as a text, several references each on its line."""
     return {name: _as_text(name, row.get(name)) for name in declaration.needs}
 
 
-def texts_of_calls(declaration: JudgeColumn, row: Mapping[str, Any], items_per_call: int) -> list[dict[str, str]]:
+def texts_of_calls(declaration: JudgeColumn, row: Row, items_per_call: int) -> list[dict[str, str]]:
     """The texts of each call that a row takes."""
     return (
         [shown_texts(declaration, row)] if declaration.parts is None else declaration.parts.split(row, items_per_call)
