@@ -25,7 +25,7 @@ from ragmeter.registry import load_builtin
 from ragmeter.runs.catalogue import JOURNAL, system_of
 from ragmeter.runs.conversations import conversation
 from ragmeter.runs.run import Run
-from ragmeter.table import REPEAT, SCORED, Batch
+from ragmeter.table import REPEAT, SCORED, Batch, Row
 from ragmeter.targets.port import Answer, Question, session_of
 from ragmeter.targets.replies import key_of_answer
 
@@ -54,7 +54,7 @@ class Call:
     changed: bool = False
 
 
-def calls_of_row(run: Run, place: int, row: Mapping[str, Any] | None = None) -> list[Call]:
+def calls_of_row(run: Run, place: int, row: Row | None = None) -> list[Call]:
     """The recorded calls behind a row: the system's answer first, then what each judged column took.
 
     `row` is all of it, where somebody has read it already.
@@ -64,7 +64,7 @@ def calls_of_row(run: Run, place: int, row: Mapping[str, Any] | None = None) -> 
     return [*_answer_calls(run, place, row), *_judge_calls(run, row)][:_MOST]
 
 
-def _answer_calls(run: Run, place: int, row: Mapping[str, Any]) -> Iterator[Call]:
+def _answer_calls(run: Run, place: int, row: Row) -> Iterator[Call]:
     """The call by which the system under test has answered. The earlier turns of its session are part of its key."""
     path = run.path.with_name(f"{run.name}{JOURNAL}")
     target = run.manifest().get("target")
@@ -103,7 +103,7 @@ def _answer_call(asked: str, question: Question, recorded: RecordedReply) -> Cal
     return _call("answer", asked, messages, str(answer["answer"]), "", recorded)
 
 
-def _judge_calls(run: Run, row: Mapping[str, Any]) -> Iterator[Call]:
+def _judge_calls(run: Run, row: Row) -> Iterator[Call]:
     for question in _asked_of_judges(run, row):
         if isinstance(question.entry.get("calls"), str):
             yield from _column_calls(run, question)
@@ -120,7 +120,7 @@ class _JudgeQuestion:
     items: int
 
 
-def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestion]:
+def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
     """The columns of a row about which a judge was asked; others were filled without one."""
     manifest = run.manifest()
     load_builtin()
@@ -208,7 +208,7 @@ def _call(
     )  # fmt: skip
 
 
-def calls_or_problem(run: Run, place: int, row: Mapping[str, Any]) -> tuple[list[Call], str]:
+def calls_or_problem(run: Run, place: int, row: Row) -> tuple[list[Call], str]:
     """The calls behind a row, and why those of a judge are not among them."""
     try:
         return calls_of_row(run, place, row), _why_missing(run, row)
@@ -218,7 +218,7 @@ def calls_or_problem(run: Run, place: int, row: Mapping[str, Any]) -> tuple[list
         return [], "the recorded calls can't be read"
 
 
-def _why_missing(run: Run, row: Mapping[str, Any]) -> str:
+def _why_missing(run: Run, row: Row) -> str:
     entries = [question.entry for question in _asked_of_judges(run, row)]
     if not all(_journals(run, entry) for entry in entries):
         return (

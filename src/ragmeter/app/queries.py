@@ -23,7 +23,7 @@ from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
-from ragmeter.table import QID, SCORED, outcome_column
+from ragmeter.table import QID, SCORED, NewRow, outcome_column
 
 #: Rows on a page.
 PAGE = 50
@@ -177,7 +177,7 @@ class Database:
         query = f"SELECT {places} FROM {sources[0]} AS r0 {joins} ORDER BY place0"  # noqa: S608 - our own numbers
         return self._ask(query, [_files(run) for run in runs], _numbers)
 
-    def records(self, run: Run, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+    def records(self, run: Run, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """Some columns of the rows at these places. Much quicker than `run.records` where they are far apart."""
         names = [name for name in dict.fromkeys(columns) if name in run.columns]
         if not places or not names:

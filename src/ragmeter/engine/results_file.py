@@ -8,7 +8,7 @@ from typing import Any
 
 from ragmeter.engine.results import Evaluation
 from ragmeter.io.write import dumps, replacing
-from ragmeter.table import PARTIAL_ANSWER, SCORED, outcome_column
+from ragmeter.table import PARTIAL_ANSWER, SCORED, NewRow, Row, outcome_column
 
 _OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
 
@@ -49,7 +49,7 @@ def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, An
     return {key: several if len(several) > 1 else next(iter(several), None) for key, several in values.items()}
 
 
-def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _result(row: Row, names: Mapping[str, str]) -> NewRow:
     references = row.get("reference") or []
     outcomes = {key: row.get(outcome_column(name)) for key, name in names.items()}
     return {
@@ -68,6 +68,6 @@ def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _finite(row: Mapping[str, Any], column: str | None) -> float | None:
+def _finite(row: Row, column: str | None) -> float | None:
     value = row.get(column) if column else None
     return None if value is None or value != value else float(value)
