@@ -21,6 +21,7 @@ from ragmeter.judges.column_judge import reply_key, texts_of_calls
 from ragmeter.judges.judge import as_rephrased, as_worded
 from ragmeter.judges.prompt import Prompt, prompt_hash
 from ragmeter.models.port import ChatReply
+from ragmeter.naming import Signature
 from ragmeter.registry import load_builtin
 from ragmeter.runs.catalogue import JOURNAL, system_of
 from ragmeter.runs.conversations import conversation
@@ -114,7 +115,7 @@ class _JudgeQuestion:
     """What a judge was asked about a row, for one column. `entry` is what the manifest says of that."""
 
     column: BoundColumn
-    entry: Mapping[str, Any]
+    entry: Signature
     declaration: Any
     texts: Mapping[str, str]
     items: int
@@ -124,7 +125,7 @@ def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
     """The columns of a row about which a judge was asked; others were filled without one."""
     manifest = run.manifest()
     load_builtin()
-    entries: dict[str, Mapping[str, Any]] = {**(manifest.get("asked") or {})}
+    entries: dict[str, Signature] = {**(manifest.get("asked") or {})}
     if isinstance(manifest.get("judge"), Mapping):  # of conversations
         entries.setdefault("verdict", manifest["judge"])
     for name, entry in entries.items():
@@ -172,7 +173,7 @@ def _column_calls(run: Run, question: _JudgeQuestion) -> Iterator[Call]:
 
 
 def _replies(
-    journals: Sequence[RecordedReplies], entry: Mapping[str, Any], texts: Mapping[str, str]
+    journals: Sequence[RecordedReplies], entry: Signature, texts: Mapping[str, str]
 ) -> Iterator[tuple[int, RecordedReply]]:
     """The replies of every repeat and of every try of it, with the number of the try."""
     for repeat in range(int(entry.get("repeats") or 1)):
@@ -184,7 +185,7 @@ def _replies(
             yield attempt, recorded
 
 
-def _journals(run: Run, entry: Mapping[str, Any]) -> list[Path]:
+def _journals(run: Run, entry: Signature) -> list[Path]:
     """Where a judge's replies may be: in the file that was named, the run's own journal, or that of all runs."""
     named = [Path(entry["journal"])] if isinstance(entry.get("journal"), str) else []
     paths = [*named, run.path / OWN_JOURNAL, run.path.parent / JUDGE_JOURNAL]

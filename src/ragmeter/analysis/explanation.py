@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline import RIGHT
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_answers
+from ragmeter.naming import Settings
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, QID, SCORED, Row, outcome_column
@@ -132,14 +132,14 @@ def explain_rows(
     return [_calibrated(explanation, calibration) for explanation in explanations]
 
 
-def settings_of(run: Run) -> dict[str, Any]:
+def settings_of(run: Run) -> Settings:
     """The settings of the run's own offline metric, or of its cascade."""
     metrics = run.summary().get("metrics", {})
     names = [naming.parse(name) for name in metrics if name.startswith(METRICS)]
     for base in METRICS:
         for name in names:
             if name.base == base:
-                return dict(name.settings)
+                return name.settings
     manifest = run.manifest()
     cascades = [manifest.get("cascade"), *(entry.get("cascade") for entry in (manifest.get("asked") or {}).values())]
     calibrations = [cascade.get("calibration") or {} for cascade in cascades if cascade]

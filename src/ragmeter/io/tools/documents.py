@@ -8,6 +8,7 @@ from typing import Any
 from ragmeter.io.decoding import JsonObject
 from ragmeter.io.titles import is_title
 from ragmeter.io.tools.json_tables import Say, holds_rows, rows_of_table
+from ragmeter.table import NewRow
 
 #: Keys of an object that may have its rows.
 ROW_KEYS = ("results", "rows", "data", "records", "testCases", "test_cases", "examples")
@@ -63,7 +64,7 @@ def _with_failed_call(row: Any) -> Any:
     return row | {"response": {"error": row.get("error")}}
 
 
-def _split_table(document: JsonObject) -> list[JsonObject] | None:
+def _split_table(document: JsonObject) -> list[NewRow] | None:
     """The rows of a table that pandas wrote with orient="split", as MLflow keeps its tables."""
     titles, rows = document.get("columns"), document.get("data")
     if not isinstance(titles, list) or not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
@@ -106,7 +107,7 @@ def _otlp_value(value: JsonObject) -> Any:
     return next(iter(value.values()), None)
 
 
-def _squad(articles: list[Any]) -> Iterator[JsonObject]:
+def _squad(articles: list[Any]) -> Iterator[NewRow]:
     for article in articles:
         for paragraph in article.get("paragraphs", ()):
             for question in paragraph.get("qas", ()):

@@ -13,7 +13,7 @@ from ragmeter.errors import InputError, did_you_mean
 from ragmeter.hints import option
 from ragmeter.io.decoding import JsonObject
 from ragmeter.io.titles import by_alias, is_title
-from ragmeter.table import LIST_COLUMNS, QID
+from ragmeter.table import LIST_COLUMNS, QID, NewRow
 
 Say = Callable[[str], None]
 _NAMED = 5
@@ -67,7 +67,7 @@ def _is_list_column(title: str) -> bool:
     return any(name in LIST_COLUMNS for name in by_alias([title], "both"))
 
 
-def _rows_of_objects(document: Mapping[str, JsonObject], say: Say) -> list[JsonObject] | None:
+def _rows_of_objects(document: Mapping[str, JsonObject], say: Say) -> list[NewRow] | None:
     """The rows of an object of objects: columns with a value for each row, as pandas writes them, or rows by id."""
     first, *others = (dict.fromkeys(value) for value in document.values())
     if not first or any(other.keys() != first.keys() for other in others):
