@@ -64,10 +64,12 @@ class Wish:
             max(int(_number(query.get("page", "")) or 1), 1),
         )
 
-    def as_query(self, **changes: Any) -> dict[str, Any]:
+    def as_query(self, **changes: Any) -> dict[str, object]:
         """The fields for an address, changed."""
         wish = replace(self, **changes)
-        fields = {name: value for name, value in vars(wish).items() if value is not None and value != ""}
+        fields: dict[str, object] = {
+            name: value for name, value in vars(wish).items() if value is not None and value != ""
+        }
         fields["descending"] = 1 if wish.descending else None
         if wish.page == 1:
             fields.pop("page", None)
@@ -108,7 +110,7 @@ class Database:
             raise MissingExtraError("ragmeter app", extra="app") from None
         scratch = tempfile.mkdtemp(prefix="ragmeter-app-")
         weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
-        settings: dict[str, Any] = {
+        settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": _MEMORY,
             "threads": min(available_cores(), _THREADS),
             "temp_directory": scratch,

@@ -91,7 +91,7 @@ def _filter(runs: Sequence[Run], chosen: ChangedRows, settings: Mapping[str, str
     )
 
 
-def _fields(runs: Sequence[Run], chosen: ChangedRows) -> dict[str, Any]:
+def _fields(runs: Sequence[Run], chosen: ChangedRows) -> dict[str, object]:
     """The rows that are shown, for an address."""
     low = chosen.threshold or None
     return {"run": [run.name for run in runs], "metric": chosen.metric, "change": chosen.change, "low": low}
