@@ -91,7 +91,7 @@ class Metric:
         self.failed_score = failed_score
         self.source = source
         self.inputs, self.defaults = signature_of(function)
-        self.settings: Settings = {**self.defaults, **(settings or {})}
+        self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
         self.__doc__ = inspect.getdoc(function)
 
     @cached_property

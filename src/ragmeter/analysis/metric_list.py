@@ -11,7 +11,7 @@ from typing import Any, ClassVar, overload
 from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.errors import RagmeterWarning
-from ragmeter.naming import Settings, several
+from ragmeter.naming import several
 from ragmeter.show.sentences.metrics import ARROWS
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.stats.summary import finite
@@ -33,7 +33,7 @@ class MetricInfo:
     range: tuple[float | None, float | None]
     binary: bool
     needs: tuple[str, ...]
-    settings: Settings
+    settings: dict[str, Any]
     asks: tuple[str, ...] = ()
 
     @classmethod
