@@ -102,6 +102,17 @@ def estimates_of(
     }
 
 
+def of_wrong(estimates: Estimates) -> Estimates:
+    """The estimates with the shares of wrong answers, in place of those of right ones."""
+    return {
+        **estimates,
+        "raw": estimates["raw"].complement(),
+        "labels_alone": estimates["labels_alone"].complement(),
+        "corrected": estimates["corrected"].complement(),
+        "rogan_gladen": estimates["rogan_gladen"].complement(),
+    }
+
+
 def _of_all_rows(judge: Scores, claims: Claims | None, clusters: Codes | None, level: float) -> tuple[Estimate, int]:
     """The judge's mean as it is, and how many independent rows it is worth."""
     if claims is not None:
