@@ -33,7 +33,7 @@ class Onlooker:
 
     def __init__(self, folder: Path, monkeypatch: Any) -> None:
         monkeypatch.setattr(status, "_PAUSE", 0.0)
-        self.folder, self.states = folder, list[status.RunStatus]()
+        self.folder, self.states = folder, list[dict[str, Any]]()
 
     def __call__(self, prompt: str) -> str:
         self.states += under_way(self.folder)

@@ -20,7 +20,7 @@ from ragmeter import ask, evaluate
 from ragmeter.app.watching import described
 from ragmeter.cli.commands import COMMANDS
 from ragmeter.runs import status as status_module
-from ragmeter.runs.status import RunStatus, Status, under_way
+from ragmeter.runs.status import Status, under_way
 
 
 def test_only_while_it_is_under_way(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_folder_that_can_not_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_ask_says_how_far_it_is(tmp_path: Path) -> None:
-    states: list[RunStatus] = []
+    states: list[dict[str, Any]] = []
     first = threading.Event()
 
     def system(question: str) -> str:
@@ -135,7 +135,7 @@ class WatchedAgent:
     """Answers the first two turns of each conversation, and looks at what is said of it meanwhile."""
 
     folder = Path()
-    states: ClassVar[list[RunStatus]] = []
+    states: ClassVar[list[dict[str, Any]]] = []
 
     def get_batch_size(self) -> int:
         return 1

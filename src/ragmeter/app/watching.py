@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -16,7 +17,7 @@ from ragmeter.app import wording
 from ragmeter.app.elements import Markup, element
 from ragmeter.io.write import dumps
 from ragmeter.runs.catalogue import run_stamps
-from ragmeter.runs.status import RunStatus, under_way
+from ragmeter.runs.status import under_way
 from ragmeter.show import numbers
 
 _EVERY = 1.0
@@ -27,23 +28,23 @@ def live() -> Markup:
     return element("div", id="live", aria_live="polite", data_title=wording.UNDER_WAY)
 
 
-def described(state: RunStatus) -> dict[str, object]:
+def described(state: Mapping[str, Any]) -> dict[str, Any]:
     """A run under way in words: how far it is, how long it will take, what it cost, failures by cause."""
-    done, total = state["done"], state["total"]
-    seconds = max(time.time() - state["begun"], 0.001)
-    counted = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+    done, total = int(state["done"]), state["total"]
+    seconds = max(time.time() - float(state["begun"]), 0.001)
+    counted = f"{done:,}" if total is None else f"{done:,} of {int(total):,}"
     parts = [counted, f"{done / seconds:,.1f} a second"]
     if total and 0 < done < total:
         parts.append(wording.TIME_LEFT.format(seconds=(total - done) * seconds / done))
     if state["cost_usd"]:
-        parts.append(numbers.money(state["cost_usd"]))
-    parts += [f"{count:,} {cause}" for cause, count in state["failures"].items()]
+        parts.append(numbers.money(float(state["cost_usd"])))
+    parts += [f"{int(count):,} {cause}" for cause, count in state["failures"].items()]
     return {
-        "run": state["run"],
+        "run": str(state["run"]),
         "what": f"{state['what']}: {' · '.join(parts)}",
         "done": done,
         "total": total,
-        "latest": [[pair["question"], pair["answer"]] for pair in state["latest"]],
+        "latest": [[str(pair["question"]), str(pair["answer"])] for pair in state["latest"]],
     }
 
 

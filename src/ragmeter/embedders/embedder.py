@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ragmeter.embedders.port import Backend, Identity, Vectors, choose, default_model
 from ragmeter.errors import InputError, Interrupted, errors_of
 from ragmeter.io.normal_form import normalized
-from ragmeter.naming import Signature
 
 if TYPE_CHECKING:
     from ragmeter.embedders.cache import Cache
@@ -88,7 +87,7 @@ class Embedder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
-    def used(self) -> Signature:
+    def used(self) -> dict[str, Any]:
         """The record of this model's use, for the run's manifest."""
         identity = self._backend.identity
         texts = len(self._cut)
@@ -130,7 +129,7 @@ class Embedders:
                 self._embedders[settings] = Embedder(*settings)
             return self._embedders[settings]
 
-    def used(self) -> list[Signature]:
+    def used(self) -> list[dict[str, Any]]:
         """The records of each model's use."""
         return [embedder.used() for embedder in self._embedders.values()]
 

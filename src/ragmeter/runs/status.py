@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self, TypedDict
+from typing import Any, Self
 
 from ragmeter.effects.caller import Failure
 from ragmeter.io.write import dumps
@@ -95,45 +95,25 @@ class Status:
                 temporary.unlink(missing_ok=True)
 
 
-class RunStatus(TypedDict):
-    """How far a run under way is: its name, what is being done, since when, and by which process."""
-
-    run: str
-    what: str
-    total: int | None
-    done: int
-    begun: float
-    failures: dict[str, int]
-    latest: list[dict[str, str]]
-    cost_usd: float
-    pid: int
-
-
-def under_way(folder: Path) -> list[RunStatus]:
+def under_way(folder: Path) -> list[dict[str, Any]]:
     """The runs of a folder that a process of this machine is at work on."""
     states = (_read(path) for path in sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}")))
-    return [state for state in states if state is not None and _is_alive(state["pid"])]
+    return [
+        {name: state[name] for name in _FIELDS} for state in states if state is not None and _is_alive(state["pid"])
+    ]
 
 
-def _read(path: Path) -> RunStatus | None:
+def _read(path: Path) -> dict[str, Any] | None:
     """What a process of this machine has written; None for a file that is gone, broken, or no status of ours."""
     try:
         with path.open(encoding="utf-8") as file:
-            written = json.loads(file.read(_LONGEST_FILE))
-        read: RunStatus = {
-            "run": str(written["run"]),
-            "what": str(written["what"]),
-            "total": None if written["total"] is None else int(written["total"]),
-            "done": int(written["done"]),
-            "begun": float(written["begun"]),
-            "failures": _failures(written["failures"]),
-            "latest": _latest(written["latest"]),
-            "cost_usd": float(written["cost_usd"]),
-            "pid": int(written["pid"]),
-        }
+            state = json.loads(file.read(_LONGEST_FILE))
+        read = {name: kind(state[name]) for name, kind in _FIELDS.items()}
         numbers = (read["begun"], read["cost_usd"], read["done"], read["total"] or 0, *read["failures"].values())
         are_good = all(abs(number) < _TOO_LARGE for number in numbers)  # NaN is not less than anything
-        return read if written["host"] == socket.gethostname() and are_good else None
+        if state["host"] != socket.gethostname() or not are_good:
+            return None
+        return {**read, "pid": int(state["pid"])}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
 
@@ -144,6 +124,19 @@ def _failures(value: Any) -> dict[str, int]:
 
 def _latest(value: Any) -> list[dict[str, str]]:
     return [{name: str(pair[name]) for name in ("question", "answer")} for pair in value]
+
+
+#: The fields of a status, and what makes a value of the right kind of each.
+_FIELDS: dict[str, Callable[[Any], Any]] = {
+    "run": str,
+    "what": str,
+    "total": lambda value: None if value is None else int(value),
+    "done": int,
+    "begun": float,
+    "failures": _failures,
+    "latest": _latest,
+    "cost_usd": float,
+}
 
 
 def clear_statuses(folder: Path) -> None:
