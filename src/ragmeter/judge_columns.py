@@ -23,12 +23,20 @@ from ragmeter.table import Failed, Row
 #: All declared columns, by name.
 DECLARED: dict[str, JudgeColumn] = {}
 
-#: The setting `judge` of metrics: a language model is asked, or nobody.
-LLM, OFFLINE = "llm", "offline"
+#: The setting `judge` of metrics: a language model is asked, nobody, or a local classifier of pairs of texts.
+LLM, OFFLINE, ENCODER = "llm", "offline", "encoder"
+#: The setting that names the classifier.
+SUPPORT_MODEL = "support_model"
+#: Those who judge without a language model being asked.
+_LOCAL = frozenset({OFFLINE, ENCODER})
 
 #: A column that the words for a model show: `{answer}`.
 FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
+#: The settings of columns that others than a language model can fill, with their defaults.
+JUDGED_BY: Mapping[str, Any] = {"judge": LLM, SUPPORT_MODEL: None}
+
+RowsOfTexts = Sequence[Sequence[str]]
 _Fields = ParamSpec("_Fields")
 
 
@@ -88,6 +96,18 @@ class Changes(TypedDict, total=False):
     labels: Mapping[str, str]
 
 
+class Support(Protocol):
+    """Says what supports claims where no language model is asked."""
+
+    @abstractmethod
+    def labels(self, claims: RowsOfTexts, passages: RowsOfTexts) -> Sequence[Sequence[Sequence[str]]]:
+        """A label for each row, each of its claims and each of its passages."""
+
+    @abstractmethod
+    def chances(self, claims: RowsOfTexts, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """For each row the probability that its text supports each of its claims."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """How a row is asked about in several calls, over one or two of its columns.
@@ -127,8 +147,8 @@ class JudgeColumn:
     With `parts` a row takes several calls. The value of a `structured` column is JSON. A `given` column is taken from a
     table that has it. `guess` is a value to estimate the cost of columns that are filled after this one.
 
-    With `judge=offline`, `offline` returns the values of some rows, and no model is asked. `instead` says what to use
-    where only a model can fill the column.
+    With `judge=offline` or `judge=encoder`, `offline` returns the values of some rows, and no language model is asked;
+    it gets what says which claims are supported. `instead` says what to use where only a model can fill the column.
     """
 
     name: str
@@ -146,7 +166,7 @@ class JudgeColumn:
     structured: bool = False
     given: bool = False
     guess: Callable[[Row], Any] | None = None
-    offline: Callable[[Sequence[Row]], Sequence[Any]] | None = None
+    offline: Callable[[Sequence[Row], Support], Sequence[Any]] | None = None
     instead: str = ""
 
     @cached_property
@@ -199,8 +219,13 @@ class BoundColumn:
 
     @property
     def is_offline(self) -> bool:
-        """Whether the column is filled without a model."""
-        return self.declaration.offline is not None and self.settings.get("judge") == OFFLINE
+        """Whether the column is filled without a language model."""
+        return self.declaration.offline is not None and self.settings.get("judge") in _LOCAL
+
+    @property
+    def support_model(self) -> str | None:
+        """The classifier that fills the column; None for those that are filled by others."""
+        return self.settings.get(SUPPORT_MODEL) if self.settings.get("judge") == ENCODER else None
 
     def input_name(self, needed: str) -> str:
         """The name in the table of a column that this one is filled from."""

@@ -115,7 +115,7 @@ def parser() -> Parser:
     options.keep_option(parser)
     options.missing_option(parser)
     options.statistics_options(parser)
-    judge_options(parser, offline=True)
+    judge_options(parser, offline=True, encoder=True)
     options.unscored_option(parser, "rows that the judge gave no verdict on")
     output = parser.add_argument_group("output")
     output.add_argument(

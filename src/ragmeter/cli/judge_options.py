@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
     from ragmeter.runs.run import Run
 
-LLM, CASCADE, OFFLINE = "llm", "cascade", "offline"
+LLM, CASCADE, OFFLINE, ENCODER = "llm", "cascade", "offline", "encoder"
+#: Those who judge without a language model.
+LOCAL = (OFFLINE, ENCODER)
 #: The keywords of `Judge` that are options, `base_url` as `--judge-base-url`, and how their values are read. Where the
 #: command has no option of the shorter name, `--base-url` will do as well.
 _SETTINGS: dict[str, OptionWords] = {
@@ -78,21 +80,33 @@ def judge_options(
     parser: argparse.ArgumentParser,
     *,
     offline: bool = False,
+    encoder: bool = False,
     default_model: str | None = None,
     dry_run: bool = True,
 ) -> None:
-    """Add the judge's options. `offline`: the offline judge may judge alone. `dry_run`: there are answers already."""
+    """Add the judge's options. `offline`: the offline judge may judge alone, `encoder`: a local classifier.
+
+    `dry_run`: there are answers already.
+    """
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
     )
     add = group.add_argument
     add(
         "--judge",
-        choices=(LLM, CASCADE, OFFLINE) if offline else (LLM, CASCADE),
+        choices=(LLM, CASCADE, *([OFFLINE] if offline else []), *([ENCODER] if encoder else [])),
         help="cascade: the offline judge where it is sure, the model for the rest; "
         + ("offline: no model; " if offline else "")
+        + ("encoder: the --support-model; " if encoder else "")
         + "default: llm",
     )
+    if encoder:
+        add(
+            "--support-model",
+            metavar="FOLDER",
+            help="a classifier of pairs of texts as an ONNX file, which judges metrics with judge=encoder, such as "
+            "faithfulness[judge=encoder]: a folder, or a name on the hub",
+        )
     shown = "" if default_model is None else f"; default: {default_model}; none judges by exact match alone"
     add(
         "--judge-model",
@@ -139,7 +153,7 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     is_alone = model is None or model.lower() == "none"
     if is_alone and model is not None and chosen.judge == CASCADE:
         raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
-    if is_alone or chosen.judge == OFFLINE:
+    if is_alone or chosen.judge in LOCAL:
         return None
     given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
     from ragmeter.judges.judge import Judge
@@ -201,7 +215,10 @@ def metric_settings(chosen: argparse.Namespace) -> Settings:
     from ragmeter.cli.modes import METRIC_SETTINGS, refuse_idle
 
     refuse_idle(chosen, METRIC_SETTINGS)
-    return {"judge": None if chosen.judge == LLM else chosen.judge}
+    return {
+        "judge": None if chosen.judge == LLM else chosen.judge,
+        "support_model": getattr(chosen, "support_model", None),
+    }
 
 
 def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
