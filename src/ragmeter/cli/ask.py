@@ -47,8 +47,8 @@ def run(chosen: argparse.Namespace) -> int:
     source = open_source(chosen.dataset, options.read_reading(chosen), what="dataset")
     wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    how = {"asks": True, "latest": chosen.resume or chosen.retry_failed, **options.read_keeping(chosen)}
-    with Place.named(wanted_name, chosen.output_dir, ASKS, **how) as place:
+    latest, keeping = chosen.resume or chosen.retry_failed, options.read_keeping(chosen)
+    with Place.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **keeping) as place:
         return _ask(chosen, target, source, place)
 
 

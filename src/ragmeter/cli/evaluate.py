@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragmeter import compat
 from ragmeter.cli import options
@@ -27,6 +27,7 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.hints import for_command_line
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
+from ragmeter.naming import Settings
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
@@ -137,7 +138,7 @@ def parser() -> Parser:
     return parser
 
 
-def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, Any]:
+def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> Settings:
     """The keywords that the user gave; the others keep the class's defaults."""
     return {
         name: getattr(chosen, destination)
@@ -202,8 +203,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         return _make_run(chosen, Place.planned(name, folder, EVALUATES))
     is_usual = chosen.run is None  # there may be two runs in a second
-    how: dict[str, Any] = {"asks": chosen.judge_model is not None, **options.read_keeping(chosen)}
-    with Place.named(name, folder, EVALUATES, **how, usual=is_usual) as place:
+    asks, keeping = chosen.judge_model is not None, options.read_keeping(chosen)
+    with Place.named(name, folder, EVALUATES, asks=asks, **keeping, usual=is_usual) as place:
         return _make_run(chosen, place)
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ragmeter.errors import UsageError
 from ragmeter.io.limits import MAX_FIELD
@@ -59,6 +59,12 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
     )
 
 
+class Keeping(TypedDict):
+    """What becomes of an older run: keywords of `evaluate()` and `ask()`, and of a run's `Place`."""
+
+    replace: bool
+
+
 def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> None:
     """Add --run and --replace: the options of a run that is kept, the same on all commands that make one."""
     parser.add_argument(
@@ -69,7 +75,7 @@ def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> No
     replace_option(parser)
 
 
-def read_keeping(chosen: argparse.Namespace) -> dict[str, Any]:
+def read_keeping(chosen: argparse.Namespace) -> Keeping:
     """The options of a run that is kept, as keywords of its `Place`, without its name."""
     return {"replace": chosen.replace}
 
@@ -131,7 +137,7 @@ def part_options(parser: argparse.ArgumentParser, *, slices: str) -> None:
 
 
 #: The settings of intervals, unless others are asked for.
-_USUAL_STATISTICS = {"interval": AUTO, "level": 0.95, "seed": 0}
+_USUAL_STATISTICS: Mapping[str, object] = {"interval": AUTO, "level": 0.95, "seed": 0}
 
 
 def statistics_options(
@@ -142,7 +148,7 @@ def statistics_options(
 ) -> None:
     """Add the options of intervals. `cluster` says what the default of --cluster is; `own`: others are the run's."""
     group = parser.add_argument_group("intervals")
-    usual: dict[str, Any] = dict.fromkeys(("interval", "level", "seed")) if own else _USUAL_STATISTICS
+    usual = dict.fromkeys(_USUAL_STATISTICS) if own else _USUAL_STATISTICS
     shown = {name: "the run's own" if value is None else value for name, value in usual.items()}
     auto = "auto is Wilson's for scores of 0 and 1, and Student's for the rest"
     group.add_argument(
@@ -161,16 +167,39 @@ def statistics_options(
     group.add_argument("--seed", metavar="N", type=int, default=usual["seed"], help=drawn)
 
 
+class Statistics(TypedDict):
+    """How intervals are made: keywords of the api."""
+
+    interval: str
+    cluster: str | None
+    level: float
+    seed: int
+
+
+class OtherStatistics(TypedDict):
+    """The same of a command whose intervals are made as the run's own are; None is the run's."""
+
+    interval: str | None
+    cluster: str | None
+    level: float | None
+    seed: int | None
+
+
 def read_confidence(chosen: argparse.Namespace) -> Confidence:
     """The options of intervals."""
     settings = read_statistics(chosen)
-    return Confidence(settings.pop("interval"), **settings)
+    return Confidence(settings["interval"], settings["cluster"], settings["level"], settings["seed"])
 
 
-def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
+def read_statistics(chosen: argparse.Namespace) -> Statistics:
     """The options of intervals, as the keywords of the api."""
     cluster = None if chosen.cluster == "none" else chosen.cluster
     return {"interval": chosen.interval, "cluster": cluster, "level": chosen.level, "seed": chosen.seed}
+
+
+def read_other_statistics(chosen: argparse.Namespace) -> OtherStatistics:
+    """The options of intervals, where those that are not given are the run's own."""
+    return {**read_statistics(chosen)}
 
 
 _LEAST = {

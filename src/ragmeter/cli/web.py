@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric
     from ragmeter.io.source import Source
     from ragmeter.runs.new_place import Place
+    from ragmeter.table import NewRow
     from ragmeter.targets.web.target import WebTarget
 
 _DESCRIPTION = """\
@@ -69,8 +70,8 @@ def run(chosen: argparse.Namespace) -> int:
     usual = limited_name(plain_name(f"web-{chosen.input.stem}"), chosen.limit)
     wanted_name = usual if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    how = {"asks": True, "latest": chosen.resume or chosen.retry_failed, **read_keeping(chosen)}
-    with Place.named(wanted_name, chosen.output_dir, ASKS, **how) as place:
+    latest = chosen.resume or chosen.retry_failed
+    with Place.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **read_keeping(chosen)) as place:
         return _ask(chosen, place)
 
 
@@ -142,9 +143,7 @@ def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
         print(f"connections to other origins were blocked: {terminal.printable(hosts)}")
 
 
-def _rows(
-    chosen: argparse.Namespace, source: Source, evaluation: Any, metrics: Sequence[Metric]
-) -> list[dict[str, Any]]:
+def _rows(chosen: argparse.Namespace, source: Source, evaluation: Any, metrics: Sequence[Metric]) -> list[NewRow]:
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
     bases = [metric.base for metric in metrics]
     titles = [metric.name if bases.count(metric.base) > 1 else metric.base for metric in metrics]
