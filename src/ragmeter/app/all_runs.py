@@ -62,12 +62,12 @@ def _wanted(entry: RunEntry, query: Mapping[str, str]) -> bool:
 def _key(entry: RunEntry, sort: str) -> Any:
     if sort in _SORTS:
         return getattr(entry, sort)
-    mean = (entry.metrics.get(sort) or {}).get("mean")
-    return float("-inf") if mean is None else mean
+    summary = entry.metrics.get(sort)
+    return float("-inf") if summary is None or summary.mean is None else summary.mean
 
 
 def _direction(entries: Sequence[RunEntry], name: str) -> str:
-    return next(str(entry.metrics[name]["direction"]) for entry in entries if name in entry.metrics)
+    return next(entry.metrics[name].direction for entry in entries if name in entry.metrics)
 
 
 def _sortable(name: str, label: Content, query: Mapping[str, str]) -> Markup:
@@ -123,7 +123,7 @@ def over_time(entries: Sequence[RunEntry], query: Mapping[str, str]) -> Content:
     if not names:
         return None
     metric = query.get("metric", "") if query.get("metric", "") in names else headlines(entries)[0]
-    points = [entry for entry in reversed(entries) if (entry.metrics.get(metric) or {}).get("mean") is not None]
+    points = [entry for entry in reversed(entries) if _key(entry, metric) > float("-inf")]
     points.sort(key=lambda entry: entry.created)
     control = options("metric", {name: name for name in names}, metric)
     hidden = [

@@ -114,7 +114,7 @@ def figure(summary: Mapping[str, Any] | None) -> Markup:
         return Markup()
     mean, interval = headline(summary)
     between = "" if interval is None else differing_level(summary) + numbers.interval(interval)
-    n = numbers.scored(summary["n_scored"], summary["n_total"])
+    n = numbers.scored(summary.n_scored, summary.n_total)
     return joined(
         element("span", mean, class_="mean"),
         " ",
@@ -126,12 +126,12 @@ def figure(summary: Mapping[str, Any] | None) -> Markup:
 
 def whisker(summary: Mapping[str, Any]) -> Markup:
     """A mean and its interval on the metric's axis."""
-    if summary["mean"] is None or bounds_of_mean(summary) is not None:
+    if summary.mean is None or bounds_of_mean(summary) is not None:
         return Markup()
     low, high = axis_of_means([summary])
     scale = 100 / (high - low)
-    begin, end = summary["interval"] or (summary["mean"], summary["mean"])
-    x = [f"{min(max((value - low) * scale, 0), 100):.2f}" for value in (begin, summary["mean"], end)]
+    begin, end = summary.interval or (summary.mean, summary.mean)
+    x = [f"{min(max((value - low) * scale, 0), 100):.2f}" for value in (begin, summary.mean, end)]
     return element(
         "svg",
         element("line", x1="0", x2="100", y1="6", y2="6", class_="axis"),

@@ -157,7 +157,7 @@ def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
     return read_judge(chosen, **cascade)
 
 
-def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Mapping[str, Any] | None = None) -> None:
+def print_judge(summary: Summary, manifest: Manifest, now: Calls | None = None) -> None:
     """What a run's documents say of the judge, if one was asked; `now` is what this command's calls took."""
     from ragmeter.show.sentences.judging import judge_lines
     from ragmeter.show.terminal.judging import print_lines
@@ -185,7 +185,7 @@ def _without_verdict(run: Run, metric: str) -> Counter[str]:
     """Why so many rows have no score where the judge was to give one; those that the system failed on don't count."""
     from ragmeter.table import NO_VERDICT
 
-    causes = Counter({name: n for name, n in run.metrics()[metric]["n_not_scored"].items() if name in NO_VERDICT})
+    causes = Counter({name: n for name, n in run.metrics()[metric].n_not_scored.items() if name in NO_VERDICT})
     if not causes or "error" not in run.texts:
         return causes
     codes, names = run.outcomes(metric)

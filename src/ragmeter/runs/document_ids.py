@@ -9,10 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.definition import Metric
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Chunks, MissingResults, NeverMatch
+from ragmeter.documents.summary import DocumentIds as Findings
 from ragmeter.metrics.chunks import CHUNK_MARK, documents_of
 from ragmeter.metrics.ranking import ranked
 from ragmeter.runs.rows import RowsFile
-from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import IDS_AS_WRITTEN, NO_RESULT, outcome_column
 
 _GOLD, _RETRIEVED = "relevant", "retrieved"
@@ -78,16 +80,13 @@ class DocumentIds:
         marks = ["yes" if is_as_written else None] * len(rows)
         self._matched = any(len(ranked.function(*both, marks, doc_id=pattern).row) for pattern in self._patterns)
 
-    def described(self, summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
-        """Findings about a run's ids for its summary; empty if they are plain ids that match."""
-        about: dict[str, Any] = {}
-        if self._n_compared and not self._matched:
-            about["never_match"] = {"rows": self._n_compared, **self._example}
-        if self._chunks:
-            about["chunks"] = {"ids": len(self._chunks), "documents": len(self._documents)}
-        if self._n_missing and (means := dict(self._means_with_zeros(summaries))):
-            about["missing"] = {"questions": self._n_missing, "means_as_zero": means}
-        return {"document_ids": about} if about else {}
+    def described(self, summaries: Mapping[str, MetricSummary]) -> Findings | None:
+        """Findings about a run's ids for its summary; None if they are plain ids that match."""
+        never = NeverMatch(self._n_compared, **self._example) if self._n_compared and not self._matched else None
+        chunks = Chunks(len(self._chunks), len(self._documents)) if self._chunks else None
+        means = dict(self._means_with_zeros(summaries)) if self._n_missing else {}
+        findings = Findings(never, chunks, MissingResults(self._n_missing, means) if means else None)
+        return None if findings == Findings() else findings
 
     def _means_with_zeros(self, summaries: Mapping[str, MetricSummary]) -> Iterator[tuple[str, float]]:
         """The means that metrics would have if questions without a result scored 0, as nothing retrieved does."""

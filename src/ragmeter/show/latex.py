@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import number
@@ -30,7 +31,7 @@ def latex_table(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None
     levels = [level(summary) for run in runs for summary in run.metrics().values()]
     usual = common_level(levels)
     for name in dict.fromkeys(name for run in runs for name in run.metrics()):
-        direction = next(run.metrics()[name]["direction"] for run in runs if name in run.metrics())
+        direction = next(run.metrics()[name].direction for run in runs if name in run.metrics())
         cells = [in_latex(name) + _ARROWS.get(direction, "")]
         cells += [_cell(run.metrics().get(name), usual) for run in runs]
         lines.append(" & ".join(cells) + " \\\\")
@@ -40,12 +41,12 @@ def latex_table(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None
     return "\n".join(lines)
 
 
-def _cell(summary: Mapping[str, Any] | None, usual: str) -> str:
-    if summary is None or summary["mean"] is None:
+def _cell(summary: MetricSummary | None, usual: str) -> str:
+    if summary is None or summary.mean is None:
         return "--"
-    ends = [_figure(float(end)) for end in summary["interval"] or ()]
+    ends = [_figure(float(end)) for end in summary.interval or ()]
     between = f" {{\\small[{in_latex(differing_level(summary, usual))}{', '.join(ends)}]}}" if ends else ""
-    return f"{_figure(summary['mean'])}{between} {{\\small({summary['n_scored']:,})}}"
+    return f"{_figure(summary.mean)}{between} {{\\small({summary.n_scored:,})}}"
 
 
 def _figure(value: float) -> str:

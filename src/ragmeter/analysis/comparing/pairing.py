@@ -25,8 +25,8 @@ class Pairing:
 
     a: Rows
     b: Rows
-    only_a: dict[str, Any]
-    only_b: dict[str, Any]
+    only_a: Unmatched
+    only_b: Unmatched
     questions_differ: int
 
     def __len__(self) -> int:

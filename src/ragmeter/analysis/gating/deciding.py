@@ -103,7 +103,7 @@ def measures_of(run: Run) -> dict[str, Measure]:
     """The measures that a rule may name: every metric of the run's summary, and numbers such as latency."""
     measures = dict(run.measures)
     for name, summary in run.metrics().items():
-        measures.setdefault(name, Measure(name, False, summary["direction"], bounds_of(summary)))
+        measures.setdefault(name, Measure(name, False, summary.direction, summary.bounds))
     return measures
 
 
@@ -114,7 +114,7 @@ def check_baselines(gate: Gate, run: Location | None) -> None:
 
 def _summaries(run: Run, names: Sequence[str]) -> dict[str, MetricSummary]:
     """The run's own summaries, and those of numbers such as latency if they are named."""
-    summaries = {name: MetricSummary.of(summary) for name, summary in run.metrics().items()}
+    summaries = run.metrics()
     missing = [name for name in names if name not in summaries]
     return summaries | summarise_run(run, metrics=missing).metrics if missing else summaries
 

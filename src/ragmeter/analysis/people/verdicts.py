@@ -81,7 +81,7 @@ def verdicts(run: Run, metric: str | None, threshold: float | None) -> tuple[str
             f"{parameter('threshold')} must be a finite number, got {given(threshold)}", hint="0.5 is usual"
         )
     scores = run.scores(name)
-    direction = run.metrics()[name]["direction"]
+    direction = run.metrics()[name].direction
     if threshold is not None:
         passed = scores <= threshold if direction == "lower" else scores >= threshold
         return name, np.where(np.isnan(scores), np.nan, passed.astype(np.float64))

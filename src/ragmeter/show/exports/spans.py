@@ -48,7 +48,7 @@ def _document(run: Run, spans: list[dict[str, Any]]) -> dict[str, Any]:
 def _end(run: Run) -> int:
     """When the run was made, in nanoseconds."""
     try:
-        moment = datetime.fromisoformat(str(run.manifest().get("created")))
+        moment = datetime.fromisoformat(str(run.manifest().created))
     except ValueError:
         moment = datetime.fromtimestamp(0, UTC)
     return int(moment.timestamp()) * 1_000_000_000
@@ -56,7 +56,7 @@ def _end(run: Run) -> int:
 
 def _spans(run: Run, row: Mapping[str, Any], number: int, end: int) -> Iterator[dict[str, Any]]:
     """The spans of a row. Their ids depend on the run and the row alone, so that a second export has the same."""
-    digest = hashlib.sha256(dumps([run.name, run.manifest().get("created"), number]).encode()).hexdigest()
+    digest = hashlib.sha256(dumps([run.name, run.manifest().created, number]).encode()).hexdigest()
     trace, root, child = digest[:32], digest[32:48], digest[48:64]
     begin = end - int((row.get("latency_ms") or 0.0) * 1_000_000)
     error = row.get("error")

@@ -26,7 +26,7 @@ from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
 from ragmeter.show.sentences.causes import failures
-from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines, judge_model
+from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
 from ragmeter.stats.intervals import SMALL
@@ -153,8 +153,8 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
         runs_with_it = [run for run in runs if name in run.metrics()]
         summary = runs_with_it[0].metrics()[name]
         described[name] = {
-            "direction": summary["direction"],
-            "better": better(summary["direction"]),
+            "direction": summary.direction,
+            "better": better(summary.direction),
             "rate": is_rate(summary),
             "meaning": meaning[name],
             "axis": axis_of_means([run.metrics()[name] for run in runs_with_it]),
@@ -182,12 +182,12 @@ def _run(run: Run, label: str) -> dict[str, Any]:
     summary = run.summary()
     return {
         "name": label,
-        "created": run.manifest().get("created"),
+        "created": run.manifest().created,
         "n": run.n_rows,
         "metrics": {
             name: {
                 **{
-                    key: figures[key]
+                    key: getattr(figures, key)
                     for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
                 },
                 "bounds": bounds_of_mean(figures),
@@ -200,11 +200,11 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         "row_metrics": run.row_metrics,
         "limit": limit_lines(run.manifest()),
         "failures": failures(run.metrics()),
-        "causes": {**(summary.get("causes") or {}), **judge_causes(summary)},
-        "judge_model": judge_model(run.manifest()),
+        "causes": {**(summary.causes or {}), **judge_causes(summary)},
+        "judge_model": run.manifest().judge_model,
         "judge": [line for line in judge_lines(summary, run.manifest()) if line[1] != CAUSE],
-        "numbers": summary.get("numbers") or {},
-        "usage": {} if "judged_by" in summary else summary.get("usage") or {},  # conversations: with the judge
+        "numbers": summary.numbers or {},
+        "usage": {} if summary.judged_by is not None else summary.usage or {},  # conversations: with the judge
         "slices": slices(run),
         "relations": relations(run),
         "manifest": run.manifest(),

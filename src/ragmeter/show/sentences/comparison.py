@@ -95,7 +95,7 @@ class Wording:
         self,
         before: object,
         after: object,
-        summary: Mapping[str, Any],
+        summary: MetricSummary,
         counts: Mapping[str, int],
         inconsistent: int = 0,
         *,
@@ -107,15 +107,15 @@ class Wording:
         `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
         `significant` says whether the win rate is not one half by chance, None where the interval says otherwise.
         """
-        mean, interval = summary["mean"], summary["interval"]
+        mean, interval = summary.mean, summary.interval
         if mean is None:
             return f"the judge gave no verdict on the answers of {after} and {before}"
         spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         contradicted = "tied because the judge contradicted itself when the order was swapped"
         swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
         low_high = f" ({percent(self.level)}: {number(interval[0])} to {number(interval[1])})" if interval else ""
-        clusters = summary["n_clusters"]
-        n = f"n = {summary['n_scored']:,} of {summary['n_total']:,}"
+        clusters = summary.n_clusters
+        n = f"n = {summary.n_scored:,} of {summary.n_total:,}"
         n += "" if clusters is None else f" in {clusters:,} clusters"
         if p_holm is None:
             tested = f"too few questions for a test ({n})"

@@ -1,0 +1,81 @@
+"""`manifest.json`: what was run. With this and the same inputs, anyone gets the same numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragmeter.documents.metrics import Direction, Statistics
+from ragmeter.documents.record import UNSET, Count, Record, Signature, UnsetType
+from ragmeter.documents.usage import Effort
+
+
+class MetricEntry(Record):
+    """A metric that was scored: its name has the settings that are not the usual ones, `settings` has all."""
+
+    name: str
+    settings: dict[str, Any]
+    direction: Direction
+    source: str  # where it is declared: module and name
+
+
+class FilledColumns(Record):
+    """The columns of the table that a judgement without a model has filled: its value first."""
+
+    columns: list[str]
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise ValueError("columns is empty")
+
+
+class PartFile(Record):
+    """A file of the table of a run in parts, and its number of rows."""
+
+    file: str
+    rows: Count
+
+
+class Limit(Record):
+    """How many of a data set's questions were asked."""
+
+    asked: Count
+    of: Count
+
+
+class Manifest(Record, kw_only=True, omit_defaults=True):
+    """What was run. What does not apply to a run is not written, and None here."""
+
+    run: str = ""
+    created: str | None = None  # when, as ISO 8601 in UTC
+    ragmeter: str | None = None  # its version
+    evaluator: str | None = None  # CRAGEvaluator, of conversations
+    metrics: list[MetricEntry] | None = None
+    offline: dict[str, FilledColumns] | None = None  # by the name of the judgement
+    inputs: dict[str, Signature] | None = None  # by role: results, reference, dataset, turns
+    judge: Signature | None | UnsetType = UNSET  # of conversations; null where none was asked
+    cascade: Signature | None = None  # of conversations
+    columns: dict[str, str] | None = None  # those that were given: our names, and the files' own
+    missing: str | None = None  # "zero" where questions without a result count as 0
+    target: Signature | None = None  # the system that was asked
+    effort: Effort | None = None  # of asking it
+    repeats: Count | None = None  # how often each question was asked, where not once
+    limit: Limit | None = None
+    asked: dict[str, Signature] | None = None  # what each column that a judge has filled depends on, by its name
+    judging: Effort | None = None  # of filling them
+    statistics: Statistics | None = None
+    embeddings: list[Signature] | None = None  # the embedding models, and how many texts they got
+    versions: dict[str, str] | None = None  # of what numbers depend on
+    parts: list[PartFile] | None = None  # of a table that is in several files
+    files_in: str | None = None  # the folder of the run's other files, in a store: written last, it makes them the run
+
+    def __post_init__(self) -> None:
+        for name, filled in (self.asked or {}).items():
+            columns = filled.get("columns", [name])
+            if not isinstance(columns, list) or not columns or not all(isinstance(each, str) for each in columns):
+                raise ValueError(f"asked.{name}.columns should be a list of texts, and {'is empty' if columns == [] else 'is not'}")
+
+    @property
+    def judge_model(self) -> str:
+        """The judge's model, or an empty text."""
+        signatures = [*(self.asked or {}).values(), self.judge or {}]
+        return next((str(signature["model"]) for signature in signatures if signature.get("model")), "")
