@@ -72,7 +72,7 @@ def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> i
         if getattr(chosen, name) is not None:
             raise UsageError(f"--{name} has no effect with --offline-judge", hint="leave it out")
     result = recalibrate(folder, chosen.labels, language=chosen.language, reading=reading)
-    output = chosen.output or on_disk(folder.place, "keeping a calibration") / "offline-judge.json"
+    output = chosen.output or on_disk(folder.location, "keeping a calibration") / "offline-judge.json"
     if result.helps:
         result.write(output)
     if chosen.json:

@@ -14,14 +14,14 @@ from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
+from ragmeter.engine.added_metrics import extend, journal_folder
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
-from ragmeter.engine.extending import extend, journal_folder
-from ragmeter.engine.judging.columns import Asking, Batches, Filled, journals_of
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
-from ragmeter.engine.keeping import check_scores, described, keep_run, results_of, score_into, signature
+from ragmeter.engine.judging.setup import Batches, JudgeResult, JudgeSetup, journals_of
+from ragmeter.engine.kept_run import check_scores, described, keep_run, results_of, score_into, signature
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import (
-    Plan,
+    PartsPlan,
     check_engine,
     join_summary,
     keep_parts,
@@ -161,21 +161,21 @@ def evaluate(
         missing_as_zero=read_missing(missing, reference),
     )
     folder = location(output_dir)
-    asking = Asking(judge, journals_of(folder), retry_failed, progress)
+    setup = JudgeSetup(judge, journals_of(folder), retry_failed, progress)
     if run is None:
-        return _evaluate(data, chosen, asking, None, confidence, workers)
+        return _evaluate(data, chosen, setup, None, confidence, workers)
     if isinstance(folder, Path):
         check_writable(folder)
     judged = without_bad_files(data, checked(reading)) if skip_bad_parts else data
-    again = _judged_again(asking, chosen, partial(judged.batches, chosen, asking.needs(chosen)))
+    again = _judged_again(setup, chosen, partial(judged.batches, chosen, setup.needs(chosen)))
     how: dict[str, Any] = {"doing": "evaluates results", "asks": judge is not None}
     with hold_name(run, folder, **how) as name:
         path = folder / name
         with hold_for_new_run(path, **how, replace=replace, judged_again=again):
             if engine is not None:
-                scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
+                scored = _evaluate_in_parts(data, chosen, setup, checked(reading), path, engine, skip_bad_parts)
                 return _keep_parts(data, *scored, path, confidence)
-            return _evaluate(data, chosen, asking, path, confidence, workers)
+            return _evaluate(data, chosen, setup, path, confidence, workers)
 
 
 def read_missing(missing: str | None, reference: Any) -> bool:
@@ -189,13 +189,13 @@ def read_missing(missing: str | None, reference: Any) -> bool:
     return True
 
 
-def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:
+def _judged_again(setup: JudgeSetup, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:
     """Whether judging these batches gives all that a judge was paid for in an older run."""
 
     def is_again(run: Run) -> bool:
         from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
 
-        return is_judged_again(run, metrics, asking, batches)
+        return is_judged_again(run, metrics, setup, batches)
 
     return is_again
 
@@ -203,26 +203,26 @@ def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -
 def _evaluate_in_parts(
     data: Data,
     metrics: Sequence[Metric],
-    asking: Asking,
+    setup: JudgeSetup,
     reading: Reading,
     path: Location,
     engine: Any,
     skip_bad_parts: bool,
-) -> tuple[Plan, Counted, Filled]:
+) -> tuple[PartsPlan, Counted, JudgeResult]:
     """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
-    needs = asking.needs(metrics)
+    needs = setup.needs(metrics)
     first = without_bad_files(data, reading) if skip_bad_parts else data
-    columns = asking.missing(metrics, partial(first.batches, metrics, needs))
-    judged = judged_columns(asking, columns)
-    plan = Plan.of(data, metrics, reading, path, first.first_columns(metrics), judged)
+    columns = setup.missing(metrics, partial(first.batches, metrics, needs))
+    judged = judged_columns(setup, columns)
+    plan = PartsPlan.of(data, metrics, reading, path, first.first_columns(metrics), judged)
     try:
         with pool_of(engine) as pool:
             plan.prepare(pool, skip_bad_parts=skip_bad_parts)
             if columns:
                 readable = only_parts(data, plan.readable, reading) if plan.skipped else data
                 batches = partial(readable.batches, metrics, needs)
-                return plan, *judge_and_score(plan, pool, asking.of(path), columns, batches)
-            return plan, score_in_parts(plan, pool, asking.progress, skip_bad_parts=skip_bad_parts), Filled()
+                return plan, *judge_and_score(plan, pool, setup.of(path), columns, batches)
+            return plan, score_in_parts(plan, pool, setup.progress, skip_bad_parts=skip_bad_parts), JudgeResult()
     except KeyboardInterrupt:
         raise Interrupted(what_stays="parts that are done are kept") from None
 
@@ -239,16 +239,16 @@ def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> froze
 def _evaluate(
     data: Data,
     metrics: Sequence[Metric],
-    asking: Asking,
+    setup: JudgeSetup,
     path: Location | None,
     confidence: Confidence,
     executor: Executor,
 ) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
-    batches = partial(data.batches, metrics, asking.needs(metrics))
-    filled = asking.of(path).fill(metrics, batches, data.results.n_rows)
-    is_heard = callable(asking.progress) and filled.batches is not None  # a function hears of each row once
-    with progress_bar(None if is_heard else asking.progress, "scoring", total=data.results.n_rows) as advance:
+    batches = partial(data.batches, metrics, setup.needs(metrics))
+    filled = setup.of(path).fill(metrics, batches, data.results.n_rows)
+    is_heard = callable(setup.progress) and filled.batches is not None  # a function hears of each row once
+    with progress_bar(None if is_heard else setup.progress, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
         if path is None:
             return _score_in_memory(data, rows, metrics, confidence, filled, executor)
@@ -265,7 +265,7 @@ def _evaluate(
 
 
 def _keep_parts(
-    data: Data, plan: Plan, counted: Counted, filled: Filled, path: Location, confidence: Confidence
+    data: Data, plan: PartsPlan, counted: Counted, filled: JudgeResult, path: Location, confidence: Confidence
 ) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     metrics = plan.job.metrics
@@ -285,7 +285,7 @@ def _score_in_memory(
     batches: Iterable[Batch],
     metrics: Sequence[Metric],
     confidence: Confidence,
-    filled: Filled,
+    filled: JudgeResult,
     executor: Executor,
 ) -> Evaluation:
     """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
@@ -347,14 +347,14 @@ def add_metrics(
     if not is_kept:
         folder = TemporaryRun.copy(folder)
     with (
-        hold(folder.place, "adds metrics", asks=judge is not None),
+        hold(folder.location, "adds metrics", asks=judge is not None),
         Embedders() as embedders,
     ):
-        if not (folder.place / MANIFEST).is_file():
-            raise InputError("the run was removed while this waited for it", file=str(folder.place))
+        if not (folder.location / MANIFEST).is_file():
+            raise InputError("the run was removed while this waited for it", file=str(folder.location))
         journals = journal_folder(folder, output_dir)
-        asking = Asking(judge, journals, retry_failed, progress, folder.place if is_kept else None)
-        extended, judging = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
+        setup = JudgeSetup(judge, journals, retry_failed, progress, folder.location if is_kept else None)
+        extended, judging = extend(folder, chosen, described(chosen), embedders, setup, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used(), judging)
 
 

@@ -152,7 +152,7 @@ class Data:
             return None
         needs = {name for metric in metrics for name in (*metric.needs, *map(outcome_column, metric.needs))}
         for column in (column for metric in metrics for column in metric.offline):
-            needs |= {column.name, outcome_column(column.name), *map(column.input_name, column.asked.needs)}
+            needs |= {column.name, outcome_column(column.name), *map(column.input_name, column.declaration.needs)}
         if self.reference is not None and self.reference.passages is not None:
             needs.add(_RETRIEVED)  # it leads to contexts
         return frozenset({*_OF_EVERY_RUN, *needs, *self.keep})

@@ -112,7 +112,7 @@ class Calibration(Tabular):
                 "this run was not kept, so it has no folder",
                 hint=f"evaluate it with {option('run')}, or use write(path)",
             )
-        path = on_disk(folder.place, "keeping a calibration") / CALIBRATION
+        path = on_disk(folder.location, "keeping a calibration") / CALIBRATION
         self.write(path)
         return path
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from unicodedata import normalize
 
-from ragmeter.analysis.people.claims import claim_key
+from ragmeter.analysis.people.claim_items import claim_key
 from ragmeter.errors import ColumnError, InputError
 from ragmeter.io.cells import as_number, as_text
 from ragmeter.io.source import Reading, Source, open_source, stem

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter.compat.crag.evaluation import UNDECIDED, Judged
-from ragmeter.engine.judging.cascade_run import Row, Sharing, decided
+from ragmeter.engine.judging.cascade_run import CascadeRun, Row, decided
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.verdict import OFFLINE, verdict
@@ -23,7 +23,7 @@ from ragmeter.table import SCORED, Scores
 __all__ = ["Cascade", "SharedTurns"]
 
 
-class SharedTurns(Sharing):
+class SharedTurns(CascadeRun):
     """Turns that the offline judge and a language model share. Without a language model, the former decides all."""
 
     rows_name = "turns"
@@ -32,8 +32,8 @@ class SharedTurns(Sharing):
         """Decide the turns of which the offline judge is sure, except in conversations that are audited."""
         super().__init__(cascade)
         self._judged = judged
-        asks = None if judge is None else judge.on(verdict)
-        self.prepare(self._rows(), asks, None if judge is None or judge.price is None else budget)
+        column_judge = None if judge is None else judge.on(verdict)
+        self.prepare(self._rows(), column_judge, None if judge is None or judge.price is None else budget)
         for place, turn in enumerate(judged.all_turns):
             turn.chance, turn.audited = self.chance(place), bool(self._audited[place])
             if self.decides(place):

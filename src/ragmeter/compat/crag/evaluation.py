@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from typing import Any
 
-from ragmeter.asked import Asked
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging.cascade_run import Decision, decided
 from ragmeter.engine.judging.column_run import Heard, Tally
 from ragmeter.errors import InputError
+from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.prompt import OTHER_FIELDS
@@ -138,13 +138,13 @@ class Judged:
                 return True
         return False
 
-    def texts_to_ask(self, asked: Asked) -> Iterator[dict[str, str]]:
+    def texts_to_ask(self, declaration: JudgeColumn) -> Iterator[dict[str, str]]:
         """What the model is shown of each turn that takes a judge."""
         if not self.is_decided:
             self.decide(judged=True)
         for turn in self.all_turns:
             if turn.decision is UNDECIDED:
-                yield shown_texts(asked, turn.columns)
+                yield shown_texts(declaration, turn.columns)
 
     def count(self) -> None:
         """Apply the rule that ends conversations."""
@@ -264,7 +264,7 @@ async def judge_all(
 
     async def ask(turn: JudgedTurn) -> None:
         row = turn.columns
-        judgement = await judge.ask(caller, client, shown_texts(judge.asked, row), retry=retry)
+        judgement = await judge.ask(caller, client, shown_texts(judge.declaration, row), retry=retry)
         turn.settle(judgement)
         if judgement.outcome != STOPPED:
             heard(row, judgement)

@@ -24,8 +24,8 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Reuse, Round, begin_round
+from ragmeter.engine.judging.judge_run import JudgeCalls
 from ragmeter.engine.judging.observers import JudgingWatch
-from ragmeter.engine.judging.work import JudgeCalls
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS
@@ -327,24 +327,26 @@ class CRAGEvaluator:
     def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
         judge.client().check()
         judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
-        asks = judge.on(verdict)
+        column_judge = judge.on(verdict)
         show_progress = both(both(self.progress, self.watch.advance), advance)
         heard = partial(self.watch.judged, verdict.name)
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             self.watch.begin(caller)
             retry = self.reuse.retry_failed
-            await judge_all(judged, asks, caller, client, show_progress, retry=retry, heard=heard)
+            await judge_all(judged, column_judge, caller, client, show_progress, retry=retry, heard=heard)
 
-        self._check, usage, effort = self._calls(asks, judged).make(work, judged.scope(judge.spec()), self.watch)
+        self._check, usage, effort = self._calls(column_judge, judged).make(
+            work, judged.scope(judge.spec()), self.watch
+        )
         return usage, effort
 
-    def _calls(self, asks: ColumnJudge, judged: Judged) -> JudgeCalls:
-        judge = asks.judge
+    def _calls(self, column_judge: ColumnJudge, judged: Judged) -> JudgeCalls:
+        judge = column_judge.judge
         limits = replace(judge.limits, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
-        keys = (asks.key(texts, 0, 0) for texts in judged.texts_to_ask(asks.asked))
+        keys = (column_judge.key(texts, 0, 0) for texts in judged.texts_to_ask(column_judge.declaration))
         is_shared = self.journal == DEFAULT_JOURNAL  # that has the replies of many judges
-        tried = asks if judge.check else None
+        tried = column_judge if judge.check else None
         return JudgeCalls(judge, limits, self.journal, None if is_shared else keys, tried, judged.needs_judge)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
@@ -358,9 +360,11 @@ class CRAGEvaluator:
         judged.decide(judged=True)
         if self.cascade is not None:
             SharedTurns(self.cascade, judged, judge, self.budget)
-        asks = judge.on(verdict)
-        count = partial(asks.estimate_all, judged.texts_to_ask(asks.asked), retry=self.reuse.retry_failed)
-        return {**estimate, **self._calls(asks, judged).estimate(count, judged.scope(judge.spec()))}
+        column_judge = judge.on(verdict)
+        count = partial(
+            column_judge.estimate_all, judged.texts_to_ask(column_judge.declaration), retry=self.reuse.retry_failed
+        )
+        return {**estimate, **self._calls(column_judge, judged).estimate(count, judged.scope(judge.spec()))}
 
     def save_results(
         self,

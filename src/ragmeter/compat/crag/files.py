@@ -13,7 +13,7 @@ import numpy as np
 
 import ragmeter
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS, TURN_COLUMNS, Judged
-from ragmeter.engine.judging.columns import OWN_JOURNAL
+from ragmeter.engine.judging.setup import OWN_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.cells import as_list, is_missing, whole
 from ragmeter.io.source import open_source

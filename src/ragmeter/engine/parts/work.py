@@ -29,7 +29,7 @@ import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Inline
-from ragmeter.engine.judging.columns import rows_have_changed, with_columns
+from ragmeter.engine.judging.setup import rows_have_changed, with_columns
 from ragmeter.engine.parts.qid_hashes import Hashes, hashes_of, indexed, qids_file
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import WorkerError

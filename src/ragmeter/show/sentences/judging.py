@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ragmeter.asked import LLM, OFFLINE
 from ragmeter.documents.judging import CascadeSummary, JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls, Effort, Usage
 from ragmeter.effects.usage import total_usage
+from ragmeter.judge_columns import LLM, OFFLINE
 from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.judges.probes import check_caution
 from ragmeter.judges.verdict import EXACT
