@@ -142,7 +142,7 @@ def _chart(points: Sequence[RunEntry], metric: str) -> Markup:
     if not points:
         return Markup()
     figures = [entry.metrics[metric] for entry in points]
-    intervals = [of_run["interval"] or (of_run["mean"], of_run["mean"]) for of_run in figures]
+    intervals = [of_run.interval or (of_run.mean or 0.0, of_run.mean or 0.0) for of_run in figures]
     low, high = min(begin for begin, _ in intervals), max(end for _, end in intervals)
     span = (high - low) or 1.0
     width = max(_CHART_WIDTH, 34 * len(points))
@@ -160,15 +160,13 @@ def _chart(points: Sequence[RunEntry], metric: str) -> Markup:
     marks = []
     for place, (entry, of_run, (begin, end)) in enumerate(zip(points, figures, intervals, strict=True)):
         x = f"{_CHART_LEFT + (place + 0.5) * (width - _CHART_LEFT) / len(points):.1f}"
-        label = (
-            f"{entry.name}, {day(entry.created)}: {numbers.number(of_run['mean'])} ({numbers.interval((begin, end))})"
-        )
+        label = f"{entry.name}, {day(entry.created)}: {numbers.number(of_run.mean)} ({numbers.interval((begin, end))})"
         marks.append(
             link(
                 [
                     element("title", label),
                     element("line", x1=x, x2=x, y1=y(begin), y2=y(end), class_="interval"),
-                    element("circle", cx=x, cy=y(of_run["mean"]), r="5", class_="dot"),
+                    element("circle", cx=x, cy=y(of_run.mean or 0.0), r="5", class_="dot"),
                 ],
                 address("run", entry.name),
                 aria_label=label,

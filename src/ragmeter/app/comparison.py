@@ -42,7 +42,7 @@ def comparison_part(runs: Sequence[Run], query: Any) -> Content:
     """The settings, the verdicts, slices that turn, and the rows that moved most; as kept, unless others are chosen."""
     kept = _kept(runs)
     chosen = settings_fields(query)
-    settings = _settings(chosen) if chosen or kept is None or not kept.current else kept.settings
+    settings = _settings(chosen) if chosen or kept is None or not kept.current else kept.settings.as_dict()
     names = [run.name for run in runs]
     form = _form(names, settings, query)
     same = command(_command(runs, settings))
@@ -86,7 +86,7 @@ def _kept_note(kept: KeptComparison | None, settings: Mapping[str, Any]) -> Cont
         return None
     if not kept.current:
         return element("p", wording.KEPT_BEFORE, class_="note")
-    is_shown = kept.settings == settings
+    is_shown = kept.settings.as_dict() == settings
     return element("p", wording.KEPT.format(day=day(kept.created)), class_="note good") if is_shown else None
 
 

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, plain, text
 from ragmeter.app.queries import PAGE, Selection, Wish
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show import numbers
 from ragmeter.show.report.shapes import axis_of_means
 from ragmeter.show.sentences.metrics import differing_level, headline
@@ -108,7 +109,7 @@ def table(
     )
 
 
-def figure(summary: Mapping[str, Any] | None) -> Markup:
+def figure(summary: MetricSummary | None) -> Markup:
     """A mean with its interval and n, as text and as a picture."""
     if summary is None:
         return Markup()
@@ -124,7 +125,7 @@ def figure(summary: Mapping[str, Any] | None) -> Markup:
     )
 
 
-def whisker(summary: Mapping[str, Any]) -> Markup:
+def whisker(summary: MetricSummary) -> Markup:
     """A mean and its interval on the metric's axis."""
     if summary.mean is None or bounds_of_mean(summary) is not None:
         return Markup()

@@ -119,7 +119,7 @@ def slice_table(run: Run, column: str) -> list[Content]:
 
 
 def _slice_figure(part: MetricSummary) -> Markup:
-    ends = (0.0, 1.0) if part.mean is None else (min(0.0, part.min), max(1.0, part.max))
+    ends = min(0.0, part.min or 0.0), 1.0 if part.max is None else max(1.0, part.max)
     return figure(replace(part, range=ends))
 
 

@@ -279,7 +279,7 @@ def _source(run: Run) -> str:
     parts = run.manifest().parts
     if not parts:
         return source
-    begins = ", ".join(str(int(begin)) for begin in accumulate((part["rows"] for part in parts[:-1]), initial=0))
+    begins = ", ".join(str(int(begin)) for begin in accumulate((part.rows for part in parts[:-1]), initial=0))
     place = f"file_row_number + ([{begins}])[CAST(file_index AS BIGINT) + 1]"
     return f"(SELECT *, {place} AS file_row_number FROM {source})"  # noqa: S608 - our own numbers
 

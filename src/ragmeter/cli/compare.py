@@ -162,7 +162,14 @@ def _preference(
     wording = Wording(comparison.level, comparison.alpha, comparison.tests)
     sentence = wording.preference(before, after, summary, counts, inconsistent, p_holm=p_holm, significant=significant)
     tested = {"p": p, "p_holm": p_holm, "significant": significant}
-    return comparison, {**summary.as_dict(), **counts, "inconsistent": inconsistent, **tested, **judging, "sentence": sentence}
+    return comparison, {
+        **summary.as_dict(),
+        **counts,
+        "inconsistent": inconsistent,
+        **tested,
+        **judging,
+        "sentence": sentence,
+    }
 
 
 def _parser() -> Parser:

@@ -312,7 +312,9 @@ def _show(
     judged = [metric.name for metric in metrics if metric.judge_columns and metric.name in summary.metrics]
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
-        print(dumps({**summary.as_dict(), **embeddings, "folder": str(folder.location), **gate_json(verdict)}, indent=2))
+        print(
+            dumps({**summary.as_dict(), **embeddings, "folder": str(folder.location), **gate_json(verdict)}, indent=2)
+        )
         return print_verdict(verdict, json=True) or judge_code(chosen, folder, judged)
     out = terminal.console()
     for line in never_match_lines(summary):

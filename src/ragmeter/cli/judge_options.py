@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,9 @@ from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
+    from ragmeter.documents.manifest import Manifest
+    from ragmeter.documents.summary import Summary
+    from ragmeter.documents.usage import Calls
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge
     from ragmeter.runs.run import Run

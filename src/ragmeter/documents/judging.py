@@ -6,14 +6,14 @@ from ragmeter.documents.record import UNSET, Count, Interval, Mean, Record, Unse
 from ragmeter.documents.usage import Usage
 
 
-class Tied(Record):
-    """The rows of which the offline judge is exactly as sure as the threshold; some of them, by qid, are asked about."""
+class Tied(Record, frozen=True):
+    """Rows of which the offline judge is exactly as sure as the threshold says; some, by qid, are asked about."""
 
     n: Count
     asked: Count
 
 
-class Agreement(Record):
+class Agreement(Record, frozen=True):
     """How often the language model says the same as the offline judge, where it was asked to check it."""
 
     n: Count
@@ -21,7 +21,7 @@ class Agreement(Record):
     interval: Interval | None
 
 
-class CorrectedAccuracy(Record):
+class CorrectedAccuracy(Record, frozen=True):
     """The accuracy as the language model alone would find it."""
 
     mean: Mean
@@ -30,7 +30,7 @@ class CorrectedAccuracy(Record):
     n: Count
 
 
-class CascadeSummary(Record, kw_only=True):
+class CascadeSummary(Record, frozen=True, kw_only=True):
     """How the offline judge and a language model have shared the rows."""
 
     threshold: float | None  # from so sure on the offline judge decides; None where nothing is sure enough
@@ -45,7 +45,7 @@ class CascadeSummary(Record, kw_only=True):
     accuracy: CorrectedAccuracy
 
 
-class JudgeSummary(Record, kw_only=True):
+class JudgeSummary(Record, frozen=True, kw_only=True):
     """One column that a judge has filled: who decided, what failed, and how stable the verdicts are."""
 
     judged_by: dict[str, Count]  # rows by who has decided: llm, offline, exact, miss
@@ -60,7 +60,7 @@ class JudgeSummary(Record, kw_only=True):
     usage: Usage
 
 
-class JudgeCheck(Record):
+class JudgeCheck(Record, frozen=True):
     """How a judge did on the built-in cases."""
 
     model: str

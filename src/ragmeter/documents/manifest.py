@@ -9,7 +9,7 @@ from ragmeter.documents.record import UNSET, Count, Record, Signature, UnsetType
 from ragmeter.documents.usage import Effort
 
 
-class MetricEntry(Record):
+class MetricEntry(Record, frozen=True):
     """A metric that was scored: its name has the settings that are not the usual ones, `settings` has all."""
 
     name: str
@@ -18,31 +18,31 @@ class MetricEntry(Record):
     source: str  # where it is declared: module and name
 
 
-class FilledColumns(Record):
+class FilledColumns(Record, frozen=True):
     """The columns of the table that a judgement without a model has filled: its value first."""
 
     columns: list[str]
 
     def __post_init__(self) -> None:
         if not self.columns:
-            raise ValueError("columns is empty")
+            raise ValueError("columns should be a list of one text or more")
 
 
-class PartFile(Record):
+class PartFile(Record, frozen=True):
     """A file of the table of a run in parts, and its number of rows."""
 
     file: str
     rows: Count
 
 
-class Limit(Record):
+class Limit(Record, frozen=True):
     """How many of a data set's questions were asked."""
 
     asked: Count
     of: Count
 
 
-class Manifest(Record, kw_only=True, omit_defaults=True):
+class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     """What was run. What does not apply to a run is not written, and None here."""
 
     run: str = ""
@@ -52,7 +52,7 @@ class Manifest(Record, kw_only=True, omit_defaults=True):
     metrics: list[MetricEntry] | None = None
     offline: dict[str, FilledColumns] | None = None  # by the name of the judgement
     inputs: dict[str, Signature] | None = None  # by role: results, reference, dataset, turns
-    judge: Signature | None | UnsetType = UNSET  # of conversations; null where none was asked
+    judge: Signature | UnsetType | None = UNSET  # of conversations; null where none was asked
     cascade: Signature | None = None  # of conversations
     columns: dict[str, str] | None = None  # those that were given: our names, and the files' own
     missing: str | None = None  # "zero" where questions without a result count as 0
@@ -69,10 +69,10 @@ class Manifest(Record, kw_only=True, omit_defaults=True):
     files_in: str | None = None  # the folder of the run's other files, in a store: written last, it makes them the run
 
     def __post_init__(self) -> None:
-        for name, filled in (self.asked or {}).items():
-            columns = filled.get("columns", [name])
-            if not isinstance(columns, list) or not columns or not all(isinstance(each, str) for each in columns):
-                raise ValueError(f"asked.{name}.columns should be a list of texts, and {'is empty' if columns == [] else 'is not'}")
+        for name, signature in (self.asked or {}).items():
+            columns = signature.get("columns", [name])
+            if not isinstance(columns, list) or not columns or not all(isinstance(column, str) for column in columns):
+                raise ValueError(f"asked.{name}.columns should be a list of one text or more")
 
     @property
     def judge_model(self) -> str:

@@ -20,7 +20,7 @@ Seed = Annotated[int, Meta(ge=0, le=2**53)]
 Draws = Annotated[int, Meta(ge=FEWEST_DRAWS, le=MOST_DRAWS)]
 
 
-class MetricSummary(Record):
+class MetricSummary(Record, frozen=True):
     """The summary of one metric's scores. Everything but the counts is None where nothing was scored."""
 
     mean: Mean
@@ -55,7 +55,7 @@ class MetricSummary(Record):
         return -math.inf if low is None else low, math.inf if high is None else high
 
 
-class Percentiles(Record):
+class Percentiles(Record, frozen=True):
     """The number of values of a column that is no metric, such as latency, with their mean and percentiles."""
 
     n: Count
@@ -66,7 +66,7 @@ class Percentiles(Record):
     max: float
 
 
-class Statistics(Record):
+class Statistics(Record, frozen=True):
     """How a run's intervals were made."""
 
     method: Method = AUTO

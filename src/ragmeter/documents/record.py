@@ -4,8 +4,9 @@
         asked: Count
         of: Count
 
-Making a record in Python checks what its `__post_init__` says. The types and constraints of its fields are checked where
-one is read (`runs/documents.py`). Members that a type does not have, which a later version may write, are ignored.
+Making a record in Python checks what its `__post_init__` says. The types and constraints of its fields are checked
+where one is read (`runs/documents.py`). Members that a type does not have, which a later version may write, are
+ignored.
 """
 
 from __future__ import annotations

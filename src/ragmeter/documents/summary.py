@@ -9,7 +9,7 @@ from ragmeter.documents.record import UNSET, Count, Interval, Mean, Record, Unse
 from ragmeter.documents.usage import Usage
 
 
-class Abstained(Record):
+class Abstained(Record, frozen=True):
     """The answers that decline to answer; right and wrong are those of questions that are marked as (un)answerable."""
 
     n: Count
@@ -17,14 +17,14 @@ class Abstained(Record):
     wrong: Count
 
 
-class Unmatched(Record):
+class Unmatched(Record, frozen=True):
     """Rows of one side of a join that have no partner on the other: their number, and the first few ids."""
 
     count: Count
     qids: list[str]
 
 
-class Join(Record):
+class Join(Record, frozen=True):
     """How the rows of the results and of the reference were joined; nothing where there is no reference."""
 
     matched: Count | UnsetType = UNSET
@@ -32,7 +32,7 @@ class Join(Record):
     reference_only: Unmatched | UnsetType = UNSET
 
 
-class NeverMatch(Record):
+class NeverMatch(Record, frozen=True):
     """No retrieved id is a gold id in any of the rows that have both; with an example of each."""
 
     rows: Count
@@ -40,21 +40,21 @@ class NeverMatch(Record):
     gold: str
 
 
-class Chunks(Record):
+class Chunks(Record, frozen=True):
     """Ids that were read as chunks of documents."""
 
     ids: Count
     documents: Count
 
 
-class MissingResults(Record):
+class MissingResults(Record, frozen=True):
     """Questions with gold documents that no result answers, and the means that there would be if they scored 0."""
 
     questions: Count
     means_as_zero: dict[str, float]
 
 
-class DocumentIds(Record, omit_defaults=True):
+class DocumentIds(Record, frozen=True, omit_defaults=True):
     """What is to be said of the ids of documents, where they are not plain ids that match."""
 
     never_match: NeverMatch | None = None
@@ -62,7 +62,7 @@ class DocumentIds(Record, omit_defaults=True):
     missing: MissingResults | None = None
 
 
-class Summary(Record, kw_only=True, omit_defaults=True):
+class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     """The results of a run. What does not apply to it is not written, and None here."""
 
     run: str = ""
@@ -82,14 +82,14 @@ class Summary(Record, kw_only=True, omit_defaults=True):
     join: Join | None = None
     usage: Usage | None = None  # of the system that was asked; of conversations, of their judge
     causes: dict[str, Count] | None = None  # why questions have no answer; of conversations, why turns have no score
-    reused_answers: str | None | UnsetType = UNSET  # how many answers are from when, if some were there before
+    reused_answers: str | UnsetType | None = UNSET  # how many answers are from when, if some were there before
     limit: Limit | None = None
     notes: list[str] | None = None  # how the data were understood, where that could be otherwise
     unreadable: dict[str, str] | None = None  # these, up to the cascade, are of the judge of conversations
     judged_by: dict[str, Count] | None = None
     n_judged_repeatedly: Count | None = None
     flip_rate: Mean | UnsetType = UNSET
-    flip_rate_interval: Interval | None | UnsetType = UNSET
+    flip_rate_interval: Interval | UnsetType | None = UNSET
     n_without_second_wording: Count | None = None
     judge_warnings: list[str] | UnsetType = UNSET
     cascade: CascadeSummary | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragmeter.documents.record import UNSET, Count, Record, UnsetType
 
 
-class Usage(Record):
+class Usage(Record, frozen=True):
     """What replies have taken, whenever they were given: the same for the same replies, whichever was first."""
 
     calls: Count  # those with a reply
@@ -14,10 +14,10 @@ class Usage(Record):
     calls_without_token_counts: Count  # the server has not counted the tokens
     calls_without_price: Count
     cost_usd: float | None  # None where no call has a price
-    charged_usd: float | None | UnsetType = UNSET  # to the budget, where there is one
+    charged_usd: float | UnsetType | None = UNSET  # to the budget, where there is one
 
 
-class Latency(Record):
+class Latency(Record, frozen=True):
     """Percentiles of the milliseconds of calls."""
 
     p50: float
@@ -26,7 +26,7 @@ class Latency(Record):
     max: float
 
 
-class Effort(Record):
+class Effort(Record, frozen=True):
     """What the process that made a run did to have its replies."""
 
     from_journal: Count
@@ -39,7 +39,7 @@ class Effort(Record):
     workers: Count | UnsetType = UNSET  # of a judge: how many calls were made at the same time
 
 
-class Calls(Record):
+class Calls(Record, frozen=True):
     """What the calls of one command to a judge have taken."""
 
     usage: Usage

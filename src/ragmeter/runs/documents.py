@@ -56,7 +56,8 @@ def read_record(path: Location, kind: type[R], hint: str = INCOMPLETE) -> R:
         content = path.read_bytes()
         try:
             if rb"\u" not in content:
-                return _decoder(kind).decode(content)
+                decoded: R = _decoder(kind).decode(content)
+                return decoded
             return msgspec.convert(_parsed(content), kind)
         except msgspec.ValidationError as error:
             wrong = _problem(_parsed(content), kind, str(error))

@@ -8,6 +8,7 @@ from shlex import quote
 
 from ragmeter import registry
 from ragmeter.analysis.comparing.comparison import JUDGES_DIFFER, MetricDifference
+from ragmeter.documents.record import UNSET
 from ragmeter.runs.judges import ENDPOINT, Differing
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun

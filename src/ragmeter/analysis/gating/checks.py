@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from ragmeter.analysis.gating.rules import MAX_FAILED, keyword
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.numbers import given
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table, summary_records
 from ragmeter.stats.intervals import Interval
-from ragmeter.stats.summary import MetricSummary
 
 
 @dataclass(frozen=True)

@@ -26,17 +26,17 @@ from ragmeter.analysis.gating.rules import (
     option,
 )
 from ragmeter.analysis.slicing import summarise_run
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_run
-from ragmeter.runs.run import Run, bounds_of
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.stats.intervals import Interval, difference_limits, is_few
 from ragmeter.stats.power import Variances, questions_needed
-from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
 #: Tolerance for rounding, so that a mean equal to its bound passes.

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import FilledColumns
 from ragmeter.io.write import dumps
 from ragmeter.judge_columns import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.metrics.support import has_text
@@ -29,9 +30,9 @@ def offline_columns(metrics: Iterable[Metric]) -> list[BoundColumn]:
     return list({column.name: column for metric in metrics for column in metric.offline}.values())
 
 
-def described(metrics: Iterable[Metric]) -> dict[str, dict[str, Any]]:
+def described(metrics: Iterable[Metric]) -> dict[str, FilledColumns]:
     """What the manifest says of the columns that are filled offline."""
-    return {column.name: {"columns": column.columns} for column in offline_columns(metrics)}
+    return {column.name: FilledColumns(list(column.columns)) for column in offline_columns(metrics)}
 
 
 def _filled(batch: Batch, columns: Sequence[BoundColumn]) -> Batch:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.errors import MissingExtraError, OutputError, describe
 from ragmeter.io.write import dumps
 from ragmeter.runs.run import Run

@@ -124,7 +124,7 @@ def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:
 
     kept = kept_comparison(runs)
     try:
-        comparison = compare(runs, **(kept.settings if kept is not None and kept.current else {}))
+        comparison = compare(runs, **(kept.settings.as_dict() if kept is not None and kept.current else {}))
     except UsageError as error:
         return None, error.message
     return {**comparison.as_dict(), "kept": _about_kept(kept, comparison.test_made)}, ""
@@ -136,7 +136,7 @@ def _about_kept(kept: KeptComparison | None, test: str) -> str:
         return ""
     if not kept.current:
         return outdated_sentence(kept.created)
-    return kept_sentence(kept.created, {**kept.settings, "test": test})
+    return kept_sentence(kept.created, kept.settings, test)
 
 
 def _check_ending(page: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ragmeter.documents.comparison import ComparisonSettings
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.numbers import about, equals, given, number, p_value, percent, signed, signed_interval
 from ragmeter.stats.intervals import Interval
 
@@ -250,17 +252,17 @@ def would_show(point: float, needed: int, smallest: float, metric: str = "") -> 
     return f"To see a difference of {given(point)}{of_metric}, about {about(needed)} questions are needed"
 
 
-def kept_sentence(created: str, settings: Mapping[str, Any]) -> str:
-    """Says that a report shows a kept comparison, and with which settings."""
-    parts = [f"test: {settings['test']}", f"alpha: {given(settings['alpha'])}"]
-    if settings["level"] != _USUAL_LEVEL:
-        parts.append(f"intervals: {percent(settings['level'])}")
-    if metrics := settings["metrics"]:
-        parts.append(f"metrics: {metrics if isinstance(metrics, str) else ', '.join(metrics)}")
-    if margins := settings.get("margin"):
-        parts.append(f"margins: {', '.join(f'{name}={given(margin)}' for name, margin in margins.items())}")
-    if settings["slices"] is not None:
-        parts.append(f"slices: {', '.join(settings['slices']) or 'none'}")
+def kept_sentence(created: str, settings: ComparisonSettings, test: str) -> str:
+    """Says that a report shows a kept comparison, and with which settings; `test` is the one that was made."""
+    parts = [f"test: {test}", f"alpha: {given(settings.alpha)}"]
+    if settings.level != _USUAL_LEVEL:
+        parts.append(f"intervals: {percent(settings.level)}")
+    if settings.metrics:
+        parts.append(f"metrics: {', '.join(settings.metrics)}")
+    if settings.margin:
+        parts.append(f"margins: {', '.join(f'{name}={given(margin)}' for name, margin in settings.margin.items())}")
+    if settings.slices is not None:
+        parts.append(f"slices: {', '.join(settings.slices) or 'none'}")
     return f"The comparison that was kept on {created}; {', '.join(parts)}."
 
 

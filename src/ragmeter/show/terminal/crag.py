@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ragmeter.documents.usage import Effort
 from ragmeter.show.numbers import interval, number
 from ragmeter.show.sentences.judging import (
     cascade_lines,
@@ -25,7 +26,7 @@ from ragmeter.table import OTHER_NAMES
 def judged(
     scores: Mapping[str, Mapping[str, float | None]],
     summary: Mapping[str, Any],
-    effort: Mapping[str, Any],
+    effort: Effort | None,
     folder: Path,
     *,
     has_judge: bool,
@@ -36,10 +37,10 @@ def judged(
     for name, value in scores["all"].items():
         is_count = name in ("total", "correct_exact", "correct", "miss", "hallucination")
         metric_summary = summary["metrics"].get(OTHER_NAMES.get(name, name))
-        between = interval(metric_summary["interval"]) if metric_summary else ""
+        between = interval(metric_summary.interval) if metric_summary else ""
         table.add(name, _shown(value, is_count), between, _shown(scores["ego"][name], is_count))
     out.print(table)
-    total, failed = summary["n_rows"], sum(summary["metrics"]["is_correct"]["n_not_scored"].values())
+    total, failed = summary["n_rows"], sum(summary["metrics"]["is_correct"].n_not_scored.values())
     if failed:
         low, high = summary["accuracy_bounds"]
         out.sentence(
@@ -52,16 +53,16 @@ def judged(
         print_lines([check_line(check)])
     if not has_judge and "cascade" not in summary:
         out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)
-    elif has_judge:
+    elif effort is not None:
         print_lines(effort_lines(summary["usage"], effort))
     if "cascade" in summary:
         out.sentence(decided_by(summary["judged_by"]))
         print_lines(cascade_lines(summary["cascade"]))
-    print_lines(one_wording_lines(summary))
+    print_lines(one_wording_lines(summary.get("n_without_second_wording", 0)))
     for warning in summary["judge_warnings"]:
         out.sentence(warning, "red")
     if summary["flip_rate"] is not None:
-        out.print(flip_rate_line(summary), soft_wrap=True)
+        out.print(flip_rate_line(summary["flip_rate"], summary["n_judged_repeatedly"]), soft_wrap=True)
     out.print(
         printable(f"turns: {total:,} of {summary['n_conversations']:,} conversations, in {folder}/"), soft_wrap=True
     )

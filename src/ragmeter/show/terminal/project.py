@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.numbers import given, interval, percent, scored
 from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.terminal.comparison import show_comparison

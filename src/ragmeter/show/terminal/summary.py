@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from ragmeter.documents.metrics import MetricSummary, Percentiles
+from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
 from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
@@ -171,7 +173,9 @@ def unmatched(join: Join | None) -> list[str]:
         return []
     sides = {"results without a reference": join.results_only, "references without a result": join.reference_only}
     return [
-        printable(f"{title}: {side.count:,} ({first_ids(side)})") for title, side in sides.items() if side and side.count
+        printable(f"{title}: {side.count:,} ({first_ids(side)})")
+        for title, side in sides.items()
+        if side and side.count
     ]
 
 
