@@ -139,11 +139,11 @@ def test_an_interrupted_run_goes_on_and_says_so(capsys: pytest.CaptureFixture[st
         failing.clear()
         assert capsys.readouterr().err == ""
         done = ragmeter.ask(QA, target, metrics=[breaks_once], run="r")
-        assert done.replies.effort["from_journal"] == 3
+        assert done.replies.effort.from_journal == 3
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("r: 3 of 3 answers are from 20")
         assert line.endswith("UTC, when this run was begun")  # nothing more: the object is known
-        assert done.evaluation.summary["reused_answers"] == line.removeprefix("r: ")
+        assert done.evaluation.summary.reused_answers == line.removeprefix("r: ")
     assert len(system.asked) == 3
 
 
@@ -256,11 +256,11 @@ def test_numbers_beside_the_answer_are_columns_of_numbers() -> None:
     rows = done.rows.to_pydict()
     assert (rows["tokens"], rows["cost_usd"], rows["mixed"]) == ([5.0, 6.0, 7.0], [0.01] * 3, ["0", "many", "2"])
     assert (rows["cached"], rows["size"]) == (["true"] * 3, [str(10**400)] * 3)
-    assert done.summary["numbers"]["tokens"]["mean"] == 6
-    assert set(done.summary["numbers"]) == {"latency_ms", "tokens", "cost_usd"}
+    assert done.summary.numbers["tokens"].mean == 6
+    assert set(done.summary.numbers) == {"latency_ms", "tokens", "cost_usd"}
     more = ragmeter.add_metrics("runs/r", "token_f1")
     assert more.rows.to_pydict()["tokens"] == [5.0, 6.0, 7.0]
-    assert more.summary["numbers"] == done.summary["numbers"]
+    assert more.summary.numbers == done.summary.numbers
 
 
 def test_metrics_that_are_not_named_are_said_so() -> None:

@@ -137,7 +137,7 @@ def test_two_models_in_one_run(tmp_path: Path) -> None:
     found = evaluate(rows, metrics=[NAME, other], run="r", output_dir=tmp_path)
     assert [each["backend"] for each in found.embeddings] == ["static", "onnx"]
     assert found.folder is not None
-    assert found.folder.manifest()["embeddings"] == found.embeddings
+    assert found.folder.manifest().embeddings == found.embeddings
 
 
 def test_a_run_of_the_command_says_what_was_cut(ragmeter: Run, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_added_to_a_run_that_is_there(tmp_path: Path) -> None:
     evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
     found = add_metrics("r", "semantic_similarity", output_dir=tmp_path, model="wordllama")
     assert found.folder is not None
-    (used,) = found.folder.manifest()["embeddings"]
+    (used,) = found.folder.manifest().embeddings
     assert (used["model"], used["texts"]) == ("wordllama", 2)
     assert list(found) == ["token_f1", NAME]
 

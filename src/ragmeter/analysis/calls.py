@@ -123,7 +123,7 @@ def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestio
     """The columns of a row about which a judge was asked; others were filled without one."""
     manifest = run.manifest()
     load_builtin()
-    entries = dict(manifest.asked or {})
+    entries = dict(manifest.asked)
     if manifest.judge:  # of conversations
         entries.setdefault("verdict", manifest.judge)
     for name, entry in entries.items():

@@ -324,12 +324,12 @@ def _show(
         out.sentence(line)
     problems = [*terminal.causes(summary.metrics), *terminal.truncated(evaluation.embeddings)]
     if chosen.results is not None:  # a run that is only extended has shown these before
-        for line in summary.notes or ():
+        for line in summary.notes:
             out.print(terminal.printable(line), style="dim", soft_wrap=True)
-        for line in terminal.percentiles(summary.numbers or {}):
+        for line in terminal.percentiles(summary.numbers):
             out.print(line, soft_wrap=True)
-        late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary.columns_left_out or ()]
-        skipped = [f"part skipped: {reason}" for reason in summary.parts_skipped or ()]
+        late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary.columns_left_out]
+        skipped = [f"part skipped: {reason}" for reason in summary.parts_skipped]
         problems = [*terminal.unmatched(summary.join), *problems, *late, *map(terminal.printable, skipped)]
     for line in problems:
         out.print(line, style="red", soft_wrap=True)

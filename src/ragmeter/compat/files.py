@@ -60,7 +60,7 @@ def run_evaluators(
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{kind}.{output_format}" for kind in ("aggregated", "rows")]
-        outputs.append(Written(result, (files[0], files[1]), data.join_counts(), data.notes() or []))
+        outputs.append(Written(result, (files[0], files[1]), data.join_counts(), data.notes()))
     for output in outputs:
         with replacing(*output.files) as (first, second):
             if output_format == "jsonl":

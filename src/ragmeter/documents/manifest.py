@@ -43,15 +43,15 @@ class Limit(Record, frozen=True):
 
 
 class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """What was run. What does not apply to a run is not written, and None here."""
+    """What was run. What does not apply to a run is not written, and None or empty here."""
 
     run: str = ""
     created: str | None = None  # when, as ISO 8601 in UTC
     ragmeter: str | None = None  # its version
     evaluator: str | None = None  # CRAGEvaluator, of conversations
-    metrics: list[MetricEntry] | None = None
-    offline: dict[str, FilledColumns] | None = None  # by the name of the judgement
-    inputs: dict[str, Signature] | None = None  # by role: results, reference, dataset, turns
+    metrics: list[MetricEntry] = []
+    offline: dict[str, FilledColumns] = {}  # by the name of the judgement
+    inputs: dict[str, Signature] = {}  # by role: results, reference, dataset, turns
     judge: Signature | UnsetType | None = UNSET  # of conversations; null where none was asked
     cascade: Signature | None = None  # of conversations
     columns: dict[str, str] | None = None  # those that were given: our names, and the files' own
@@ -60,16 +60,16 @@ class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     effort: Effort | None = None  # of asking it
     repeats: Count | None = None  # how often each question was asked, where not once
     limit: Limit | None = None
-    asked: dict[str, Signature] | None = None  # what each column that a judge has filled depends on, by its name
+    asked: dict[str, Signature] = {}  # what each column that a judge has filled depends on, by its name
     judging: Effort | None = None  # of filling them
     statistics: Statistics | None = None
-    embeddings: list[Signature] | None = None  # the embedding models, and how many texts they got
-    versions: dict[str, str] | None = None  # of what numbers depend on
-    parts: list[PartFile] | None = None  # of a table that is in several files
+    embeddings: list[Signature] = []  # the embedding models, and how many texts they got
+    versions: dict[str, str] = {}  # of what numbers depend on
+    parts: list[PartFile] = []  # of a table that is in several files
     files_in: str | None = None  # the folder of the run's other files, in a store: written last, it makes them the run
 
     def __post_init__(self) -> None:
-        for name, signature in (self.asked or {}).items():
+        for name, signature in self.asked.items():
             columns = signature.get("columns", [name])
             if not isinstance(columns, list) or not columns or not all(isinstance(column, str) for column in columns):
                 raise ValueError(f"asked.{name}.columns should be a list of one text or more")
@@ -77,5 +77,5 @@ class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def judge_model(self) -> str:
         """The judge's model, or an empty text."""
-        signatures = [*(self.asked or {}).values(), self.judge or {}]
+        signatures = [*self.asked.values(), self.judge or {}]
         return next((str(signature["model"]) for signature in signatures if signature.get("model")), "")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from msgspec import field
+
 from ragmeter.documents.judging import CascadeSummary, JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Limit
 from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
@@ -62,8 +66,13 @@ class DocumentIds(Record, frozen=True, omit_defaults=True):
     missing: MissingResults | None = None
 
 
+def _empty() -> dict[str, Any]:
+    """A dict that is written even if it is empty."""
+    return {}
+
+
 class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
-    """The results of a run. What does not apply to it is not written, and None here."""
+    """The results of a run. What does not apply to it is not written, and None or empty here."""
 
     run: str = ""
     ragmeter: str | None = None  # its version
@@ -71,9 +80,9 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     n_conversations: Count | None = None
     statistics: Statistics | None = None
     metrics: dict[str, MetricSummary]
-    numbers: dict[str, Percentiles] | None = None  # columns of numbers that are no metrics, such as latency
+    numbers: dict[str, Percentiles] = field(default_factory=_empty)  # columns of numbers that are no metrics
     abstained: Abstained | None = None
-    columns_left_out: dict[str, Count] | None = None  # columns that appear late, with their rows that lack in the table
+    columns_left_out: dict[str, Count] = field(default_factory=_empty)  # that appear late: how many rows had them
     long_references: Count | None = None  # where a metric is for short ones
     unknown_languages: Count | None = None  # rows that say a language which is not known
     document_ids: DocumentIds | None = None
@@ -84,8 +93,8 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     causes: dict[str, Count] | None = None  # why questions have no answer; of conversations, why turns have no score
     reused_answers: str | UnsetType | None = UNSET  # how many answers are from when, if some were there before
     limit: Limit | None = None
-    notes: list[str] | None = None  # how the data were understood, where that could be otherwise
-    unreadable: dict[str, str] | None = None  # these, up to the cascade, are of the judge of conversations
+    notes: list[str] = []  # how the data were understood, where that could be otherwise
+    unreadable: dict[str, str] = {}  # these, up to the cascade, are of the judge of conversations
     judged_by: dict[str, Count] | None = None
     n_judged_repeatedly: Count | None = None
     flip_rate: Mean | UnsetType = UNSET
@@ -93,7 +102,7 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     n_without_second_wording: Count | None = None
     judge_warnings: list[str] | UnsetType = UNSET
     cascade: CascadeSummary | None = None
-    judges: dict[str, JudgeSummary] | None = None  # by the name of the column that a judge has filled
+    judges: dict[str, JudgeSummary] = {}  # by the name of the column that a judge has filled
     judge_usage: Usage | None = None  # of all of them
     judge_check: JudgeCheck | None = None
-    parts_skipped: list[str] | None = None  # the reasons why parts could not be read
+    parts_skipped: list[str] = []  # the reasons why parts could not be read

@@ -81,7 +81,7 @@ def extend(
         read = partial(_batches, run, list(summary.metrics), missing)
         reuse = columns_to_reuse(run, columns, setup)
         filled = setup.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=reuse)
-    asked_before = manifest.asked or {}
+    asked_before = manifest.asked
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, Any]] = deque()
@@ -94,7 +94,7 @@ def extend(
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
         summaries = writer.summaries(Confidence.of(manifest.statistics))[1]
-        entries = {entry.name: entry for entry in [*(manifest.metrics or []), *described]}
+        entries = {entry.name: entry for entry in [*manifest.metrics, *described]}
         run.close()  # some systems move no folder with an open file in it
         kept = [entries[name] for name in entries if name in summaries or name in unchanged]
         extended = new.finish(
@@ -114,10 +114,10 @@ def extend(
 
 def _with_models(now: Manifest, before: Manifest, metrics: Sequence[Metric], embedders: Embedders) -> Manifest:
     """A manifest with the embedding models and the filled columns of both, and with those of these metrics."""
-    models = [*(before.embeddings or []), *embedders.used()]
-    asked = {**(before.asked or {}), **(now.asked or {})}
-    offline = {**(before.offline or {}), **offline_described(metrics)}
-    return structs.replace(now, embeddings=models or None, asked=asked or None, offline=offline or None, parts=None)
+    models = [*before.embeddings, *embedders.used()]
+    asked = {**before.asked, **now.asked}
+    offline = {**before.offline, **offline_described(metrics)}
+    return structs.replace(now, embeddings=models, asked=asked, offline=offline, parts=[])
 
 
 def _with_judges(now: Summary, before: Summary) -> Summary:
@@ -127,7 +127,7 @@ def _with_judges(now: Summary, before: Summary) -> Summary:
     """
     if now.judges is before.judges:
         return now
-    earlier, later = before.judges or {}, now.judges or {}
+    earlier, later = before.judges, now.judges
     judges = {**earlier, **later}
     for name in earlier.keys() & later.keys():
         if earlier[name].usage.calls > later[name].usage.calls:
@@ -138,7 +138,7 @@ def _with_judges(now: Summary, before: Summary) -> Summary:
 
 def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:
     """Refuse a metric under a name whose scores another metric has computed."""
-    sources = {entry.name: entry.source for entry in run.manifest().metrics or ()}
+    sources = {entry.name: entry.source for entry in run.manifest().metrics}
     for metric in metrics:
         source = sources.get(metric.name) or metric.source
         has_moved = _is_builtin(source) and _is_builtin(metric.source)  # into another module of ragmeter's
@@ -171,7 +171,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
 
     One that is to have more repeats than it had is filled anew; the journal has the first ones.
     """
-    described = run.manifest().asked or {}
+    described = run.manifest().asked
     columns = setup.missing(metrics, lambda: _first_rows(run), described)
     if setup.judge is None:
         return {}
@@ -190,7 +190,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
 
 def columns_to_reuse(run: Run, columns: Collection[str], setup: JudgeSetup) -> list[str]:
     """Those whose verdicts stay, where the judge is asked again about rows without. More repeats are counted anew."""
-    described = run.manifest().asked or {}
+    described = run.manifest().asked
     repeats = None if setup.judge is None else setup.judge.repeats
     return [name for name in columns if setup.retry_failed and described.get(name, {}).get("repeats") == repeats]
 

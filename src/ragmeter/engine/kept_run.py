@@ -136,9 +136,9 @@ def signature(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         ragmeter=ragmeter.__version__,
         metrics=described(metrics),
-        offline=offline_described(metrics) or None,
+        offline=offline_described(metrics),
         statistics=statistics,
-        embeddings=list(embeddings) or None,
+        embeddings=list(embeddings),
         versions={
             "python": platform.python_version(),
             "numpy": np.__version__,

@@ -41,7 +41,7 @@ def write_results(path: Path, evaluation: Evaluation) -> None:
 
 def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, Any]:
     """The embedding model, and what stood in front of the texts; lists where metrics have different ones."""
-    described = (evaluation.manifest.metrics or []) if evaluation.folder else []
+    described = evaluation.manifest.metrics if evaluation.folder else []
     settings = {metric.name: metric.settings for metric in described}
     models = [settings[name]["model"] for key, name in names.items() if key.partition("[")[0] in _OF_MEANING]
     prefixes = [model["prefix"] for model in evaluation.embeddings]

@@ -79,7 +79,7 @@ class Data:
         """How many rows were matched and unmatched; nothing without a reference."""
         return Join() if self.reference is None else self.counts.kept()
 
-    def notes(self) -> list[str] | None:
+    def notes(self) -> list[str]:
         """How the data was understood, where that could be otherwise; known when it was read."""
         return notes_of(*(source for source in (self.results, self.reference) if source is not None))
 
@@ -200,9 +200,9 @@ class Data:
         return {role: source_signature(source) for role, source in sources.items() if source is not None}
 
 
-def notes_of(*sources: Source) -> list[str] | None:
-    """The notes of sources, for a summary; None if there is nothing to say."""
-    return [note for source in sources for note in source.notes] or None
+def notes_of(*sources: Source) -> list[str]:
+    """The notes of sources, for a summary."""
+    return [note for source in sources for note in source.notes]
 
 
 def source_signature(source: Source) -> Signature:

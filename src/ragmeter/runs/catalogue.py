@@ -134,7 +134,7 @@ def _owner(journal: Path) -> str:
 
 
 def _data_set(manifest: Manifest) -> Signature:
-    inputs = manifest.inputs or {}
+    inputs = manifest.inputs
     return next((inputs[name] for name in _DATA_SETS if name in inputs), {})
 
 
@@ -143,7 +143,7 @@ def system_of(manifest: Manifest) -> str:
     target = manifest.target
     if target is not None:
         return str(next((target[key] for key in ("url", "model", "name", "source", "kind") if target.get(key)), ""))
-    results = (manifest.inputs or {}).get("results")
+    results = manifest.inputs.get("results")
     return manifest.evaluator or "" if results is None else str(results.get("file") or "")
 
 

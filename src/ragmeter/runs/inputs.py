@@ -31,7 +31,7 @@ def _is_input(path: Path, run: Run) -> bool:
     A manifest has no paths of its inputs. A file of an input's name may have been written by an export, which goes on
     to replace it: that one has scores.
     """
-    described = (run.manifest().inputs or {}).values()
+    described = run.manifest().inputs.values()
     if any(_has_bytes(path, entry) for entry in described):
         return True
     is_namesake = any(path.name == entry.get("file") for entry in described)

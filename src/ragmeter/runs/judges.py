@@ -65,19 +65,19 @@ def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
 def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Signature]]:
     """What each column depends on that a metric is computed from; empty where the run does not say."""
     manifest = run.manifest()
-    added = [entry.name for entry in manifest.metrics or ()]
+    added = [entry.name for entry in manifest.metrics]
     if manifest.judge is not UNSET and name in run.metrics() and name not in added:
         # conversations: one judge for all metrics but those that were added later
         shared = {"cascade": manifest.cascade} if manifest.cascade else {}
         yield None, {**(manifest.judge or {}), **shared}
         return
-    asked = manifest.asked or {}
+    asked = manifest.asked
     with suppress(UsageError):  # no metric, or one of a package that is not there any more
         metric = registry.get(name)
         for column in metric.judge_columns:
             yield column, asked.get(column.name) or {}
         for _, settings in metric.embedded.values():
-            yield None, _embedding(manifest.embeddings or (), settings.get("model") or STATIC)
+            yield None, _embedding(manifest.embeddings, settings.get("model") or STATIC)
 
 
 def _embedding(entries: Sequence[Signature], model: str) -> Signature:

@@ -67,7 +67,7 @@ def _has_scores(path: Location) -> bool:
 
 def refuse_added(path: Path) -> None:
     """Refuse to write conversations where a judge was paid for columns that were added to those that are there."""
-    asked = ", ".join(_manifest(path).asked or {}) if (path / MANIFEST).is_file() else ""
+    asked = ", ".join(_manifest(path).asked) if (path / MANIFEST).is_file() else ""
     if asked:
         raise UsageError(
             f"the run {path.name} exists already, and has a judge's replies that were added to it ({asked})",
@@ -83,7 +83,7 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
     if journal:
         return f"a judge's replies in {journal}"
     manifest = _manifest(path)
-    asked = ", ".join(manifest.asked or {})
+    asked = ", ".join(manifest.asked)
     if asked:
         return "" if judged_again(Run(path)) else f"a judge's replies in it ({asked})"
     return "a judge's verdicts" if manifest.judge else ""

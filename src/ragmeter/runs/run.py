@@ -145,7 +145,7 @@ class Run:
         return self._file(PARTS if self.manifest().parts else ROWS)
 
     def _open(self) -> Rows:
-        parts = [(part.file, part.rows) for part in self.manifest().parts or ()]
+        parts = [(part.file, part.rows) for part in self.manifest().parts]
         path = self.rows_path
         rows: RowsFile | RowsParts = RowsParts(path, parts) if parts else RowsFile(path)
         if problem := table_problem(rows.schema, rows.n_rows, self.summary()):
@@ -172,8 +172,8 @@ class Run:
         return self._cached(SUMMARY, lambda: read_summary(self._file(SUMMARY)))
 
     def metrics(self) -> dict[str, MetricSummary]:
-        """The results of each metric."""
-        return self.summary().metrics
+        """The results of each metric, as a new dict."""
+        return dict(self.summary().metrics)
 
     @property
     def confidence(self) -> Confidence:
@@ -218,8 +218,8 @@ class Run:
     def judged_columns(self) -> dict[str, list[str]]:
         """The columns that a judge has filled, by the name of the value: it, the reason, who decided, how probable."""
         manifest = self.manifest()
-        entries = {name: entry.get("columns") for name, entry in (manifest.asked or {}).items()}
-        entries |= {name: entry.columns for name, entry in (manifest.offline or {}).items()}
+        entries = {name: entry.get("columns") for name, entry in manifest.asked.items()}
+        entries |= {name: entry.columns for name, entry in manifest.offline.items()}
         filled = [list(columns) for columns in entries.values() if columns]
         if not any("verdict" in columns for columns in filled):  # of conversations, or of the user's own table
             filled.append(list(JUDGE_COLUMNS))

@@ -365,9 +365,9 @@ def _code(metric: Metric) -> str:
         return ""
 
 
-def skipped_parts(counted: Counted) -> list[str] | None:
-    """Why parts were skipped, for the summary; None if none was."""
-    return [counted.skipped[number] for number in sorted(counted.skipped)] or None
+def skipped_parts(counted: Counted) -> list[str]:
+    """Why parts were skipped, for the summary."""
+    return [counted.skipped[number] for number in sorted(counted.skipped)]
 
 
 def join_summary(plan: PartsPlan, counted: Counted) -> Join:

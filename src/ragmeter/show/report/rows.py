@@ -133,7 +133,7 @@ def _hits(run: Run, table: Any) -> tuple[list[list[int]], list[list[int]]]:
 
 def _doc_id(run: Run) -> Pattern | None:
     """The pattern that the run's metrics used for the document of a chunk."""
-    for metric in run.manifest().metrics or []:
+    for metric in run.manifest().metrics:
         pattern = metric.settings.get("doc_id")
         if isinstance(pattern, str):
             return Pattern.parse(pattern)

@@ -74,8 +74,8 @@ def _usages(summary: Summary, manifest: Manifest) -> dict[str, Usage]:
     if summary.judged_by is not None and summary.usage:  # a judge of conversations, which fills no asked column
         model = str((manifest.judge or {}).get("model", ""))
         usages[model], columns[model] = [summary.usage], ["conversations"]
-    for name, judge in (summary.judges or {}).items():
-        model = str(((manifest.asked or {}).get(name) or {}).get("model", ""))
+    for name, judge in summary.judges.items():
+        model = str((manifest.asked.get(name) or {}).get("model", ""))
         columns.setdefault(model, []).append(name)
         usages.setdefault(model, []).append(judge.usage)
     return {f"{model} ({', '.join(columns[model])})": total_usage(of) for model, of in usages.items()}
@@ -116,8 +116,8 @@ def unknown_language_lines(summary: Summary) -> Iterator[Line]:
 
 def _judges(summary: Summary) -> Mapping[str, JudgeSummary]:
     """The summary of each column that a judge has filled. Conversations have one, at the top level of the summary."""
-    if summary.judges is not None or summary.judged_by is None:
-        return summary.judges or {}
+    if summary.judges or summary.judged_by is None:
+        return summary.judges
     return {
         "verdict": JudgeSummary(
             judged_by=summary.judged_by,

@@ -94,7 +94,7 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     lines = (
         *map(for_command_line, id_lines(summary)),
         *cautions_of(summary.metrics),
-        *percentiles(summary.numbers or {}),
+        *percentiles(summary.numbers),
     )
     for line in lines:
         out.sentence(line)
