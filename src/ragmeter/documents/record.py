@@ -48,4 +48,6 @@ def _plain_value(value: Any) -> Any:
     for kind in (str, float, int):
         if isinstance(value, kind):
             return kind(value)
+    if not hasattr(value, "item"):
+        raise TypeError(f"{type(value).__name__} can't be written as JSON")
     return value.item()

@@ -109,11 +109,18 @@ def _wanted(types: str, limit: str) -> str:
     words = [_IN_WORDS.get(name, name) for name in types.split(" | ") if name != "null"]
     if choices := re.fullmatch(r" matching regex '\^\((.*)\)\$'", limit):
         return f"one of {', '.join(choices[1].split('|'))}"
-    if limit == " >= 0":
-        return f"{words[0]} from 0 up"
+    if least := re.fullmatch(r" >= (\d+)", limit):
+        return f"{words[0]} from {least[1]} up"
+    if most := re.fullmatch(r" <= (\d+)", limit):
+        return f"{words[0]} up to {most[1]}"
     if limit in (" > 0.0", " < 1.0"):
         return "between 0 and 1"
     return " or ".join(words) + limit.replace(" of length", " of")
+
+
+def _place(message: str) -> str:
+    match = _PLACE.search(message)
+    return match["place"] if match else ""
 
 
 def _found(content: dict[str, Any], kind: type[Record], message: str) -> tuple[str, Any]:
@@ -121,9 +128,8 @@ def _found(content: dict[str, Any], kind: type[Record], message: str) -> tuple[s
 
     Of an object whose members have any names, msgspec says `[...]`: it is the member without which there is no error.
     """
-    match = _PLACE.search(message)
     place, value = "", content
-    for step in _STEPS.finditer(match["place"] if match else ""):
+    for step in _STEPS.finditer(_place(message)):
         if step["name"] is not None:
             key: Any = step["name"]
         elif step["number"] == "...":
@@ -144,7 +150,7 @@ def _wrong_member(content: dict[str, Any], kind: type[Record], message: str, par
         try:
             msgspec.convert(content, kind)
         except msgspec.ValidationError as error:
-            if str(error) == message:
+            if _place(str(error)) == _place(message):  # of a list's length, the messages of msgspec differ
                 break
     parent.clear()
     parent.update(members)

@@ -163,7 +163,7 @@ def _heat_map(run: Run, label: str, by_column: dict[str, Any]) -> Any:
     for row, value in enumerate(values):
         for column, name in enumerate(names):
             cell = value["cells"][name]
-            text = f"{number(cell.mean)}\nn = {cell['n']:,}" + (" (few)" if cell["few"] else "")
+            text = f"{number(cell['mean'])}\nn = {cell['n']:,}" + (" (few)" if cell["few"] else "")
             colour = "white" if abs(apart[row][column]) > 0.65 else "black"
             axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
     _ticks(axes, "x", range(len(names)), names, rotation=30, ha="right")
