@@ -46,7 +46,10 @@ def metric(**changed: Any) -> Callable[[dict[str, Any]], None]:
         (metric(direction="up"), r"metrics\.token_f1\.direction should be one of higher, lower, none, got 'up'"),
         (metric(n_not_scored={"x": True}), r"metrics\.token_f1\.n_not_scored\.x should be a whole number"),
         (metric(level=95), r"metrics\.token_f1\.level should be between 0 and 1, got 95"),
-        (lambda summary: summary["statistics"].update(draws=1), r"statistics\.draws should be a whole number from 999 up, got 1"),
+        (
+            lambda summary: summary["statistics"].update(draws=1),
+            r"statistics\.draws should be a whole number from 999 up, got 1",
+        ),
         (metric(mean=True), r"metrics\.token_f1\.mean should be a finite number, got True"),
         (lambda summary: summary["metrics"].update({"a.b[c=d]": {}}), r"metrics\.a\.b\[c=d\] has no mean"),
         (lambda summary: summary.update(metrics=[]), "metrics should be an object, got a list"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
 from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import Run
-from ragmeter.show.sentences.causes import failures, which_metrics
+from ragmeter.show.sentences.causes import NotScored, failures
 from ragmeter.show.sentences.judging import judge_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import explained, titled
@@ -88,10 +88,10 @@ def _problems(run: Run, summary: Summary) -> Content:
     return element("ul", [element("li", text(line)) for line in lines], class_="note") if lines else None
 
 
-def _failure(reason: Mapping[str, Any]) -> str:
-    meaning = f" ({reason['meaning']})" if reason["meaning"] else ""
-    counted = wording.ROWS_NOT_SCORED[min(reason["count"], 2)].format(**reason)
-    return f"{counted}{meaning}; {which_metrics(reason)}"
+def _failure(reason: NotScored) -> str:
+    meaning = f" ({reason.meaning})" if reason.meaning else ""
+    counted = wording.ROWS_NOT_SCORED[min(reason.count, 2)].format(**vars(reason))
+    return f"{counted}{meaning}; {reason.which_metrics}"
 
 
 def _slices(run: Run, wish: Wish) -> Content:

@@ -28,6 +28,21 @@ class FilledColumns(Record, frozen=True):
             raise ValueError("columns should be a list of one text or more")
 
 
+class EmbeddingUse(Record, frozen=True):
+    """An embedding model that a run has used: everything that its vectors depend on, and how many texts it got."""
+
+    model: str
+    backend: str
+    revision: str | None  # the hub's commit, or a hash of the model's files
+    endpoint: str | None
+    prefix: str  # what stood in front of each text
+    dimensions: Count
+    texts: Count  # distinct ones
+    embedded: Count  # by this command
+    from_cache: Count
+    truncated: Count  # too long for the model, so that their beginning alone was compared
+
+
 class PartFile(Record, frozen=True):
     """A file of the table of a run in parts, and its number of rows."""
 
@@ -63,7 +78,7 @@ class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     asked: dict[str, Signature] = {}  # what each column that a judge has filled depends on, by its name
     judging: Effort | None = None  # of filling them
     statistics: Statistics | None = None
-    embeddings: list[Signature] = []  # the embedding models, and how many texts they got
+    embeddings: list[EmbeddingUse] = []
     versions: dict[str, str] = {}  # of what numbers depend on
     parts: list[PartFile] = []  # of a table that is in several files
     files_in: str | None = None  # the folder of the run's other files, in a store: written last, it makes them the run

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from ragmeter.documents.manifest import EmbeddingUse
 from ragmeter.embedders.port import Backend, Identity, Vectors, choose, default_model
 from ragmeter.errors import InputError, Interrupted, errors_of
 from ragmeter.io.normal_form import normalized
@@ -87,22 +88,22 @@ class Embedder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
-    def used(self) -> dict[str, Any]:
+    def used(self) -> EmbeddingUse:
         """The record of this model's use, for the run's manifest."""
         identity = self._backend.identity
         texts = len(self._cut)
-        return {
-            "model": identity.model,
-            "backend": identity.backend,
-            "revision": identity.revision,
-            "endpoint": identity.endpoint,
-            "prefix": identity.prefix,
-            "dimensions": self._dimensions,
-            "texts": texts,
-            "embedded": self._embedded,
-            "from_cache": texts - self._embedded,
-            "truncated": sum(self._cut.values()),
-        }
+        return EmbeddingUse(
+            model=identity.model,
+            backend=identity.backend,
+            revision=identity.revision,
+            endpoint=identity.endpoint,
+            prefix=identity.prefix,
+            dimensions=self._dimensions,
+            texts=texts,
+            embedded=self._embedded,
+            from_cache=texts - self._embedded,
+            truncated=sum(self._cut.values()),
+        )
 
     def close(self) -> None:
         """Let go of the cache. A thread that is still embedding ends after its chunk, and does it then."""
@@ -129,7 +130,7 @@ class Embedders:
                 self._embedders[settings] = Embedder(*settings)
             return self._embedders[settings]
 
-    def used(self) -> list[dict[str, Any]]:
+    def used(self) -> list[EmbeddingUse]:
         """The records of each model's use."""
         return [embedder.used() for embedder in self._embedders.values()]
 

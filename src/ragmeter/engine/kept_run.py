@@ -13,9 +13,8 @@ from msgspec import structs
 
 import ragmeter
 from ragmeter.definition import Metric
-from ragmeter.documents.manifest import Manifest, MetricEntry
+from ragmeter.documents.manifest import EmbeddingUse, Manifest, MetricEntry
 from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
-from ragmeter.documents.record import Signature
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
 from ragmeter.effects.collector import rare_collections
@@ -122,7 +121,7 @@ def described(metrics: Sequence[Metric]) -> list[MetricEntry]:
 
 
 def signature(
-    metrics: Sequence[Metric], run: str, statistics: Statistics | None, embeddings: Sequence[Signature] = ()
+    metrics: Sequence[Metric], run: str, statistics: Statistics | None, embeddings: Sequence[EmbeddingUse] = ()
 ) -> Manifest:
     """The signature: with this and the same inputs, anyone gets the same numbers."""
     import numpy as np

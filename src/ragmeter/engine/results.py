@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ragmeter import naming
-from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.manifest import EmbeddingUse, Manifest
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
@@ -37,7 +37,7 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
     TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
 
     run: Run
-    embeddings: Sequence[Mapping[str, Any]] = ()
+    embeddings: Sequence[EmbeddingUse] = ()
     judging: Calls | None = None
     summary: Summary = field(init=False)
     manifest: Manifest = field(init=False)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from ragmeter import registry
-from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.manifest import EmbeddingUse, Manifest
 from ragmeter.documents.record import UNSET, Signature
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
@@ -80,12 +80,12 @@ def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Signa
             yield None, _embedding(manifest.embeddings, settings.get("model") or STATIC)
 
 
-def _embedding(entries: Sequence[Signature], model: str) -> Signature:
+def _embedding(entries: Sequence[EmbeddingUse], model: str) -> Signature:
     """The model that made a metric's vectors, among those that the run used; empty if that can't be told."""
-    of_model = [entry for entry in entries if entry.get("model") in (model, model.removeprefix(SERVER))] or entries
+    of_model = [entry for entry in entries if entry.model in (model, model.removeprefix(SERVER))] or entries
     if not of_model:
         return {}
-    return {EMBEDDING_MODEL: of_model[0].get("model"), **{key: of_model[0].get(key) for key in _OF_VECTORS}}
+    return {EMBEDDING_MODEL: of_model[0].model, **{key: getattr(of_model[0], key) for key in _OF_VECTORS}}
 
 
 def _differing(first: Signature, second: Signature) -> Differing:

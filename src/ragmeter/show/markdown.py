@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ragmeter
 from ragmeter.judge_columns import OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
-from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
+from ragmeter.show.sentences.causes import counted_causes, failures
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import (
     about_intervals,
@@ -123,9 +123,9 @@ def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
 def _failures(run: Run, label: str) -> list[str]:
     lines = []
     for reason in failures(run.metrics()):
-        meaning = f", {reason['meaning']}" if reason["meaning"] else ""
-        concerned = in_markdown(which_metrics(reason))
-        lines.append(f"- {reason['count']:,}: {in_markdown(reason['cause'])}{meaning} ({concerned})")
+        meaning = f", {reason.meaning}" if reason.meaning else ""
+        concerned = in_markdown(reason.which_metrics)
+        lines.append(f"- {reason.count:,}: {in_markdown(reason.cause)}{meaning} ({concerned})")
     return [f"**Not scored, {label}**", "", *lines, ""] if lines else []
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ragmeter.documents.summary import Unmatched
 from ragmeter.show.sentences.calibration import always_agrees, corrected_sentence, unlabelled_strata
-from ragmeter.show.sentences.causes import because, cause_meaning, failures, first_ids, which_metrics
+from ragmeter.show.sentences.causes import because, cause_meaning, failures, first_ids
 from ragmeter.show.sentences.comparison import overview, would_show
 from ragmeter.show.sentences.gate import margin_reason
 from ragmeter.show.sentences.metrics import bracketed, no_rates, titled
@@ -71,7 +71,7 @@ def test_causes() -> None:
         "a": summary_of(n_not_scored={"no_answer": 2, "timeout": 3}),
         "b": summary_of(n_not_scored={"no_answer": 2}),
     }
-    assert [(reason["cause"], which_metrics(reason)) for reason in failures(metrics)] == [
+    assert [(reason.cause, reason.which_metrics) for reason in failures(metrics)] == [
         ("timeout", "a"),
         ("no_answer", "all metrics"),
     ]

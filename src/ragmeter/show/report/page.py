@@ -199,7 +199,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         },
         "row_metrics": run.row_metrics,
         "limit": limit_lines(run.manifest()),
-        "failures": failures(run.metrics()),
+        "failures": [vars(reason) for reason in failures(run.metrics())],
         "causes": {**(summary.causes or {}), **judge_causes(summary)},
         "judge_model": run.manifest().judge_model,
         "judge": [line for line in judge_lines(summary, run.manifest()) if line[1] != CAUSE],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from ragmeter import table
 from ragmeter.documents.metrics import MetricSummary
@@ -56,28 +56,33 @@ def because(causes: Mapping[str, int]) -> str:
     return f" ({counted_causes(dict(ordered[:_MOST]))}{more})" if ordered else ""
 
 
-def failures(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]]:
-    """Each cause of rows without a score, with its count and its metrics; most frequent first."""
+@dataclass(frozen=True)
+class NotScored:
+    """Rows without a score for one cause: how many, and by which metrics; `all` if that is every metric of the run."""
+
+    cause: str
+    meaning: str
+    count: int
+    metrics: list[str]
+    all: bool
+
+    @property
+    def which_metrics(self) -> str:
+        """The metrics that it concerns."""
+        return "all metrics" if self.all else ", ".join(self.metrics)
+
+
+def failures(metrics: Mapping[str, MetricSummary]) -> list[NotScored]:
+    """Each cause of rows without a score, most frequent first."""
     by_cause: dict[tuple[str, int], list[str]] = {}
     for name, summary in metrics.items():
         for cause, count in summary.n_not_scored.items():
             by_cause.setdefault((cause, count), []).append(name)
     reasons = [
-        {
-            "cause": cause,
-            "meaning": cause_meaning(cause),
-            "count": count,
-            "metrics": names,
-            "all": len(names) == len(metrics),
-        }
+        NotScored(cause, cause_meaning(cause), count, names, len(names) == len(metrics))
         for (cause, count), names in by_cause.items()
     ]
-    return sorted(reasons, key=lambda reason: -int(reason["count"]))
-
-
-def which_metrics(reason: Mapping[str, Any]) -> str:
-    """The metrics that one of these reasons concerns."""
-    return "all metrics" if reason["all"] else ", ".join(reason["metrics"])
+    return sorted(reasons, key=lambda reason: -reason.count)
 
 
 def first_ids(rows: Unmatched) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from ragmeter.documents.manifest import EmbeddingUse
 from ragmeter.documents.metrics import MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
-from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
+from ragmeter.show.sentences.causes import failures, first_ids
 from ragmeter.show.sentences.ids import id_lines, never_match_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import cautions as cautions_of
@@ -162,7 +163,7 @@ def evaluation_table(result: EvaluationResult) -> Figures:
 def causes(metrics: Mapping[str, MetricSummary]) -> list[str]:
     """A line for each cause of rows without a score, with its metrics."""
     return [
-        printable(f"not scored, {reason['cause']}: {reason['count']:,} ({which_metrics(reason)})")
+        printable(f"not scored, {reason.cause}: {reason.count:,} ({reason.which_metrics})")
         for reason in failures(metrics)
     ]
 
@@ -179,13 +180,13 @@ def unmatched(join: Join | None) -> list[str]:
     ]
 
 
-def truncated(embeddings: Sequence[Mapping[str, Any]]) -> list[str]:
+def truncated(embeddings: Sequence[EmbeddingUse]) -> list[str]:
     """A line for each embedding model that got texts which are too long for it."""
     return [
         printable(
-            f"compared by their beginning alone, too long for {model['model']}: "
-            f"{model['truncated']:,} of {model['texts']:,} distinct texts"
+            f"compared by their beginning alone, too long for {model.model}: "
+            f"{model.truncated:,} of {model.texts:,} distinct texts"
         )
         for model in embeddings
-        if model["truncated"]
+        if model.truncated
     ]
