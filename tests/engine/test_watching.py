@@ -15,7 +15,7 @@ import ragmeter
 from ragmeter import FakeProvider, Judge
 from ragmeter.cli.main import main
 from ragmeter.compat.crag.evaluator import CRAGEvaluator
-from ragmeter.documents.status import RunUnderWay
+from ragmeter.documents.status import Exchange, RunUnderWay
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Reply
 from ragmeter.engine.judging import setup
