@@ -42,7 +42,7 @@ def try_page(chosen: argparse.Namespace, target: Any) -> int:
 
 
 def _places(trial: Any) -> dict[str, str]:
-    """Where the box and the answer are, and how the question was sent."""
+    """The lines that say where the box and the answer are, and how the question was sent, each with its title."""
     from ragmeter.show.numbers import given
 
     again = f", after {trial.attempts} attempts" if trial.attempts > 1 else ""
@@ -72,6 +72,6 @@ def _first_question(chosen: argparse.Namespace) -> str | None:
     if chosen.input is None:
         return None
     from ragmeter.engine.questions import first_question
-    from ragmeter.io.source import Reading
+    from ragmeter.io.reading import Reading
 
     return first_question(chosen.input, Reading(**read_reading(chosen)), read_columns(chosen.column))

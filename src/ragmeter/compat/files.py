@@ -16,7 +16,8 @@ from ragmeter.documents.summary import Join
 from ragmeter.errors import errors_of
 from ragmeter.io.data import Data
 from ragmeter.io.join import RepeatedQidError
-from ragmeter.io.source import Reading, stem
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import stem
 from ragmeter.io.write import EVALUATION_RESULTS, check_writable, dumps, replacing, write_columns
 from ragmeter.table import Batch
 

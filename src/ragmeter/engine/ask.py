@@ -37,7 +37,8 @@ from ragmeter.io.data import notes_of, source_signature
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.names import limited_name, plain_name
-from ragmeter.io.source import Reading, Source, stem
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.numbering import hold_name
 from ragmeter.runs.replacing import hold_for_new_run, refuse_failed

@@ -39,7 +39,8 @@ from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
-from ragmeter.io.source import Reading, checked, stem
+from ragmeter.io.reading import Reading, checked
+from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language

@@ -23,7 +23,8 @@ from ragmeter.io.formats.datasets import listing_signature
 from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
 from ragmeter.io.locations import StorePath, on_disk, same_place
 from ragmeter.io.paths import keys_of, split_path
-from ragmeter.io.source import Reading, Source, open_source
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, open_source
 from ragmeter.io.tools.fields import leads_to_value
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 

@@ -13,7 +13,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.data import Data
 from ragmeter.io.locations import Location
-from ragmeter.io.source import Reading
+from ragmeter.io.reading import Reading
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.table import QID, Batch
 

@@ -56,7 +56,7 @@ from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
-from ragmeter.io.source import Reading
+from ragmeter.io.reading import Reading
 from ragmeter.runs.layout import MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
