@@ -46,7 +46,7 @@ def test_a_run_and_its_resume(url: str, tmp_path: Path) -> None:
         rows, scores = evaluator.evaluate_agent_responses(turns)
         assert evaluator.report is not None
         found.append((rows, scores, evaluator.report.summary))
-        made.append(evaluator.report.effort.made)
+        made.append(evaluator.report.effort["made"])
     assert found[0] == found[1]
     assert made[0] >= 6
     assert made[1] == 0

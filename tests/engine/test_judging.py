@@ -196,7 +196,7 @@ def test_an_estimate_is_what_is_then_asked(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     found = judged(table, provider, tmp_path, repeats=2)
     assert len(provider.prompts) == before["calls"]
-    assert before.cost_usd == pytest.approx(found.summary.judge_usage.cost_usd, rel=1)
+    assert before["cost_usd"] == pytest.approx(found.summary.judge_usage.cost_usd, rel=1)
     assert (estimated(table, provider, tmp_path, repeats=2) | {"cost_usd": 0})["calls"] == 0
     assert estimated(table, provider, tmp_path, repeats=3)["calls"] == 4
 

@@ -71,7 +71,7 @@ def test_the_same_as_for_conversations(tmp_path: Path, cascade: Cascade) -> None
     assert found.rows[NAME].to_pylist() == correct
     assert asked(one) == asked(other)
     assert mine.judged_by == summary["judged_by"]
-    assert mine.cascade == summary["cascade"]
+    assert mine.cascade.as_dict() == summary["cascade"]
     assert found.manifest.asked["verdict[judge=cascade]"]["cascade"] == cascade.signature()
 
 
@@ -80,8 +80,8 @@ def test_a_budget_sets_the_threshold_as_for_conversations(tmp_path: Path) -> Non
     found = shared(one, tmp_path, Cascade(), budget=0.01, max_tokens=4, workers=1)
     summary, _ = conversations(other, Cascade(), budget=0.01, num_workers=1)
     mine = found.summary.judges["verdict[judge=cascade]"].cascade
-    assert mine.basis == summary["cascade"].basis == "a budget of $0.01"
-    assert mine.threshold == summary["cascade"].threshold
+    assert mine.basis == summary["cascade"]["basis"] == "a budget of $0.01"
+    assert mine.threshold == summary["cascade"]["threshold"]
     assert 0 < len(one.prompts) == len(other.prompts) < 60
     assert (found.summary.judge_usage.cost_usd or 0.0) <= 0.01
 

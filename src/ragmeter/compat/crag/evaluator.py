@@ -18,6 +18,7 @@ from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.documents.judging import JudgeCheck
+from ragmeter.documents.record import plain
 from ragmeter.documents.usage import Effort, Usage
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
@@ -53,7 +54,7 @@ class Report:
     """The results of an evaluation besides the scores: intervals, failures by cause, bounds, tokens and cost."""
 
     summary: dict[str, Any]
-    effort: Effort | None
+    effort: dict[str, Any]
     judged: Judged
 
 
@@ -321,7 +322,7 @@ class CRAGEvaluator:
             summary["cascade"] = shared.summary(self.llm_judge)
         if self._check is not None:
             summary["judge_check"] = self._check
-        self.report = Report(summary, effort, judged)
+        self.report = Report(plain(summary), plain(effort) or {}, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": scores(judged.results()), "ego": scores(judged.results(ego=True))}
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 import ragmeter
@@ -166,8 +167,17 @@ def save_run(
         with writing(folder):
             results = [new.folder / name for name in (ALL_TURNS, EGO_TURNS, SCORES_FILE)]
             _write_results(results, rows, scores, guard=guard)
-        members = {name: value for name, value in summary.items() if name != "usage" or value}
-        return new.finish(manifest, Summary(**members))
+        return new.finish(manifest, typed(summary))
+
+
+def effort_of(effort: Mapping[str, Any]) -> Effort | None:
+    """The effort of a report as a run's document has it; None where no judge was asked."""
+    return msgspec.convert(effort, Effort) if effort else None
+
+
+def typed(summary: Mapping[str, Any]) -> Summary:
+    """The summary of a report as the document of a run; without a judge, it has no usage."""
+    return msgspec.convert({name: value for name, value in summary.items() if name != "usage" or value}, Summary)
 
 
 def _write_results(
@@ -231,7 +241,7 @@ def manifest_of(
     run: str,
     inputs: Mapping[str, Any],
     judge: dict[str, Any] | None,
-    effort: Effort | None,
+    effort: Mapping[str, Any],
     cascade: dict[str, Any] | None = None,
 ) -> Manifest:
     """The manifest: what the results depend on, and when and how the run was made."""
@@ -243,7 +253,7 @@ def manifest_of(
         inputs=dict(inputs),
         judge=judge,
         cascade=cascade,
-        effort=effort,
+        effort=effort_of(effort),
         versions={"python": platform.python_version(), "numpy": np.__version__},
     )
 
