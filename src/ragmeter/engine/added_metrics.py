@@ -84,7 +84,7 @@ def extend(
     asked_before = manifest.asked
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
-    waiting: deque[dict[str, Any]] = deque()
+    waiting: deque[dict[str, pa.Array]] = deque()
     with new_run(run.location, inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
@@ -237,7 +237,7 @@ def _batches(
     run: Run,
     computed: Sequence[str],
     missing: Sequence[Metric],
-    waiting: deque[dict[str, Any]],
+    waiting: deque[dict[str, pa.Array]],
     dropped: Collection[str] = (),
 ) -> Iterator[Batch]:
     """The run's rows as they were before they were scored; their scores go into `waiting`, batch by batch.
@@ -272,7 +272,7 @@ def _causes(outcomes: Sequence[Any], answers: Sequence[str | None]) -> Sequence[
     return causes if any(causes) else ()
 
 
-def _check(columns: dict[str, Any], missing: Sequence[Metric], run: Run) -> None:
+def _check(columns: Collection[str], missing: Sequence[Metric], run: Run) -> None:
     for metric in missing:
         for needed in metric.needs_of_table:
             if needed not in columns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,7 +51,7 @@ class DocumentIds:
             if not self._matched:
                 self._compare(columns, is_as_written)
 
-    def _count_chunks(self, columns: Mapping[str, Any]) -> None:
+    def _count_chunks(self, columns: Mapping[str, pa.Array]) -> None:
         for name in (_GOLD, _RETRIEVED):
             ids = pc.unique(pc.list_flatten(columns[name]))
             chunks = ids.filter(pc.match_substring(ids, CHUNK_MARK))
@@ -62,12 +61,12 @@ class DocumentIds:
                 self._chunks.update(map(hash, chunks.filter(is_chunk).to_pylist()))
                 self._documents.update(map(hash, of_chunks.filter(is_chunk).to_pylist()))
 
-    def _count_missing(self, columns: Mapping[str, Any], outcome: str) -> None:
+    def _count_missing(self, columns: Mapping[str, pa.Array], outcome: str) -> None:
         has_gold = pc.greater(pc.fill_null(pc.list_value_length(columns[_GOLD]), 0), 0)
         is_missing = pc.fill_null(pc.equal(columns[outcome].cast(pa.string()), NO_RESULT), False)
         self._n_missing += pc.sum(pc.and_(has_gold, is_missing)).as_py() or 0
 
-    def _compare(self, columns: Mapping[str, Any], is_as_written: bool) -> None:
+    def _compare(self, columns: Mapping[str, pa.Array], is_as_written: bool) -> None:
         pairs = zip(columns[_GOLD].to_pylist(), columns[_RETRIEVED].to_pylist(), strict=True)
         rows = [(gold, ids) for gold, ids in pairs if gold and ids]
         if not rows:

@@ -102,7 +102,7 @@ class RowsWriter:
         assert self._writer is not None  # noqa: S101 - only where the columns are given
         self._writer.add_key_value_metadata(dict(about))
 
-    def write(self, scored: Scored, carried: Mapping[str, Any] | None = None) -> None:
+    def write(self, scored: Scored, carried: Mapping[str, pa.Array] | None = None) -> None:
         """Add a batch. The first one fixes the columns; a column that appears later is counted and left out.
 
         `carried` are columns of an earlier run that stay as they are.

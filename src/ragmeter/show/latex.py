@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.finding import run_labels
@@ -12,10 +12,13 @@ from ragmeter.show.numbers import number
 from ragmeter.show.sentences.metrics import common_level, differing_level, level
 from ragmeter.show.texts import in_latex
 
+if TYPE_CHECKING:
+    from ragmeter.analysis.comparing import Comparison
+
 _ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
 
 
-def latex_table(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None) -> str:
+def latex_table(runs: Sequence[Run], comparison: Comparison | None = None) -> str:
     """A table with booktabs: metrics by runs, each mean with its interval and n.
 
     Under it stands what the runs' comparison warns of.
@@ -35,7 +38,7 @@ def latex_table(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None
         cells = [in_latex(name) + _ARROWS.get(direction, "")]
         cells += [_cell(run.metrics().get(name), usual) for run in runs]
         lines.append(" & ".join(cells) + " \\\\")
-    warnings = [text for pair in comparison["pairs"] for text in pair["warnings"]] if comparison else []
+    warnings = [text for pair in comparison.pairs for text in pair.warnings] if comparison else []
     lines += ["\\bottomrule", "\\end{tabular}", *(f"\n\\textbf{{{in_latex(text)}}}" for text in warnings)]
     lines += [f"% Mean, {' or '.join(dict.fromkeys(levels))} interval in brackets, rows scored in parentheses.", ""]
     return "\n".join(lines)

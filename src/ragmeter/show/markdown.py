@@ -25,6 +25,7 @@ from ragmeter.stats.intervals import SMALL
 from ragmeter.table import IDS_AS_WRITTEN
 
 if TYPE_CHECKING:
+    from ragmeter.analysis.comparing import Comparison
     from ragmeter.analysis.gating.checks import Verdict
     from ragmeter.definition import Metric
     from ragmeter.documents.metrics import MetricSummary
@@ -33,15 +34,15 @@ if TYPE_CHECKING:
 _LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
 
 
-def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None) -> str:
-    """The metrics with intervals and n, failures, differences and slices of runs."""
+def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, kept: str = "") -> str:
+    """The metrics with intervals and n, failures, differences and slices of runs; `kept` is said of the comparison."""
     from ragmeter.runs.finding import run_labels  # a metric's page needs no Arrow
 
     labels = [in_markdown(label) for label in run_labels(runs)]
     lines = [f"# {' · '.join(labels)}", ""]
     if comparison:
-        lines += [f"- {in_markdown(pair['sentence'])}" for pair in comparison["pairs"]] + [""]
-        lines += [in_markdown(comparison["kept"]), ""] if comparison.get("kept") else []
+        lines += [f"- {in_markdown(pair.sentence)}" for pair in comparison.pairs] + [""]
+        lines += [in_markdown(kept), ""] if kept else []
     directions = {name: summary.direction for run in runs for name, summary in run.metrics().items()}
     levels = [level(summary) for run in runs for summary in run.metrics().values()]
     usual = common_level(levels)

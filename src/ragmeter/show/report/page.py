@@ -11,11 +11,11 @@ import gzip
 import hashlib
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ragmeter
 from ragmeter.io.write import dumps
@@ -31,6 +31,9 @@ from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
 from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import bounds_of_mean
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.comparing import Comparison
 
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = (
@@ -65,7 +68,8 @@ def render(
     *,
     title: str | None = None,
     max_rows: int,
-    comparison: Mapping[str, Any] | None = None,
+    comparison: Comparison | None = None,
+    kept: str = "",
     not_compared: str = "",
 ) -> Page:
     """The whole page, with at most `max_rows` rows of all runs together."""
@@ -83,7 +87,7 @@ def render(
         "longest": limit if cut else None,
         "metrics": _metrics(runs),
         "runs": [_run(run, label) for run, label in zip(runs, labels, strict=True)],
-        "comparison": comparison and _comparison(comparison),
+        "comparison": None if comparison is None else _comparison(comparison, kept),
         "not_compared": not_compared,
         "labels": {**SIGNS, "": OTHER},
     }
@@ -162,9 +166,10 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
     return described
 
 
-def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """The comparison without the answers of its movers, which the rows have."""
+def _comparison(comparison: Comparison, kept: str) -> dict[str, Any]:
+    """The comparison as JSON, without the answers of its movers, which the rows have; `kept` is said of it."""
     keys = ("qid", "a", "b", "difference", "question")
+    content = comparison.as_dict()
     pairs = [
         {
             **pair,
@@ -173,9 +178,9 @@ def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
                 for name, difference in pair["metrics"].items()
             },
         }
-        for pair in comparison["pairs"]
+        for pair in content["pairs"]
     ]
-    return {**comparison, "pairs": pairs}
+    return {**content, "kept": kept, "pairs": pairs}
 
 
 def _run(run: Run, label: str) -> dict[str, Any]:
