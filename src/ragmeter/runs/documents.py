@@ -6,6 +6,7 @@ A folder may have been edited, damaged or written by another program: all is che
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from functools import cache
@@ -35,7 +36,7 @@ _IN_WORDS = {
     "null": "null",
 }
 #: msgspec's message about a value of another type, and about one out of its limits.
-_EXPECTED = re.compile(r"Expected `(?P<types>[^`]*)`(?P<limit>[^,]*?)(, got `(?P<type>[^`]*)`)?")
+_EXPECTED = re.compile(r"Expected `(?P<types>[^`]*)`(?P<limit>[^,]*?)(, got .*)?")
 _PLACE = re.compile(r" - at (`key` in )?`\$(?P<place>[^`]*)`")
 _STEPS = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<number>\d+|\.\.\.)\]")
 
@@ -71,11 +72,18 @@ def _decoder(kind: type[R]) -> msgspec.json.Decoder[R]:
 
 def _parsed(content: bytes) -> Any:
     """What JSON says. Half of a surrogate pair, which can't be written anywhere, is made whole."""
-    return _whole(json.loads(content.decode("utf-8"), parse_constant=_refused))
+    return _whole(json.loads(content.decode("utf-8"), parse_constant=_refused, parse_float=_finite))
 
 
 def _refused(constant: str) -> None:
     raise ValueError(f"{constant} is no number that JSON has")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ValueError(f"{number[:40]} is out of range")
+    return value
 
 
 def _whole(value: Any) -> Any:
@@ -99,7 +107,7 @@ def _problem(content: Any, kind: type[Record], message: str) -> str:
         reason = "Expected `float`"
     expected = _EXPECTED.fullmatch(reason)
     if expected is None:
-        return f"{name}: {reason}"
+        return f"{name}: {reason}" if place else reason
     shown = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else repr(value)[:40]
     return f"{name} should be {_wanted(expected['types'], expected['limit'])}, got {shown}"
 
