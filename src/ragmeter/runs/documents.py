@@ -37,7 +37,7 @@ _IN_WORDS = {
 }
 #: msgspec's message about a value of another type, and about one out of its limits.
 _EXPECTED = re.compile(r"Expected `(?P<types>[^`]*)`(?P<limit>[^,]*?)(, got .*)?")
-_PLACE = re.compile(r" - at (`key` in )?`\$(?P<place>[^`]*)`")
+_PLACE = re.compile(r" - at (`key` in )?`\$(?P<place>[^`]*)`$")
 _STEPS = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<number>\d+|\.\.\.)\]")
 
 
@@ -134,10 +134,13 @@ def _place(message: str) -> str:
 def _found(content: dict[str, Any], kind: type[Record], message: str) -> tuple[str, Any]:
     """The place that a message is about, such as `.metrics.token_f1.mean`, and the value there.
 
-    Of an object whose members have any names, msgspec says `[...]`: it is the member without which there is no error.
+    Of an object whose members have any names, msgspec says `[...]`: the member is found by leaving out all others.
     """
-    place, value = "", content
+    place = ""
+    value: Any = content
     for step in _STEPS.finditer(_place(message)):
+        if not isinstance(value, dict | list):  # a name in the message may look like a place
+            break
         if step["name"] is not None:
             key: Any = step["name"]
         elif step["number"] == "...":
