@@ -32,6 +32,7 @@ from ragmeter.io.locations import location
 from ragmeter.judges.probes import PROBES
 from ragmeter.registry import get_all
 from tests.embedders.helpers import write_folder
+from tests.embedders.pair_models import write_pair_model
 from tests.judge_server import Action, JudgeServer, completion, texts
 from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
 from tests.show.test_exports import Client
@@ -117,6 +118,7 @@ def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mypkg").mkdir()
     (folder / "mypkg" / "rag.py").write_text(RAG, encoding="utf-8")
     write_folder(folder / "FOLDER")
+    write_pair_model(folder / "NLI")
     model = folder / "hub" / f"models--{MODEL.replace('/', '--')}"  # as the hub's library keeps what it has fetched
     shutil.copytree(folder / "FOLDER", model / "snapshots" / COMMIT)
     (model / "refs").mkdir()

@@ -21,13 +21,16 @@ from ragmeter.hints import by_caller, column_option, for_command_line, for_pytho
 
 PACKAGE = Path(ragmeter.__file__).parent
 #: A whole command, or a browser's own switch.
-COMMAND = re.compile(r"`?(ragmeter [a-z]+|pip install) [^`]*`?|^--(no-sandbox|site-per-process|[a-z-]+=.*)$")
+COMMAND = re.compile(
+    r"`?(ragmeter [a-z]+|pip install|optimum-cli export) [^`]*`?|^--(no-sandbox|site-per-process|[a-z-]+=.*)$"
+)
 
 #: A flag in a text; what ends in a hyphen is the beginning of one.
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z](?![a-z-])")
 #: Flags of other programs, and keywords that the command line never names, since it gives them itself.
 OTHERS = {
     "compat/crag/failures.py": {"--allow-failures"},
+    "embedders/pairs.py": {"--model", "--task"},
     "embedders/static.py": {"--force-reinstall"},
     "engine/ask.py": {"--allow-failures"},
     "hints.py": {"--editable"},

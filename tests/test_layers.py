@@ -19,8 +19,8 @@ LAYERS = [
     "__main__", "pytest_plugin", "cli", "app", "show", "analysis", "evaluators", "compat", "engine", "runs",
     "show.tabular",
     "show.sentences", "targets", "judges", "models", "stats", "metrics", "embedders", "effects", "io", "registry",
-    "definition", "derived", "judge_columns", "naming", "table", "text_columns", "passages", "show.progress",
-    "show.texts", "show.numbers", "documents", "errors", "hints", "kernel",
+    "definition", "derived", "judge_columns", "documents", "naming", "table", "text_columns", "passages",
+    "show.progress", "show.texts", "show.numbers", "errors", "hints", "kernel",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"

@@ -13,22 +13,46 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, ParamSpec, Protocol
+from typing import Any, Literal, ParamSpec, Protocol, TypedDict
 
 from ragmeter import naming
 from ragmeter.errors import UsageError
-from ragmeter.table import Failed
+from ragmeter.naming import Settings
+from ragmeter.table import Failed, Row
 
 #: All declared columns, by name.
 DECLARED: dict[str, JudgeColumn] = {}
 
-#: The setting `judge` of metrics: a language model is asked, or nobody.
-LLM, OFFLINE = "llm", "offline"
+#: The setting `judge` of metrics: a language model is asked, nobody, or a local classifier of pairs of texts.
+LLM, OFFLINE, ENCODER = "llm", "offline", "encoder"
+#: The setting that names the classifier.
+SUPPORT_MODEL = "support_model"
+#: Those who judge without a language model being asked.
+_LOCAL = frozenset({OFFLINE, ENCODER})
 
 #: A column that the words for a model show: `{answer}`.
 FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
+#: The settings of columns that others than a language model can fill, with their defaults.
+JUDGED_BY: Mapping[str, Any] = {"judge": LLM, SUPPORT_MODEL: None}
+
+RowsOfTexts = Sequence[Sequence[str]]
 _Fields = ParamSpec("_Fields")
+
+
+class NamedSchema(TypedDict):
+    """A JSON schema for a model's reply, as OpenAI-compatible servers take it."""
+
+    name: str
+    strict: bool
+    schema: Mapping[str, Any]
+
+
+class ResponseFormat(TypedDict):
+    """The form of a reply for servers that can enforce one: the parameter `response_format` of a request."""
+
+    type: Literal["json_schema"]
+    json_schema: NamedSchema
 
 
 class Form(Protocol):
@@ -38,7 +62,7 @@ class Form(Protocol):
     def instruction(self, *, reasons: bool) -> str:
         """The instruction for the model about the form of its reply."""
 
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+    def response_format(self, *, reasons: bool) -> ResponseFormat | None:
         """The form for servers that can enforce one; None for plain lines, which every server can give."""
         return None
 
@@ -63,6 +87,27 @@ class Form(Protocol):
         """About how many tokens a reply has."""
 
 
+class Changes(TypedDict, total=False):
+    """The attributes of a column that are others with a setting, or where a call is about a single claim."""
+
+    words: str
+    form: Form
+    known: Callable[[Row], str | Failed | None] | None
+    labels: Mapping[str, str]
+
+
+class Support(Protocol):
+    """Says what supports claims where no language model is asked."""
+
+    @abstractmethod
+    def labels(self, claims: RowsOfTexts, passages: RowsOfTexts) -> Sequence[Sequence[Sequence[str]]]:
+        """A label for each row, each of its claims and each of its passages."""
+
+    @abstractmethod
+    def chances(self, claims: RowsOfTexts, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """For each row the probability that its text supports each of its claims."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """How a row is asked about in several calls, over one or two of its columns.
@@ -73,9 +118,9 @@ class Parts:
     """
 
     over: tuple[str, ...]
-    split: Callable[[Mapping[str, Any], int], list[dict[str, str]]]
-    join: Callable[[Mapping[str, Any], list[Any]], Any]
-    alone: Mapping[str, Any] = field(default_factory=dict)
+    split: Callable[[Row, int], list[dict[str, str]]]
+    join: Callable[[Row, list[Any]], Any]
+    alone: Changes = field(default_factory=Changes)
 
 
 @dataclass(frozen=True)
@@ -102,8 +147,8 @@ class JudgeColumn:
     With `parts` a row takes several calls. The value of a `structured` column is JSON. A `given` column is taken from a
     table that has it. `guess` is a value to estimate the cost of columns that are filled after this one.
 
-    With `judge=offline`, `offline` returns the values of some rows, and no model is asked. `instead` says what to use
-    where only a model can fill the column.
+    With `judge=offline` or `judge=encoder`, `offline` returns the values of some rows, and no language model is asked;
+    it gets what says which claims are supported. `instead` says what to use where only a model can fill the column.
     """
 
     name: str
@@ -112,16 +157,16 @@ class JudgeColumn:
     form: Form
     fills: Collection[str] = ()
     optional: Collection[str] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None
-    configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    settings: Settings = field(default_factory=dict)
+    known: Callable[[Row], str | Failed | None] | None = None
+    configure: Callable[[Settings], Changes] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     rephrased: Wording | None = None
     parts: Parts | None = None
     structured: bool = False
     given: bool = False
-    guess: Callable[[Mapping[str, Any]], Any] | None = None
-    offline: Callable[[Sequence[Mapping[str, Any]]], Sequence[Any]] | None = None
+    guess: Callable[[Row], Any] | None = None
+    offline: Callable[[Sequence[Row], Support], Sequence[Any]] | None = None
     instead: str = ""
 
     @cached_property
@@ -149,10 +194,10 @@ class BoundColumn:
     """An asked column with settings, and the columns of the table that it fills."""
 
     declaration: JudgeColumn
-    settings: Mapping[str, Any]
+    settings: Settings
 
     @classmethod
-    def of(cls, node: JudgeColumn, settings: Mapping[str, Any]) -> BoundColumn:
+    def of(cls, node: JudgeColumn, settings: Settings) -> BoundColumn:
         """The column with its own settings, out of a metric's settings."""
         own_settings = {key: settings.get(key, default) for key, default in node.settings.items()}
         return cls(node if node.configure is None else replace(node, **node.configure(own_settings)), own_settings)
@@ -174,8 +219,13 @@ class BoundColumn:
 
     @property
     def is_offline(self) -> bool:
-        """Whether the column is filled without a model."""
-        return self.declaration.offline is not None and self.settings.get("judge") == OFFLINE
+        """Whether the column is filled without a language model."""
+        return self.declaration.offline is not None and self.settings.get("judge") in _LOCAL
+
+    @property
+    def support_model(self) -> str | None:
+        """The classifier that fills the column; None for those that are filled by others."""
+        return self.settings.get(SUPPORT_MODEL) if self.settings.get("judge") == ENCODER else None
 
     def input_name(self, needed: str) -> str:
         """The name in the table of a column that this one is filled from."""

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.options import exit_code
+from ragmeter.cli.parser import OptionWords
 from ragmeter.errors import UsageError
+from ragmeter.naming import Settings
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
     from ragmeter.runs.run import Run
 
-LLM, CASCADE, OFFLINE = "llm", "cascade", "offline"
+LLM, CASCADE, OFFLINE, ENCODER = "llm", "cascade", "offline", "encoder"
+#: Those who judge without a language model.
+LOCAL = (OFFLINE, ENCODER)
 #: The keywords of `Judge` that are options, `base_url` as `--judge-base-url`, and how their values are read. Where the
 #: command has no option of the shorter name, `--base-url` will do as well.
-_SETTINGS: dict[str, dict[str, Any]] = {
+_SETTINGS: dict[str, OptionWords] = {
     "base_url": {"metavar": "URL", "help": "any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or the vendor's "
                  "own. The key is OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY"},
     "api_version": {"metavar": "VERSION", "help": "of the endpoint's API, which Azure wants"},
@@ -56,7 +60,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
                 "folder of the runs"},
 }  # fmt: skip
 #: The keywords of `Cascade` that are options, and how their values are read.
-_CASCADE: dict[str, dict[str, Any]] = {
+_CASCADE: dict[str, OptionWords] = {
     "target_agreement": {"metavar": "SHARE", "type": float, "help": "of all verdicts with what the model would say; "
                          "default: 0.98, or what the budget pays for"},
     "llm_share": {"metavar": "SHARE", "type": float, "help": "ask the model about this share of what is doubtful"},
@@ -79,21 +83,33 @@ def judge_options(
     parser: argparse.ArgumentParser,
     *,
     offline: bool = False,
+    encoder: bool = False,
     default_model: str | None = None,
     dry_run: bool = True,
 ) -> None:
-    """Add the judge's options. `offline`: the offline judge may judge alone. `dry_run`: there are answers already."""
+    """Add the judge's options. `offline`: the offline judge may judge alone, `encoder`: a local classifier.
+
+    `dry_run`: there are answers already.
+    """
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
     )
     add = group.add_argument
     add(
         "--judge",
-        choices=(LLM, CASCADE, OFFLINE) if offline else (LLM, CASCADE),
+        choices=(LLM, CASCADE, *([OFFLINE] if offline else []), *([ENCODER] if encoder else [])),
         help="cascade: the offline judge where it is sure, the model for the rest; "
         + ("offline: no model; " if offline else "")
+        + ("encoder: the --support-model; " if encoder else "")
         + "default: llm",
     )
+    if encoder:
+        add(
+            "--support-model",
+            metavar="FOLDER",
+            help="a classifier of pairs of texts as an ONNX file, which judges metrics with judge=encoder, such as "
+            "faithfulness[judge=encoder]: a folder, or a name on the hub",
+        )
     shown = "" if default_model is None else f"; default: {default_model}; none judges by exact match alone"
     add(
         "--judge-model",
@@ -140,7 +156,7 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     is_alone = model is None or model.lower() == "none"
     if is_alone and model is not None and chosen.judge == CASCADE:
         raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
-    if is_alone or chosen.judge == OFFLINE:
+    if is_alone or chosen.judge in LOCAL:
         return None
     given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
     from ragmeter.judges.judge import Judge
@@ -197,12 +213,15 @@ def _without_verdict(run: Run, metric: str) -> Counter[str]:
     return Counter({name: counted[name] for name in causes})
 
 
-def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
+def metric_settings(chosen: argparse.Namespace) -> Settings:
     """The settings of metrics that the judge's options are."""
     from ragmeter.cli.modes import METRIC_SETTINGS, refuse_idle
 
     refuse_idle(chosen, METRIC_SETTINGS)
-    return {"judge": None if chosen.judge == LLM else chosen.judge}
+    return {
+        "judge": None if chosen.judge == LLM else chosen.judge,
+        "support_model": getattr(chosen, "support_model", None),
+    }
 
 
 def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
@@ -225,7 +244,7 @@ def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
     refuse_idle(chosen, SETTLED)
 
 
-def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
+def read_settings(chosen: argparse.Namespace) -> Settings:
     """The settings of metrics that are options of a command, where it has them."""
     options = {"language": "language", "doc_id": "doc_id_pattern"}
     options |= {name: f"embedding_{name}" for name in ("model", "base_url", "prefix")}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ragmeter.cli import options
-from ragmeter.cli.judge_options import CASCADE, CASCADE_NAMES, JUDGE_NAMES, LLM, OFFLINE
+from ragmeter.cli.judge_options import CASCADE, CASCADE_NAMES, ENCODER, JUDGE_NAMES, LLM, LOCAL, OFFLINE
 from ragmeter.cli.parser import destinations
 from ragmeter.errors import UsageError
 
@@ -98,7 +98,7 @@ def evaluate_table() -> Table:
         "output_format": (_READING, _EVALUATOR),
         "language": (_taken("language"),),
         "doc_id_pattern": (_taken("doc_id_pattern"),),
-        **_in_all(destinations(options.embedding_options), _METRICS),
+        **_in_all((*destinations(options.embedding_options), "support_model"), _METRICS),
         "executor": (_METRICS,),
         **_in_all((*keeping, "missing", "keep_columns", "engine"), _READING, _METRICS),
         "run": (_METRICS,),
@@ -115,7 +115,7 @@ def evaluate_table() -> Table:
 _CASCADE = Mode(lambda chosen: chosen.judge == CASCADE, "without --judge cascade")
 _NOT_LLM = Mode(lambda chosen: chosen.judge not in (None, LLM), "with --judge llm")
 _JUDGED_OR_OFFLINE = Mode(
-    lambda chosen: chosen.judge_model is not None or chosen.judge == OFFLINE, _JUDGED.otherwise, _JUDGED.hint
+    lambda chosen: chosen.judge_model is not None or chosen.judge in LOCAL, _JUDGED.otherwise, _JUDGED.hint
 )
 #: Once it is settled who judges.
 JUDGE: Table = {
@@ -124,13 +124,16 @@ JUDGE: Table = {
     **_in_all(JUDGE_NAMES, _JUDGED),
     "judge": (_JUDGED_OR_OFFLINE,),
 }
-_NOT_OFFLINE = Mode(
-    lambda chosen: chosen.judge != OFFLINE,
-    "with --judge offline",
-    "leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge=offline]",
-)
+
+
+def _not(judge: str) -> Mode:
+    """Another judge than this one, which asks no language model."""
+    hint = f"leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge={judge}]"
+    return Mode(lambda chosen: chosen.judge != judge, f"with --judge {judge}", hint)
+
+
 #: Where the metrics are chosen by `--judge` and by their names.
-METRIC_SETTINGS: Table = {"judge_model": (_NOT_OFFLINE,)}
+METRIC_SETTINGS: Table = {"judge_model": (_not(OFFLINE), _not(ENCODER))}
 _CASCADE_CALIBRATED = Mode(
     _CASCADE.is_chosen,
     _CASCADE.otherwise,

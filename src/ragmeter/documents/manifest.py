@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ragmeter.documents.metrics import Direction, Statistics
-from ragmeter.documents.record import UNSET, Count, Record, Signature, UnsetType
+from ragmeter.documents.record import UNSET, Count, Record, UnsetType
 from ragmeter.documents.usage import Effort
+from ragmeter.naming import Settings, Signature
 
 
 class MetricEntry(Record, frozen=True):
     """A metric that was scored: its name has the settings that are not the usual ones, `settings` has all."""
 
     name: str
-    settings: dict[str, Any]
+    settings: Settings
     direction: Direction
     source: str  # where it is declared: module and name
 
 
 class FilledColumns(Record, frozen=True):
-    """The columns of the table that a judgement without a model has filled: its value first."""
+    """The columns of the table that a judgement without a language model has filled, and the support model, if any."""
 
-    columns: list[str]
+    columns: list[str]  # the judgement's value first
+    support_model: str | UnsetType = UNSET  # a local classifier of pairs of texts
+    backend: str | UnsetType = UNSET
+    revision: str | UnsetType | None = UNSET
+    labels: list[str] | UnsetType = UNSET  # in the order of the model
+    supported_by: list[str] | UnsetType = UNSET  # those that say "supported"
 
     def __post_init__(self) -> None:
         if not self.columns:

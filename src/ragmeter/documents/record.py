@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-__all__ = ["UNSET", "Count", "Interval", "Mean", "Meta", "Record", "Share", "Signature", "UnsetType", "plain"]
+__all__ = ["UNSET", "Count", "Interval", "Mean", "Meta", "Record", "Share", "UnsetType", "plain"]
 
 #: A whole number from 0 up, which a float can hold.
 Count = Annotated[int, Meta(ge=0, le=2**53)]
@@ -25,8 +25,6 @@ Share = Annotated[float, Meta(gt=0, lt=1)]
 #: None where there is nothing to be measured.
 Mean = float | None
 Interval = tuple[float, float]
-#: What a judge, a target or an input says of itself. Whoever writes a provider of his own has members of his own in it.
-Signature = dict[str, Any]
 
 
 class Record(msgspec.Struct, frozen=True):

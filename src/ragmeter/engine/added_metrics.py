@@ -19,7 +19,6 @@ from msgspec import structs
 from ragmeter import registry
 from ragmeter.definition import Metric, of_script
 from ragmeter.documents.manifest import Manifest, MetricEntry
-from ragmeter.documents.record import Signature
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
 from ragmeter.effects.usage import total_usage
@@ -33,6 +32,7 @@ from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.judge_columns import BoundColumn
+from ragmeter.naming import Signature
 from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
@@ -67,6 +67,7 @@ def extend(
     """
     manifest, summary = run.manifest(), run.summary()
     _refuse_other_sources(run, metrics)
+    _refuse_other_support_models(run, metrics)
     columns = columns_to_fill(run, metrics, setup)
     own = {metric.name for metric in metrics if not _is_builtin(metric.source)}
     metrics = [*metrics, *_others_over(columns, summary.metrics, metrics)]
@@ -146,6 +147,17 @@ def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:
             raise UsageError(
                 f"the run {run.name} has another metric {metric.name!r}: {source}, not {metric.source}",
                 hint="give the new one another name, or score the rows as a run of their own: " + _anew(run),
+            )
+
+
+def _refuse_other_support_models(run: Run, metrics: Sequence[Metric]) -> None:
+    """Refuse a support model whose files are no more those that have judged the run."""
+    before = run.manifest().offline
+    for name, now in offline_described(metrics).items():
+        if name in before and (differing := changed(before[name].as_dict(), now.as_dict())):
+            raise UsageError(
+                f"{name} of the run {run.name} was filled by other files of this model ({', '.join(differing)})",
+                hint=f"judge its rows as a run of their own: {_anew(run)}",
             )
 
 

@@ -13,7 +13,6 @@ from msgspec import structs
 
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest
-from ragmeter.documents.record import Signature
 from ragmeter.documents.summary import Join
 from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
 from ragmeter.hints import column_option
@@ -26,6 +25,7 @@ from ragmeter.io.paths import keys_of, split_path
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import Source, open_source
 from ragmeter.io.tools.fields import leads_to_value
+from ragmeter.naming import Signature
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
 _CONTEXTS, _RETRIEVED = "contexts", "retrieved"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from ragmeter.definition import metric
 from ragmeter.judge_columns import Wording, judge_column
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.normalize import fold
 from ragmeter.metrics.support import has_text
-from ragmeter.table import UNPARSABLE, Failed
+from ragmeter.table import UNPARSABLE, Failed, Row
 
 CORRECT, WRONG = "CORRECT", "WRONG"
 #: Who may decide: the same words, that there is no answer in the answer, the offline judge, a language model.
@@ -53,7 +53,7 @@ def _bare(text: str) -> str:
     return " ".join(fold(text).split()).removesuffix(".")
 
 
-def _known(row: Mapping[str, Any]) -> str | None:
+def _known(row: Row) -> str | None:
     """An answer that is the expected one, word for word, needs no judge, and an empty one neither."""
     if not has_text(row["answer"]):
         return WRONG

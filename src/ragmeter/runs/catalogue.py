@@ -11,10 +11,10 @@ from typing import Any
 
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.documents.record import Signature
 from ragmeter.documents.summary import Summary
 from ragmeter.errors import RagmeterError
 from ragmeter.io.write import RUNS
+from ragmeter.naming import Signature
 from ragmeter.runs.documents import read_manifest, read_summary
 from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, stamps_of
 from ragmeter.runs.places import hold, is_journal, settle

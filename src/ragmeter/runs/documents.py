@@ -143,7 +143,7 @@ def _found(content: dict[str, Any], kind: type[Record], message: str) -> tuple[s
             break
         if step["name"] is not None:
             key: Any = step["name"]
-        elif step["number"] == "...":
+        elif step["number"] == "..." and isinstance(value, dict):
             key = _wrong_member(content, kind, message, value)
         else:
             key = int(step["number"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ragmeter.documents.record import Signature
 from ragmeter.errors import UsageError
 from ragmeter.io.data import file_signature
+from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 
 #: Formats of tables, whose first or last bytes have the names of their columns.

@@ -11,10 +11,11 @@ from typing import Any
 
 from ragmeter import registry
 from ragmeter.documents.manifest import EmbeddingUse, Manifest
-from ragmeter.documents.record import UNSET, Signature
+from ragmeter.documents.record import UNSET
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
-from ragmeter.judge_columns import BoundColumn
+from ragmeter.judge_columns import SUPPORT_MODEL, BoundColumn
+from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 
 #: What a manifest says of a filled column that its values don't depend on.
@@ -22,6 +23,8 @@ _ASIDE = frozenset({"tries", "columns", "calls", "calls_about_one", "rephrased_c
 #: What the vectors of an embedding model depend on.
 _OF_VECTORS = ("backend", "revision", "endpoint", "prefix")
 EMBEDDING_MODEL = "embedding model"
+#: Under these names a signature has the model that it is of.
+_MODELS = frozenset({"model", SUPPORT_MODEL, EMBEDDING_MODEL})
 
 #: Where a model is asked: the same one may have moved.
 ENDPOINT = "endpoint"
@@ -36,7 +39,7 @@ def changed(before: Signature, now: Signature) -> list[str]:
 
 
 def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differing]:
-    """Those of the metrics that two runs have from different judges or embedding models, and what differs."""
+    """Those of the metrics that two runs have from different judges or local models, and what differs."""
     if not any(_is_judged(run.manifest()) for run in (a, b)):
         return {}
     differing = {}
@@ -52,7 +55,7 @@ def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differ
 
 
 def _is_judged(manifest: Manifest) -> bool:
-    return any((manifest.asked, manifest.judge, manifest.cascade, manifest.embeddings))
+    return any((manifest.asked, manifest.offline, manifest.judge, manifest.cascade, manifest.embeddings))
 
 
 def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
@@ -76,6 +79,9 @@ def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Signa
         metric = registry.get(name)
         for column in metric.judge_columns:
             yield column, asked.get(column.name) or {}
+        for column in metric.offline:
+            filled = manifest.offline.get(column.name)
+            yield column, {} if filled is None else filled.as_dict()
         for _, settings in metric.embedded.values():
             yield None, _embedding(manifest.embeddings, settings.get("model") or STATIC)
 
@@ -91,7 +97,7 @@ def _embedding(entries: Sequence[EmbeddingUse], model: str) -> Signature:
 def _differing(first: Signature, second: Signature) -> Differing:
     """The settings that differ, whichever of the two has them."""
     names = dict.fromkeys([*changed(first, second), *changed(second, first)])
-    if not all({"model", EMBEDDING_MODEL} & signature.keys() for signature in (first, second)):
+    if not all(_MODELS & signature.keys() for signature in (first, second)):
         # a table brought the values, or no model was asked: the settings of the other model say nothing
-        names = {name: None for name in names if name in ("model", EMBEDDING_MODEL, "cascade")}
+        names = {name: None for name in names if name in {*_MODELS, "cascade"}}
     return {name: (first.get(name), second.get(name)) for name in names}

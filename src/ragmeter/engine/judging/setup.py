@@ -17,7 +17,6 @@ from msgspec import structs
 from ragmeter.definition import Metric
 from ragmeter.documents.judging import JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Manifest
-from ragmeter.documents.record import Signature
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
 from ragmeter.errors import InputError, UsageError
@@ -25,6 +24,7 @@ from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
 from ragmeter.judge_columns import OFFLINE, BoundColumn
+from ragmeter.naming import Signature
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.table import Batch
 

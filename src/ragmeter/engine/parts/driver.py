@@ -26,6 +26,7 @@ import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest, PartFile
 from ragmeter.documents.summary import Join, Summary
+from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.judging.offline import offline_columns
 from ragmeter.engine.judging.setup import own_name
 from ragmeter.engine.parts.counts import Counted
@@ -108,7 +109,7 @@ class PartsPlan:
         wanted = data.wanted(metrics)
         gold = () if reference is None else reference.files
         made_of = (ragmeter.__version__, mapping, sorted(wanted or ()), reading, columns, parts, gold)
-        made_of_all = (*made_of, _described(metrics), data.missing_as_zero)
+        made_of_all = (*made_of, _described(metrics), offline_described(metrics), data.missing_as_zero)
         fingerprint = hashlib.sha256(repr(made_of_all).encode()).hexdigest()[:16]
         job = Job(
             ragmeter.__version__,
@@ -317,7 +318,7 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _logged(plan: PartsPlan, number: int, done: PartDone) -> dict[str, Any]:
+def _logged(plan: PartsPlan, number: int, done: PartDone) -> dict[str, object]:
     name = plan.parts[number].name if number < len(plan.parts) else "questions without a result"
     about = {"part": number, "of": name, "rows": done.rows}
     return about | ({"was_there": True} if done.was_there else {"worker": done.worker, "seconds": done.seconds})
