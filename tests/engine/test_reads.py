@@ -102,7 +102,7 @@ def test_a_reference_is_read_once_to_judge_and_to_score(
     one = judge(expert(), **settings)
     evaluation = evaluate(*files, metrics=metric, judge=one, output_dir=tmp_path, run="r")
     assert passes == {"results.tsv": times, "gold.tsv": 1}
-    assert evaluation.summary["join"]["matched"] == 40
+    assert evaluation.summary.join.matched == 40
 
 
 def test_a_run_that_is_replaced_takes_no_second_look_at_the_reference(

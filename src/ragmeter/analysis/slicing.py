@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.record import plain
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.runs.finding import RunLike, find_run
@@ -18,7 +21,7 @@ from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.distributions import t_quantile
 from ragmeter.stats.intervals import SMALL, within
-from ragmeter.stats.summary import MetricSummary, summarise
+from ragmeter.stats.summary import summarise
 from ragmeter.table import SCORED, Measure, Scores
 
 Mask = npt.NDArray[np.bool_]
@@ -47,7 +50,7 @@ class RunSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """The result as a dict for JSON."""
-        return {**asdict(self), "statistics": self.statistics.as_dict()}
+        return {**plain(self), "statistics": self.statistics.kept().as_dict()}
 
 
 def summarise_run(
@@ -71,7 +74,7 @@ def summarise_run(
     confidence = replace(run.confidence, **{name: value for name, value in others.items() if value is not None})
     cluster, codes = run.clusters(replace(confidence, cluster=cluster))
     confidence = replace(confidence, cluster=cluster)
-    known = {name: MetricSummary.of(summary) for name, summary in run.metrics().items() if name not in run.measures}
+    known = {name: summary for name, summary in run.metrics().items() if name not in run.measures}
     names = [name if name in known else run.measure(name).name for name in chosen_names(metrics)]
     names = names or list(dict.fromkeys([*run.metrics(), *run.measures]))
     columns = [_Column(run.measure(name), run.scores(name), *run.outcomes(name)) for name in names if name not in known]
@@ -105,11 +108,11 @@ def _at_level(summary: MetricSummary, level: float) -> MetricSummary:
     below, above = (0.0 if end == limit else abs(end - summary.mean) for end, limit in ends)
     if df < 1 or not max(below, above):  # nothing to scale: anything in the range is possible
         low, high = summary.range
-        return replace(summary, interval=None if low is None or high is None else (low, high), level=level)
+        return structs.replace(summary, interval=None if low is None or high is None else (low, high), level=level)
     wider = t_quantile(0.5 + level / 2, df) / t_quantile(0.5 + summary.level / 2, df)
     down, up = (wider * (distance or max(below, above)) for distance in (below, above))
     interval = within((summary.mean - down, summary.mean + up), summary.range)
-    return replace(summary, interval=interval, level=level)
+    return structs.replace(summary, interval=interval, level=level)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow.parquet as pq
+from msgspec import structs
 
+from ragmeter.documents.summary import Summary
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.added_metrics import Addition, extend
 from ragmeter.engine.executors import ExecutorLike, executor_of
@@ -25,7 +27,7 @@ from ragmeter.engine.parts.driver import (
     join_summary,
     keep_parts,
     score_in_parts,
-    skipped_summary,
+    skipped_parts,
 )
 from ragmeter.engine.parts.pools import pool_of
 from ragmeter.engine.parts.sources import only_parts
@@ -183,11 +185,11 @@ def _evaluate(plan: Plan) -> Evaluation:
             plan.place.path,
             rows,
             plan.metrics,
-            manifest=lambda: {**plan.data.described(), **filled.manifest},
-            summary=lambda: {"join": plan.data.join_counts(), **plan.data.noted(), **filled.summary},
+            manifest=lambda signed: filled.in_manifest(plan.data.in_manifest(signed)),
+            summary=lambda scored: _summary(plan.data, scored, filled),
             confidence=plan.confidence,
             executor=plan.workers.executor,
-            judging=filled.judging,
+            judging=filled.calls,
         )
 
 
@@ -197,13 +199,12 @@ def _score_in_memory(plan: Plan, batches: Iterable[Batch], filled: JudgeResult) 
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
         path = Path(scratch) / ROWS
         with Embedders() as embedders:
-            summary = score_into(batches, plan.metrics, path, plan.confidence, embedders, plan.workers.executor)
+            scored = score_into(batches, plan.metrics, path, plan.confidence, embedders, plan.workers.executor)
         table = pq.read_table(path)
     name = UNNAMED if data.results.path is None else stem(data.results.path)
-    more = {**data.described(), "statistics": summary["statistics"], **filled.manifest}
-    manifest = signature(plan.metrics, name, more)
-    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **data.noted(), **filled.summary})
-    return Evaluation(run, embedders.used(), filled.judging)
+    manifest = filled.in_manifest(data.in_manifest(signature(plan.metrics, name, scored.statistics)))
+    run = TemporaryRun(name, table, manifest, _summary(data, scored, filled))
+    return Evaluation(run, embedders.used(), filled.calls)
 
 
 def _evaluate_in_parts(plan: Plan, path: Location) -> Evaluation:
@@ -235,14 +236,26 @@ def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResu
     """Summarise what workers have scored, and make it a run."""
     data, metrics = plan.data, done.job.metrics
     parts = summarise_parts(done.job.folder / PARTS, counted.files(), metrics, counted.not_scored, plan.confidence)
-    cautions = {**counted.cautions(), **parts.document_ids}
-    results = results_of(parts.confidence, parts.metrics, parts.numbers, counted.left_out(), parts.abstained, cautions)
-    check_scores(path, results)
-    more = {**data.described(), "statistics": results["statistics"]}
-    documents = {"join": join_summary(done, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
-    summary = {"run": path.name, **results, **documents}
-    run = keep_parts(done, counted, path, signature(metrics, path.name, more | filled.manifest), summary)
-    return Evaluation(run, judging=filled.judging)
+    scored = results_of(parts.confidence, parts.metrics, parts.numbers, counted.left_out())
+    check_scores(path, scored)
+    of_parts = structs.replace(
+        scored,
+        run=path.name,
+        abstained=parts.abstained,
+        document_ids=parts.document_ids,
+        join=join_summary(done, counted),
+        notes=data.notes(),
+        parts_skipped=skipped_parts(counted),
+        **counted.cautions(),
+    )
+    manifest = filled.in_manifest(data.in_manifest(signature(metrics, path.name, scored.statistics)))
+    run = keep_parts(done, counted, path, manifest, filled.in_summary(of_parts))
+    return Evaluation(run, judging=filled.calls)
+
+
+def _summary(data: Data, scored: Summary, filled: JudgeResult) -> Summary:
+    """The summary of scores with what else is known once all rows have been read."""
+    return filled.in_summary(structs.replace(scored, join=data.join_counts(), notes=data.notes()))
 
 
 def add_metrics(

@@ -70,7 +70,7 @@ def with_models(metrics: Sequence[Metric], present: Collection[str] = ()) -> lis
 
     A support model that was not named, or is none, is an error.
     """
-    check_support_models(metrics)
+    check_support_models([metric for metric in metrics if metric.name not in present])
     unnamed = [metric for metric in metrics if _lacks_model(metric) and metric.name not in present]
     if not unnamed:
         return list(metrics)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+from ragmeter.documents.manifest import Manifest
 from ragmeter.errors import AllFailedError, InputError, UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.locations import Location
@@ -56,14 +56,13 @@ def _has_scores(path: Location) -> bool:
         summary = Run(path).summary()
     except InputError:  # it is damaged, and there to be replaced
         return False
-    causes = summary.get("causes")
-    failed = sum(causes.values()) if isinstance(causes, dict) else 0
-    return failed < summary["n_rows"] and any(metric["n_scored"] for metric in summary["metrics"].values())
+    failed = sum((summary.causes or {}).values())
+    return failed < summary.n_rows and any(metric.n_scored for metric in summary.metrics.values())
 
 
 def refuse_added(path: Path) -> None:
     """Refuse to write conversations where a judge was paid for columns that were added to those that are there."""
-    asked = ", ".join(_manifest(path).get("asked") or {}) if (path / MANIFEST).is_file() else ""
+    asked = ", ".join(_manifest(path).asked) if (path / MANIFEST).is_file() else ""
     if asked:
         raise UsageError(
             f"the run {path.name} exists already, and has a judge's replies that were added to it ({asked})",
@@ -79,21 +78,21 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
     if journal:
         return f"a judge's replies in {journal}"
     manifest = _manifest(path)
-    asked = ", ".join(manifest.get("asked") or {})
+    asked = ", ".join(manifest.asked)
     if asked:
         return "" if judged_again(Run(path)) else f"a judge's replies in it ({asked})"
-    return "a judge's verdicts" if manifest.get("judge") else ""
+    return "a judge's verdicts" if manifest.judge else ""
 
 
 def _is_whole(path: Location) -> bool:
     """Whether a run has all questions of its dataset."""
     manifest = _manifest(path)
-    return bool(manifest) and not manifest.get("limit")
+    return manifest != Manifest() and manifest.limit is None
 
 
-def _manifest(path: Location) -> dict[str, Any]:
-    """A run's manifest; empty where the run is damaged, which is there to be replaced."""
+def _manifest(path: Location) -> Manifest:
+    """A run's manifest; one that says nothing where the run is damaged, which is there to be replaced."""
     try:
         return Run(path).manifest()
     except InputError:
-        return {}
+        return Manifest()

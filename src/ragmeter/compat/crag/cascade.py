@@ -7,11 +7,11 @@ offline judge's mistakes on the scores shows only where both judges have decided
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from ragmeter.compat.crag.evaluation import UNDECIDED, Judged
+from ragmeter.documents.judging import CascadeSummary
 from ragmeter.engine.judging.cascade_run import CascadeRun, Row, decided
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
@@ -44,7 +44,7 @@ class SharedTurns(CascadeRun):
             for turn in conversation:
                 yield Row(turn.qid, turn.columns if turn.decision is UNDECIDED else None, turn.decision.value, unit)
 
-    def summary(self, judge: Judge | None) -> dict[str, Any]:
+    def summary(self, judge: Judge | None) -> CascadeSummary:
         """The cascade's summary, over the turns that the language model was asked about."""
         for place, turn in enumerate(self._judged.all_turns):
             if turn.judgement is not None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.loop import for_each
+from ragmeter.effects.usage import total_usage
 from ragmeter.engine.judging.cascade_run import Decision, decided
 from ragmeter.engine.judging.column_run import Heard, Tally
 from ragmeter.errors import InputError
@@ -193,7 +194,8 @@ class Judged:
                 tally.judged_by[decision.by] += 1
             if turn.judgement is not None:
                 tally.add(turn.judgement)
-        counts = tally.as_dict()
+        counts = tally.summary(total_usage([])).as_dict()
+        del counts["usage"]
         warnings = counts.pop("warnings")
         return {"causes": counts.pop("causes"), **counts, "judge_warnings": warnings}
 

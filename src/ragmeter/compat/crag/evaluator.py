@@ -17,6 +17,9 @@ from ragmeter.compat.crag.generation import Generation, Heard
 from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
+from ragmeter.documents.judging import JudgeCheck
+from ragmeter.documents.record import plain
+from ragmeter.documents.usage import Effort, Usage
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.collector import rare_collections
@@ -32,7 +35,6 @@ from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge, LLMJudge
-from ragmeter.judges.probes import Check
 from ragmeter.judges.prompt import OTHER_FIELDS
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import scores
@@ -154,7 +156,7 @@ class CRAGEvaluator:
         self.effort: dict[str, Any] = {}
         self._batch_size = 0
         self._open_round: int | None = None
-        self._check: Check | None = None
+        self._check: JudgeCheck | None = None
         self._inputs: dict[str, Any] = {}
 
     def initialize_for_generation(self) -> None:
@@ -301,8 +303,8 @@ class CRAGEvaluator:
         n_turns = len(judged)
         if not n_turns:
             raise UsageError("there are no turns to evaluate", hint="generate some, or give turn data")
-        usage: dict[str, Any] = {}
-        effort: dict[str, Any] = {}
+        usage: Usage | None = None
+        effort: Effort | None = None
         shared = None
         if self.cascade is not None:
             judged.decide(judged=True)
@@ -319,12 +321,12 @@ class CRAGEvaluator:
         if shared is not None:
             summary["cascade"] = shared.summary(self.llm_judge)
         if self._check is not None:
-            summary["judge_check"] = self._check.as_dict()
-        self.report = Report(summary, effort, judged)
+            summary["judge_check"] = self._check
+        self.report = Report(plain(summary), plain(effort) or {}, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": scores(judged.results()), "ego": scores(judged.results(ego=True))}
 
-    def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[Usage, Effort]:
         judge.chat_model.check()
         judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
         column_judge = judge.on(verdict)

@@ -9,10 +9,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 import ragmeter
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS, TURN_COLUMNS, Judged
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Effort, Usage
 from ragmeter.engine.judging.setup import OWN_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.cells import as_list, is_missing, whole
@@ -24,7 +29,7 @@ from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun, RowsWriter, Scored
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.summary import MetricSummary, summarise
+from ragmeter.stats.summary import summarise
 from ragmeter.table import SCORED, Batch, Measure
 
 ALL_TURNS, EGO_TURNS = "turn_evaluation_results_all.csv", "turn_evaluation_results_ego.csv"
@@ -148,7 +153,7 @@ def save_run(
     folder: Path,
     judged: Judged,
     summary: dict[str, Any],
-    manifest: dict[str, Any],
+    manifest: Manifest,
     rows: Mapping[str, Iterable[Mapping[str, Any]]],
     scores: Mapping[str, Mapping[str, float | None]],
     *,
@@ -162,7 +167,17 @@ def save_run(
         with writing(folder):
             results = [new.folder / name for name in (ALL_TURNS, EGO_TURNS, SCORES_FILE)]
             _write_results(results, rows, scores, guard=guard)
-        return new.finish(manifest, summary)
+        return new.finish(manifest, typed(summary))
+
+
+def effort_of(effort: Mapping[str, Any]) -> Effort | None:
+    """The effort of a report as a run's document has it; None where no judge was asked."""
+    return msgspec.convert(effort, Effort) if effort else None
+
+
+def typed(summary: Mapping[str, Any]) -> Summary:
+    """The summary of a report as the document of a run; without a judge, it has no usage."""
+    return msgspec.convert({name: value for name, value in summary.items() if name != "usage" or value}, Summary)
 
 
 def _write_results(
@@ -179,7 +194,7 @@ def _write_results(
     dictionary.write_text(dumps(scores, indent=2) + "\n", encoding="utf-8")
 
 
-def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
+def summarise_turns(judged: Judged, usage: Usage | None) -> dict[str, Any]:
     """The summary: intervals, counts and causes. Nothing in it depends on the time or the speed of the run."""
     failed = judged.not_scored()
     outcomes = judged.outcomes()
@@ -213,34 +228,34 @@ def summarise_turns(judged: Judged, usage: Mapping[str, Any]) -> dict[str, Any]:
         "ragmeter": ragmeter.__version__,
         "n_rows": len(outcomes),
         "n_conversations": len(judged.conversations),
-        "statistics": Confidence(cluster=None if codes is None else "session_id").as_dict(),
-        "metrics": {name: metric_summary.as_dict() for name, metric_summary in metrics.items()},
+        "statistics": Confidence(cluster=None if codes is None else "session_id").kept(),
+        "metrics": metrics,
         "accuracy_bounds": accuracy_bounds(judged.results()),
         "unscored_share": 1 - outcomes.count(SCORED) / len(outcomes) if outcomes else 0.0,
         **judged.judging(),
-        "usage": dict(usage),
+        "usage": usage or {},
     }
 
 
 def manifest_of(
     run: str,
     inputs: Mapping[str, Any],
-    judge: Mapping[str, Any] | None,
+    judge: dict[str, Any] | None,
     effort: Mapping[str, Any],
-    cascade: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    cascade: dict[str, Any] | None = None,
+) -> Manifest:
     """The manifest: what the results depend on, and when and how the run was made."""
-    return {
-        "run": run,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "ragmeter": ragmeter.__version__,
-        "evaluator": "CRAGEvaluator",
-        "inputs": dict(inputs),
-        "judge": judge,
-        **({} if cascade is None else {"cascade": dict(cascade)}),
-        "effort": dict(effort),
-        "versions": {"python": platform.python_version(), "numpy": np.__version__},
-    }
+    return Manifest(
+        run=run,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        ragmeter=ragmeter.__version__,
+        evaluator="CRAGEvaluator",
+        inputs=dict(inputs),
+        judge=judge,
+        cascade=cascade,
+        effort=effort_of(effort),
+        versions={"python": platform.python_version(), "numpy": np.__version__},
+    )
 
 
 def _flag(judged: Judged, name: str) -> Any:
