@@ -66,7 +66,8 @@ def test_a_run_that_is_replaced_in_the_middle_of_a_page(
 
         return reading
 
-    monkeypatch.setattr("ragmeter.runs.run.read_document", after(ragmeter.runs.run.read_document))
+    for name in ("read_manifest", "read_summary"):
+        monkeypatch.setattr(f"ragmeter.runs.run.{name}", after(getattr(ragmeter.runs.run, name)))
     monkeypatch.setattr(Database, "_ask", after(Database._ask))
     answer = client.ask(page)
     assert reads

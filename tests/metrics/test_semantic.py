@@ -153,8 +153,8 @@ def test_a_run_of_the_command_says_what_was_cut(ragmeter: Run, tmp_path: Path) -
         assert "too long for ./m" in done.stdout
     assert shown[0].stdout.partition("rows:")[0] == shown[1].stdout.partition("rows:")[0]
     (used,) = manifest["embeddings"]
-    assert (used.texts, used.embedded, used.from_cache) == (10, 0, 10)
-    assert 0 < used.truncated < 10
+    assert (used["texts"], used["embedded"], used["from_cache"]) == (10, 0, 10)
+    assert 0 < used["truncated"] < 10
 
 
 def test_a_run_of_the_command_with_an_endpoint(ragmeter: Run, tmp_path: Path) -> None:
