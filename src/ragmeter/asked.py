@@ -146,10 +146,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class AskedColumn:
-    """An asked column with settings, and the columns of the table that it fills."""
+    """An asked column with settings, and the columns of the table that it fills.
+
+    `by_session`: it is filled for metrics over conversations alone. Turns that can't change these are not asked about.
+    """
 
     asked: Asked
     settings: Mapping[str, Any]
+    by_session: bool = False
 
     @classmethod
     def of(cls, node: Asked, settings: Mapping[str, Any]) -> AskedColumn:

@@ -48,6 +48,8 @@ class Properties(TypedDict, total=False):
     optional: Iterable[str]
     may_lack: Iterable[str]
     failed_score: float | None
+    by_session: bool
+    per_session: bool
 
 
 #: All declared metrics and columns, by name.
@@ -72,6 +74,8 @@ class Metric:
         optional: Iterable[str] = (),
         may_lack: Iterable[str] = (),
         failed_score: float | None = None,
+        by_session: bool = False,
+        per_session: bool = False,
         settings: Mapping[str, Any] | None = None,
         source: str = "",
         owner: object = None,
@@ -88,6 +92,8 @@ class Metric:
         self._may_lack = frozenset(may_lack)
         self._optional = frozenset(optional)
         self.failed_score = failed_score
+        self.by_session = by_session
+        self.per_session = per_session
         self.source = source
         self.inputs, self.defaults = signature_of(function)
         self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
@@ -247,8 +253,8 @@ class Metric:
         rows = len(columns[0])
         if any(len(column) != rows for column in columns):
             raise ValueError(f"columns differ in length: {', '.join(str(len(column)) for column in columns)}")
-        row_outcomes = outcomes(table, self.needs, rows, self.optional)
-        block = Block.of(table, self.needs, row_outcomes)
+        row_outcomes = [SCORED] * rows if self.by_session else outcomes(table, self.needs, rows, self.optional)
+        block = Block.of(table, self.needs, row_outcomes, paired=not self.by_session)
         self.fill(block)
         if block.rows == rows:
             return self.score(block)[0]
@@ -317,6 +323,9 @@ def metric(
         may_lack: columns that a table may lack altogether; they are optional, too.
         failed_score: the score of a row that the system was asked and failed to answer, for metrics over all questions;
             by default such a row is not scored.
+        by_session: a row's score depends on other rows of its conversation: the function gets all rows of the table,
+            failed ones too, with None in empty cells and the references of a row as a list.
+        per_session: it has a score for each conversation, in the row of its last turn, and `OTHER_TURN` in the others.
     """
     direction = properties.get("direction", "higher")
     if direction not in get_args(Direction):

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,7 +23,7 @@ from ragmeter.engine.keeping import keep_run
 from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
-from ragmeter.engine.scoring import fill_embedded, score_batch
+from ragmeter.engine.scoring import fill_embedded, score_batch, whole_sessions
 from ragmeter.errors import AllFailedError, InputError, Interrupted, RagmeterWarning, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.cells import as_text
@@ -241,7 +240,10 @@ def _scored(
     needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
     own = own_columns(asked.replies, data.batches[0].columns)
     numbers = number_columns(asked.replies, own)
-    answered = partial(_answered, data.batches, asked.replies, needed, own, numbers)
+
+    def answered() -> Iterable[Batch]:
+        return whole_sessions(_answered(data.batches, asked.replies, needed, own, numbers), metrics)
+
     filled = asking.of(path).fill(metrics, answered, len(data.questions))
     manifest = {
         "inputs": {"dataset": source_signature(data.source)},

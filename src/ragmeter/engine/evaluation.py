@@ -31,7 +31,7 @@ from ragmeter.engine.parts.driver import (
 from ragmeter.engine.parts.pools import pool_of
 from ragmeter.engine.parts.sources import only_parts, without_bad_files
 from ragmeter.engine.results import UNNAMED, Evaluation
-from ragmeter.engine.scoring import watched
+from ragmeter.engine.scoring import watched, whole_sessions
 from ragmeter.errors import InputError, Interrupted, UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
@@ -150,6 +150,11 @@ def evaluate(
             prefix=embedding_prefix,
         )
     )
+    if engine is not None and (whole := [metric.name for metric in chosen if metric.by_session]):
+        raise UsageError(
+            f"{whole[0]} is scored over whole conversations, and {option('engine', engine)} scores a table in parts",
+            hint="leave one of the two out",
+        )
     reading = Reading(encoding, quotes, delimiter, max_field, split, decimal)
     keep = None if judge is not None else columns_to_keep(keep_columns, confidence)
     data = Data.open(
@@ -245,7 +250,7 @@ def _evaluate(
     executor: Executor,
 ) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
-    batches = partial(data.batches, metrics, asking.needs(metrics))
+    batches = _batches_for(data, metrics, asking)
     filled = asking.of(path).fill(metrics, batches, data.results.n_rows)
     is_heard = callable(asking.progress) and filled.batches is not None  # a function hears of each row once
     with progress_bar(None if is_heard else asking.progress, "scoring", total=data.results.n_rows) as advance:
@@ -262,6 +267,15 @@ def _evaluate(
             executor=executor,
             judging=filled.judging,
         )
+
+
+def _batches_for(data: Data, metrics: Sequence[Metric], asking: Asking) -> Batches:
+    """The batches that these metrics are computed on."""
+
+    def batches() -> Iterable[Batch]:
+        return whole_sessions(data.batches(metrics, asking.needs(metrics)), metrics)
+
+    return batches
 
 
 def _keep_parts(

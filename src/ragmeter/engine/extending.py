@@ -254,7 +254,8 @@ def _batches(
     """
     scores = {column for name in computed for column in (name, outcome_column(name))}
     left_out = {column for name in dropped for column in (name, outcome_column(name))}
-    for batch in run.batches(ROWS_AT_ONCE):
+    whole = any(metric.by_session for metric in missing)
+    for batch in run.rows().combine_chunks().to_batches() if whole else run.batches(ROWS_AT_ONCE):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         _check(columns, missing, run)
         waiting.append({name: column for name, column in columns.items() if name in scores})

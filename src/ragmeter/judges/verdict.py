@@ -8,11 +8,10 @@ from typing import Any, Literal
 from ragmeter.asked import Wording, asked
 from ragmeter.definition import metric
 from ragmeter.judges.forms import Choice
-from ragmeter.metrics.normalize import fold
+from ragmeter.metrics.conversation import CORRECT, WRONG, is_exact_match
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
 
-CORRECT, WRONG = "CORRECT", "WRONG"
 #: Who may decide: the same words, that there is no answer in the answer, the offline judge, a language model.
 EXACT, MISS, OFFLINE, LLM = "exact", "miss", "offline", "llm"
 
@@ -42,15 +41,6 @@ _OWN_WORDS = {CORRECT: CORRECT, WRONG: WRONG}
 _YES_NO = {"Yes": CORRECT, "No": WRONG}
 #: The form of a reply to a user's own words, which speak of CORRECT and WRONG.
 OWN_FORM = Choice("verdict", _OWN_WORDS, also=_YES_NO)
-
-
-def is_exact_match(answer: str, expected: str) -> bool:
-    """Whether the two texts are the same, but for case, kinds of quotes, white space and a full stop."""
-    return _bare(answer) == _bare(expected)
-
-
-def _bare(text: str) -> str:
-    return " ".join(fold(text).split()).removesuffix(".")
 
 
 def _known(row: Mapping[str, Any]) -> str | None:

@@ -224,7 +224,7 @@ def summaries_of(
             direction=metric.direction,
             bounds=metric.bounds,
             confidence=confidence,
-            codes=codes,
+            codes=None if isinstance(metric, Metric) and metric.per_session else codes,
         )
         for metric in metrics
     }

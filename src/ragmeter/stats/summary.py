@@ -12,7 +12,7 @@ import numpy as np
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import Interval, interval_of, limits_of, within
-from ragmeter.table import NO_VERDICT, Scores
+from ragmeter.table import NO_VERDICT, OTHER_TURN, Scores
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ def summarise(
 ) -> MetricSummary:
     """Summarise one metric's column: NaN where a row was not scored, with the causes counted in `not_scored`.
 
-    `codes` has the cluster of each row. The interval is clipped to `bounds`, the metric's range.
+    The other turns of a conversation don't count where a metric has one score for each. `codes` has the cluster of each
+    row. The interval is clipped to `bounds`, the metric's range.
     """
     is_scored = ~np.isnan(scores)
     values = scores if is_scored.all() else scores[is_scored]  # a column may be long: no copy of it without need
@@ -77,9 +78,9 @@ def summarise(
         interval_method=method,
         direction=direction,
         range=finite(limits),
-        n_total=len(scores),
+        n_total=len(scores) - not_scored.get(OTHER_TURN, 0),
         n_scored=n,
-        n_not_scored=dict(sorted(not_scored.items())),
+        n_not_scored={cause: count for cause, count in sorted(not_scored.items()) if cause != OTHER_TURN},
         level=confidence.level,
         n_clusters=None if scored_codes is None else len(np.unique(scored_codes)),
         binary=binary,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from asyncio import gather
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,13 +25,14 @@ from ragmeter.judges.judge import Judge, as_rephrased
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import prompt_hash
-from ragmeter.judges.verdict import EXACT, LLM, MISS
-from ragmeter.metrics.support import has_text
+from ragmeter.judges.verdict import CORRECT, EXACT, LLM, MISS
 from ragmeter.show.progress import Advance
 from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
 
 Heard = Callable[[Mapping[str, Any], Judgement], None]
+#: Asks about the row at a place of the batch.
+Ask = Callable[[int], Awaitable[None]]
 #: What the columns that are filled hold, in the order in which a judgement names them.
 _CELLS = ("value", "reason", "by", "probability")
 
@@ -77,11 +78,9 @@ class Tally:
         }
 
 
-def _known(value: str | None, row: Mapping[str, Any]) -> Decision | None:
+def _known(value: str | None) -> Decision | None:
     """The judgement on a row that needs no judge; None for any other row."""
-    if value is None:
-        return None
-    return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
+    return None if value is None else Decision(value, EXACT if value == CORRECT else MISS)
 
 
 class ColumnFiller:
@@ -97,10 +96,13 @@ class ColumnFiller:
         self.asks = judge.on(column.asked)
         self.asked = self.asks.asked
         is_cascade = column.settings.get("judge") == "cascade"
-        self.sharing = Sharing(judge.cascade or Cascade()) if is_cascade else None
+        self.sharing = self._sharing(judge.cascade or Cascade()) if is_cascade else None
         self._tally = Tally()
         self._uncounted: dict[int, tuple[Decision, Judgement | None]] = {}
         self.is_stopped = False  # by Ctrl-C, with rows left that were to be asked about
+
+    def _sharing(self, cascade: Cascade) -> Sharing:
+        return Sharing(cascade)
 
     def prepare(self, batches: Callable[[], Iterable[Batch]]) -> None:
         """See that the table has what is shown to the model; in a cascade, choose whom to ask about."""
@@ -132,8 +134,12 @@ class ColumnFiller:
     def _shared_rows(self, batch: Batch) -> Iterable[Row]:
         states, values, rows = self.rows(batch)
         qids = batch.columns.get(QID) or [""] * len(batch)
-        for qid, state, value, row in zip(qids, states, values, rows, strict=True):
-            yield Row(qid, row if state == SCORED and value is None else None, value)
+        for qid, state, value, row, unit in zip(qids, states, values, rows, self._units(batch), strict=True):
+            yield Row(qid, row if state == SCORED and value is None else None, value, unit)
+
+    def _units(self, batch: Batch) -> Sequence[int | None]:
+        """The number of what each row is checked with, in a cascade: here each row is checked by itself."""
+        return [None] * len(batch)
 
     async def fill(
         self, batch: Batch, start: int, caller: Caller, client: Any, advance: Advance, heard: Heard
@@ -165,10 +171,22 @@ class ColumnFiller:
             heard(rows[place], judgements[place])
             advance(1)
 
-        await for_each(waiting, ask, 2 * self.judge.workers)
+        await self._ask_waiting(batch, start, waiting, values, judgements, ask)
         if not self.is_stopped:
-            advance(len(batch) - len(waiting))
-        return self._cells(states, [_known(*pair) for pair in zip(values, rows, strict=True)], judgements, start)
+            advance(len(batch) - len(judgements.keys() & set(waiting)))
+        return self._cells(batch, states, [_known(value) for value in values], judgements, start)
+
+    async def _ask_waiting(
+        self,
+        batch: Batch,
+        start: int,
+        waiting: Sequence[int],
+        values: Sequence[str | None],
+        judgements: Mapping[int, Judgement],
+        ask: Ask,
+    ) -> None:
+        """Ask about the rows that wait for the model: here about all of them, in any order."""
+        await for_each(waiting, ask, 2 * self.judge.workers)
 
     def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
         return texts_of_calls(self.asked, row, self.judge.items_per_call)
@@ -206,7 +224,12 @@ class ColumnFiller:
         return self.sharing is None or not self.sharing.decides(row)
 
     def _cells(
-        self, states: Sequence[str], known: Sequence[Decision | None], judgements: Mapping[int, Judgement], start: int
+        self,
+        batch: Batch,
+        states: Sequence[str],
+        known: Sequence[Decision | None],
+        judgements: Mapping[int, Judgement],
+        start: int,
     ) -> dict[str, list[Any]]:
         """The cells under their names in the table: the value, its outcome, and what else the column fills."""
         decisions: list[Decision] = []
@@ -216,7 +239,9 @@ class ColumnFiller:
             if judgement is not None and self.sharing is not None:
                 self.sharing.record(start + place, judgement.accuracy)
             decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
-            self._uncounted[start + place] = decisions[-1], judgement
+        decisions = self._settled(batch, decisions, judgements, start)
+        for place, decision in enumerate(decisions):
+            self._uncounted[start + place] = decision, judgements.get(place)
         name = self.column.name
         cells: list[list[Any]] = [
             [decision.value for decision in decisions],
@@ -226,6 +251,12 @@ class ColumnFiller:
         ]
         outcomes = [decision.outcome for decision in decisions]
         return {name: cells[0], outcome_column(name): outcomes, **dict(zip(self.column.columns, cells, strict=False))}
+
+    def _settled(
+        self, batch: Batch, decisions: list[Decision], judgements: Mapping[int, Judgement], start: int
+    ) -> list[Decision]:
+        """The decisions as they are written down: here as they were made."""
+        return decisions
 
     def count(self) -> None:
         """Count what was filled since the last time, in the order of the rows, whichever of them was judged first."""

@@ -135,7 +135,7 @@ class Asking:
 
     def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
-        columns = list({column.name: column for metric in metrics for column in metric.asks}.values())
+        columns = columns_of(metrics)
         first = next(iter(batches()), None) if columns else None
         if self.judge is None and columns:
             missing = [column.name for column in columns if first is not None and column.name not in first.columns]
@@ -192,6 +192,13 @@ class Asking:
             own = self.folder / OWN_JOURNAL
             journal = own if own.exists() else self.folder / JUDGE_JOURNAL
         return Filling(columns, self.judge, journal, self.retry_failed, reuse)
+
+
+def columns_of(metrics: Sequence[Metric]) -> list[AskedColumn]:
+    """The columns that a judge must fill for these metrics, each after those that it is filled from."""
+    columns = {column.name: column for metric in metrics for column in metric.asks}
+    of_rows = {column.name for metric in metrics if not metric.by_session for column in metric.asks}
+    return [replace(column, by_session=name not in of_rows) for name, column in columns.items()]
 
 
 def journals_of(output_dir: str | Location) -> Path:

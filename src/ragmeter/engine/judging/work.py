@@ -22,6 +22,7 @@ from ragmeter.engine.judging.column_run import ColumnFiller
 from ragmeter.engine.judging.columns import BatchDone, Batches, Filled, mark_of
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
+from ragmeter.engine.judging.sessions import SessionFiller
 from ragmeter.errors import BusyError
 from ragmeter.hints import option
 from ragmeter.io.write import check_writable
@@ -294,7 +295,9 @@ class Filling:
     def fillers(self) -> list[ColumnFiller]:
         """One for each column."""
         return [
-            ColumnFiller(self.judge, column, retry_failed=self.retry_failed, reuse=column.name in self.reuse)
+            (SessionFiller if column.by_session else ColumnFiller)(
+                self.judge, column, retry_failed=self.retry_failed, reuse=column.name in self.reuse
+            )
             for column in self.columns
         ]
 
