@@ -31,8 +31,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from ragmeter import ContextRecall, QAPair, RAGResult, evaluate, get_metric
-from ragmeter.judges.verdict import is_exact_match
-from ragmeter.metrics.conversation import Turn, scores
+from ragmeter.metrics.conversation import Turn, is_exact_match, scores
 from ragmeter.metrics.refusals import is_miss
 
 ROOT = Path(__file__).parents[1]

@@ -50,6 +50,7 @@ class Properties(TypedDict, total=False):
     failed_score: float | None
     by_session: bool
     per_session: bool
+    also: tuple[str, ...]
 
 
 #: All declared metrics and columns, by name.
@@ -76,6 +77,7 @@ class Metric:
         failed_score: float | None = None,
         by_session: bool = False,
         per_session: bool = False,
+        also: tuple[str, ...] = (),
         settings: Mapping[str, Any] | None = None,
         source: str = "",
         owner: object = None,
@@ -94,6 +96,7 @@ class Metric:
         self.failed_score = failed_score
         self.by_session = by_session
         self.per_session = per_session
+        self.also = also
         self.source = source
         self.inputs, self.defaults = signature_of(function)
         self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
@@ -326,6 +329,7 @@ def metric(
         by_session: a row's score depends on other rows of its conversation: the function gets all rows of the table,
             failed ones too, with None in empty cells and the references of a row as a list.
         per_session: it has a score for each conversation, in the row of its last turn, and `OTHER_TURN` in the others.
+        also: names that another tool has for it. A gate and a comparison understand them.
     """
     direction = properties.get("direction", "higher")
     if direction not in get_args(Direction):

@@ -34,14 +34,6 @@ PARTIAL_ANSWER = "partial_answer"
 RETRIEVED_SCORES = "retrieved_scores"
 #: Which time a question was asked, from "1" on, where it was asked several times.
 REPEAT = "repeat"
-#: The names of a conversation's scores in the file of scores, and in the run's rows.
-OTHER_NAMES = {
-    "accuracy": "is_correct",
-    "exact_match": "is_exact_match",
-    "missing": "is_miss",
-    "hallucination_rate": "is_hallucination",
-    "mean_multi_turn_conversation_score": "multi_turn_conversation_score",
-}
 #: The columns that a judge adds to a row.
 JUDGE_COLUMNS = ("verdict", "reason", "judged_by", "verdict_probability")
 #: How relevant each judged document is: a JSON object of documents and grades. `relevant` has those above 0.

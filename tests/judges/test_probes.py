@@ -14,7 +14,8 @@ from ragmeter.engine.judging.columns import Asking
 from ragmeter.errors import UsageError
 from ragmeter.io.data import Data
 from ragmeter.judges.probes import PROBES, fewest_right
-from ragmeter.judges.verdict import CORRECT, is_exact_match
+from ragmeter.judges.verdict import CORRECT
+from ragmeter.metrics.conversation import is_exact_match
 from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
 from ragmeter.models.prices import Price
 from ragmeter.registry import get_all

@@ -11,7 +11,8 @@ from ragmeter import get_metric, list_metrics
 from ragmeter.judges.column_judge import shown_texts
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.prompt import Prompt
-from ragmeter.judges.verdict import is_exact_match, verdict
+from ragmeter.judges.verdict import verdict
+from ragmeter.metrics.conversation import is_exact_match
 
 
 @pytest.mark.parametrize(

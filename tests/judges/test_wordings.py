@@ -19,7 +19,8 @@ from ragmeter import LLMJudge
 from ragmeter.asked import Asked
 from ragmeter.judges.judge import as_rephrased
 from ragmeter.judges.prompt import Prompt
-from ragmeter.judges.verdict import is_exact_match, verdict
+from ragmeter.judges.verdict import verdict
+from ragmeter.metrics.conversation import is_exact_match
 from ragmeter.stats.paired import McNemar
 from tests.judges.wordings import CHOSEN, WORDINGS, Judged, Score, Wording, halves
 from tests.model_server import qwen

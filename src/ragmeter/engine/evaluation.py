@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -256,7 +257,9 @@ def _evaluate(
     with progress_bar(None if is_heard else asking.progress, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
         if path is None:
-            return _score_in_memory(data, rows, metrics, confidence, filled, executor)
+            name = UNNAMED if data.results.path is None else stem(data.results.path)
+            inputs = Inputs(name, data.described(), lambda: {"join": data.join_counts(), **data.noted()})
+            return score_in_memory(rows, metrics, inputs, filled=filled, confidence=confidence, executor=executor)
         return keep_run(
             path,
             rows,
@@ -294,13 +297,26 @@ def _keep_parts(
     return Evaluation(run, judging=filled.judging)
 
 
-def _score_in_memory(
-    data: Data,
+@dataclass(frozen=True)
+class Inputs:
+    """What a run that is not kept is called, and what its manifest and its summary say of its inputs.
+
+    The latter is known when all is read.
+    """
+
+    name: str
+    manifest: Mapping[str, Any]
+    summary: Callable[[], Mapping[str, Any]] = dict
+
+
+def score_in_memory(
     batches: Iterable[Batch],
     metrics: Sequence[Metric],
-    confidence: Confidence,
+    inputs: Inputs,
+    *,
     filled: Filled,
-    executor: Executor,
+    confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+    executor: Executor | None = None,
 ) -> Evaluation:
     """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
@@ -308,10 +324,9 @@ def _score_in_memory(
         with Embedders() as embedders:
             summary = score_into(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
-    name = UNNAMED if data.results.path is None else stem(data.results.path)
-    more = {**data.described(), "statistics": summary["statistics"], **filled.manifest}
-    manifest = signature(metrics, name, more)
-    run = TemporaryRun(name, table, manifest, {**summary, "join": data.join_counts(), **data.noted(), **filled.summary})
+    more = {**inputs.manifest, "statistics": summary["statistics"], **filled.manifest}
+    manifest = signature(metrics, inputs.name, more)
+    run = TemporaryRun(inputs.name, table, manifest, {**summary, **inputs.summary(), **filled.summary})
     return Evaluation(run, embedders.used(), filled.judging)
 
 

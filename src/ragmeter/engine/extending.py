@@ -88,7 +88,7 @@ def extend(
         if Run(run.place).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
-        summaries = writer.summaries(Confidence.of(manifest.get("statistics") or {}))[1]
+        summaries = writer.summaries(Confidence.of(manifest.get("statistics") or {}), is_own=True)[1]
         computed = {name: metric.as_dict() for name, metric in summaries.items()}
         entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
         abstained = writer.abstentions()

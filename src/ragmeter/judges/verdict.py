@@ -8,7 +8,9 @@ from typing import Any, Literal
 from ragmeter.asked import Wording, asked
 from ragmeter.definition import metric
 from ragmeter.judges.forms import Choice
-from ragmeter.metrics.conversation import CORRECT, WRONG, is_exact_match
+from ragmeter.metrics.conversation import CORRECT as CORRECT
+from ragmeter.metrics.conversation import WRONG as WRONG
+from ragmeter.metrics.conversation import is_exact_match
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
 

@@ -176,7 +176,7 @@ def accuracy(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Fail
     return judged_turns.scores(lambda turn: turn.correct is True)
 
 
-@metric(direction="higher", binary=True, by_session=True)
+@metric(direction="higher", binary=True, by_session=True, also=("exact_match",))
 def exact_answer(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
     """Share of turns whose answer is the expected one, word for word.
 
@@ -232,7 +232,13 @@ def truthfulness_score(judged_turns: Turns, *, judge: Judges = "llm") -> list[fl
     return judged_turns.scores(lambda turn: float(turn.correct is True) - float(turn.hallucination))
 
 
-@metric(direction="higher", bounds=(-1.0, 1.0), by_session=True, per_session=True)
+@metric(
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    by_session=True,
+    per_session=True,
+    also=("mean_multi_turn_conversation_score",),
+)
 def multi_turn_conversation_score(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
     """Mean over conversations: a right answer counts 1, none 0, a wrong one -1.
 

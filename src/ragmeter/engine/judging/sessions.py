@@ -6,6 +6,7 @@ of the offline judge's mistakes on the scores shows only where both judges have 
 
 from __future__ import annotations
 
+from asyncio import gather
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -63,10 +64,13 @@ class SessionFiller(ColumnFiller):
     ) -> None:
         """Ask turn by turn, long conversations first, since they take the longest."""
         to_ask = set(waiting)
-        at_once = 2 * self.judge.workers
 
         async def ask_all(places: Sequence[int]) -> None:
-            await for_each([place for place in places if place in to_ask], ask, at_once)
+            asked = [place for place in places if place in to_ask]
+            if len(asked) == 1:  # without a task of its own: that is quicker
+                await ask(asked[0])
+            elif asked:
+                await gather(*map(ask, asked))
 
         async def ask_session(places: Sequence[int]) -> None:
             if self.sharing is not None and self.sharing.is_audited(start + places[0]):
@@ -80,7 +84,7 @@ class SessionFiller(ColumnFiller):
                 if not self.is_stopped:
                     await ask_all([place])
 
-        await for_each(sorted(_sessions(batch), key=len, reverse=True), ask_session, at_once)
+        await for_each(sorted(_sessions(batch), key=len, reverse=True), ask_session, 2 * self.judge.workers)
 
     def _value(
         self, values: Sequence[str | None], judgements: Mapping[int, Judgement], start: int, place: int
