@@ -70,8 +70,8 @@ def _union(spans: Iterable[tuple[float, float]]) -> float:
 def _asked(name: str, folder: Path, questions: list[str]) -> tuple[int, Spans]:
     """How many answers are right, and the spans of each question."""
     from ragmeter.effects.calls import Limits
-    from ragmeter.targets.asking import ask
     from ragmeter.targets.port import Answer, Question
+    from ragmeter.targets.replies import ask
     from ragmeter.targets.web.page import Page
     from ragmeter.targets.web.target import WebTarget
 
@@ -79,7 +79,7 @@ def _asked(name: str, folder: Path, questions: list[str]) -> tuple[int, Spans]:
     with started(name, folder, ANSWER_TIMES=str(times)) as url, _watched() as spans:
         target = WebTarget(Page(url, COMMANDS[name][2]))
         asked = [Question(str(place), text) for place, text in enumerate(questions)]
-        replies = ask(target, asked, Limits(1, 0), None, lambda count: None).replies
+        replies = ask(target, asked, Limits(1, 0), None, lambda count: None).in_order
     right = 0
     for text, reply in zip(questions, replies, strict=True):
         is_right = isinstance(reply, Answer) and plain(reply.answer) == expected(text)

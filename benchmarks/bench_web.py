@@ -48,15 +48,15 @@ def web(folder: Path, *, quick: bool) -> None:
 
 def _asked(page: object, workers: int, questions: int) -> float:
     from ragmeter.effects.calls import Limits
-    from ragmeter.targets.asking import ask
     from ragmeter.targets.port import Answer, Question
+    from ragmeter.targets.replies import ask
     from ragmeter.targets.web.target import WebTarget
     from ragmeter.targets.web.visit import Page
 
     assert isinstance(page, Page)
     begin = time.perf_counter()
     held = [Question(str(i), f"question {i}") for i in range(questions)]
-    found = ask(WebTarget(page), held, Limits(workers), None, lambda count: None).replies
+    found = ask(WebTarget(page), held, Limits(workers), None, lambda count: None).in_order
     seconds = time.perf_counter() - begin
     for number, each in enumerate(found):
         good = isinstance(each, Answer) and each.answer.startswith(f"Answer to question {number}:")

@@ -31,7 +31,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from ragmeter import ContextRecall, QAPair, RAGResult, evaluate, get_metric
-from ragmeter.metrics.conversation import Turn, is_exact_match, scores
+from ragmeter.compat.crag.evaluation import scores
+from ragmeter.metrics.conversation import Turn, is_exact_match
 from ragmeter.metrics.refusals import is_miss
 
 ROOT = Path(__file__).parents[1]

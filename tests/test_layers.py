@@ -19,7 +19,7 @@ LAYERS = [
     "__main__", "pytest_plugin", "cli", "app", "show", "analysis", "evaluators", "compat", "engine", "runs",
     "show.tabular",
     "show.sentences", "targets", "judges", "models", "stats", "metrics", "embedders", "effects", "io", "registry",
-    "definition", "derived", "asked", "naming", "table", "text_columns", "passages", "show.progress",
+    "definition", "derived", "judge_columns", "naming", "table", "text_columns", "passages", "show.progress",
     "show.texts", "show.numbers", "errors", "hints", "kernel",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ragmeter import BaseScorer, Failed, column, evaluate, get_metric, metric, registry
-from ragmeter.analysis.listing import MetricInfo, list_metrics
+from ragmeter.analysis.metric_list import MetricInfo, list_metrics
 from ragmeter.definition import METRICS
 from ragmeter.errors import ColumnError, RagmeterWarning, UnknownNameError, UsageError
 from ragmeter.show.markdown import metric_page

@@ -20,13 +20,13 @@ __all__ = [
 #: Where the public names are. Nothing is imported before it is used, so that `import ragmeter` is fast.
 _MODULES = {
     "ragmeter.analysis.comparing": "Comparison compare",
-    "ragmeter.analysis.explaining": "explain",
+    "ragmeter.analysis.explanation": "explain",
     "ragmeter.analysis.gating": "gate",
-    "ragmeter.analysis.listing": "list_metrics",
+    "ragmeter.analysis.metric_list": "list_metrics",
     "ragmeter.analysis.people.calibration": "Calibration calibrate",
     "ragmeter.analysis.people.sampling": "choose_sample",
-    "ragmeter.analysis.preferring": "prefer",
-    "ragmeter.analysis.repeating": "repeats",
+    "ragmeter.analysis.preferences": "prefer",
+    "ragmeter.analysis.repeats": "repeats",
     "ragmeter.compat.base": "EvaluatorInterface",
     "ragmeter.compat.context_recall": "ContextRecall",
     "ragmeter.compat.crag.dataset_utils": "clean_text convert_domain_indices_to_names prepare_feature_vocabularies",
@@ -39,7 +39,7 @@ _MODULES = {
         "RougeScorer TokenF1Scorer WebInterface"
     ),
     "ragmeter.definition": "Metric column metric",
-    "ragmeter.engine.asking": "ask",
+    "ragmeter.engine.ask": "ask",
     "ragmeter.engine.evaluation": "add_metrics evaluate",
     "ragmeter.engine.results": "Evaluation",
     "ragmeter.engine.tables": "score_table",
@@ -60,13 +60,13 @@ _RENAMED = {"get_metric": "get"}
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison, compare
-    from ragmeter.analysis.explaining import explain
+    from ragmeter.analysis.explanation import explain
     from ragmeter.analysis.gating import gate
-    from ragmeter.analysis.listing import list_metrics
+    from ragmeter.analysis.metric_list import list_metrics
     from ragmeter.analysis.people.calibration import Calibration, calibrate
     from ragmeter.analysis.people.sampling import choose_sample
-    from ragmeter.analysis.preferring import prefer
-    from ragmeter.analysis.repeating import repeats
+    from ragmeter.analysis.preferences import prefer
+    from ragmeter.analysis.repeats import repeats
     from ragmeter.compat.base import EvaluatorInterface
     from ragmeter.compat.context_recall import ContextRecall
     from ragmeter.compat.crag.dataset_utils import (
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
         WebInterface,
     )
     from ragmeter.definition import Metric, column, metric
-    from ragmeter.engine.asking import ask
+    from ragmeter.engine.ask import ask
     from ragmeter.engine.evaluation import add_metrics, evaluate
     from ragmeter.engine.results import Evaluation
     from ragmeter.engine.tables import score_table

@@ -9,9 +9,9 @@
     @metric(direction="higher")
     def ndcg(ranked: Ranked, *, k: int | None = None) -> Scores: ...  # keyword-only = its settings, shown in its name
 
-A positional parameter names a column: one of the table's, a derived one, one that a judge fills (`asked.py`), or
-another metric. A setting goes down to every column that has one of the same name, so `rouge_l_score[language=es]` gets
-Spanish stems.
+A positional parameter names a column: one of the table's, a derived one, one that a judge fills
+(`judge_columns.py`), or another metric. A setting goes down to every column that has one of the same name, so
+`rouge_l_score[language=es]` gets Spanish stems.
 
 A column declared with `@embedded` is filled by an embedding model before any metric runs (`Metric.fill`).
 """
@@ -28,9 +28,9 @@ from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, 
 import numpy as np
 
 from ragmeter import naming
-from ragmeter.asked import ASKED, Asked, AskedColumn
 from ragmeter.derived import Derived, Embedded, signature_of
 from ragmeter.errors import UsageError, errors_of, not_importable
+from ragmeter.judge_columns import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.table import NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes, plain_column
 
 Direction = Literal["higher", "lower", "none"]
@@ -144,18 +144,18 @@ class Metric:
         return names
 
     @cached_property
-    def _filled(self) -> tuple[AskedColumn, ...]:
+    def _filled(self) -> tuple[BoundColumn, ...]:
         """The columns that are filled for it, each after those that it is filled from."""
-        leaves = (leaf for leaf, _ in _leaves(self, self.settings) if isinstance(leaf, AskedColumn))
+        leaves = (leaf for leaf, _ in _leaves(self, self.settings) if isinstance(leaf, BoundColumn))
         return tuple({column.name: column for leaf in leaves for column in leaf.with_inputs()}.values())
 
     @property
-    def asks(self) -> tuple[AskedColumn, ...]:
+    def judge_columns(self) -> tuple[BoundColumn, ...]:
         """The columns that a judge must fill for it."""
         return tuple(column for column in self._filled if not column.is_offline)
 
     @property
-    def offline(self) -> tuple[AskedColumn, ...]:
+    def offline(self) -> tuple[BoundColumn, ...]:
         """The columns that are filled for it without a model."""
         return tuple(column for column in self._filled if column.is_offline)
 
@@ -169,8 +169,8 @@ class Metric:
         """The columns of `reads` without those that only a judge is shown: a table with verdicts may lack them."""
         return self._from_table(self.offline)
 
-    def _from_table(self, filled: Iterable[AskedColumn]) -> tuple[str, ...]:
-        read = [*self.needs, *(column.input_name(name) for column in filled for name in column.asked.required)]
+    def _from_table(self, filled: Iterable[BoundColumn]) -> tuple[str, ...]:
+        read = [*self.needs, *(column.input_name(name) for column in filled for name in column.declaration.required)]
         # a column of the user's own that may be empty may be missing
         others = {column.name for column in self._filled} | (self.optional - set(NAMED_COLUMNS)) | self.may_lack
         return tuple(dict.fromkeys(name for name in read if name not in others))
@@ -194,7 +194,7 @@ class Metric:
         return key in self.defaults and (get_origin(setting_type) is not Literal or value in get_args(setting_type))
 
     def _unknown_setting(self, key: str) -> UsageError:
-        instead = next((column.asked.instead for column in self.asks if column.asked.instead), "")
+        instead = next((column.declaration.instead for column in self.judge_columns if column.declaration.instead), "")
         if key == "judge" and instead:
             return UsageError(f"only a language model can judge {self.base}", hint=instead)
         hint = f"it has: {', '.join(self.defaults)}" if self.defaults else "it has none"
@@ -376,7 +376,7 @@ def of_script(source: str) -> str:
 def _derived(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[Derived]:
     """The derived columns that a metric is computed from."""
     for name in node.inputs:
-        inner = None if name in ASKED or name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
+        inner = None if name in DECLARED or name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
         if isinstance(inner, Metric):
             yield from _derived(inner, _with_shared(inner, settings).settings)
         elif inner is not None and inner.is_used(settings):
@@ -387,11 +387,11 @@ def _derived(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[De
 def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Any, Mapping[str, Any]]]:
     """The table's columns (by name), asked and embedded columns that a metric is computed from, with their settings."""
     for name in node.inputs:
-        inner = ASKED.get(name) or (None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name))
+        inner = DECLARED.get(name) or (None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name))
         if inner is None or isinstance(inner, Embedded):
             yield inner or name, settings  # a name is a column of the table, or one of the user's
-        if isinstance(inner, Asked):
-            yield AskedColumn.of(inner, settings), settings
+        if isinstance(inner, JudgeColumn):
+            yield BoundColumn.of(inner, settings), settings
         elif isinstance(inner, Metric):
             yield from _leaves(inner, _with_shared(inner, settings).settings)
         elif isinstance(inner, Derived) and inner.is_used(settings):
@@ -406,8 +406,8 @@ def _with_shared(metric: Metric, settings: Mapping[str, Any]) -> Metric:
 
 def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
     """A column by its name: of the table, from the memo, or computed now."""
-    if name in ASKED:
-        asked_column = AskedColumn.of(ASKED[name], settings)
+    if name in DECLARED:
+        asked_column = BoundColumn.of(DECLARED[name], settings)
         return asked_column.decoded(block.columns[asked_column.name])
     if name in block.columns:
         return block.columns[name]

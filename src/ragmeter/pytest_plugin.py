@@ -12,7 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate, Verdict
-    from ragmeter.engine.asking import Service
+    from ragmeter.engine.ask import Service
     from ragmeter.engine.results import Evaluation
     from ragmeter.runs.finding import RunLike
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ragmeter import Run
 from ragmeter.effects.journal import Journal
-from ragmeter.engine.judging.columns import JUDGE_JOURNAL
+from ragmeter.engine.judging.setup import JUDGE_JOURNAL
 from tests.cli.test_ask import reached
 from tests.command import PATIENCE, interrupt, wait_for
 from tests.judge_server import Action, JudgeServer

@@ -11,7 +11,7 @@ import pytest
 from ragmeter import ContextRecall, EditDistanceEvaluator, EvaluationResult, ResponseEvaluator
 from ragmeter.compat import files
 from ragmeter.compat.files import run_evaluators
-from ragmeter.compat.rows import Rows
+from ragmeter.compat.rows import ResultRows
 from ragmeter.errors import InputError, UsageError
 
 BOTH = "qid\tquestion\treference\tanswer\trelevant\tretrieved\terror\tsystem_name\n"
@@ -103,7 +103,7 @@ def test_a_class_with_rows_of_its_own(tmp_path: Path) -> None:
 
 
 def test_rows_by_columns_are_a_list_of_dicts() -> None:
-    rows = Rows({"a": [1, 2, 3], "b": ["x", "y", "z"]})
+    rows = ResultRows({"a": [1, 2, 3], "b": ["x", "y", "z"]})
     as_list = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 3, "b": "z"}]
     assert rows == as_list
     assert list(rows) == as_list

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, LLMJudge, Run, add_metrics, ask, evaluate, metric
-from ragmeter.engine.judging.columns import JUDGE_JOURNAL
 from ragmeter.engine.judging.rows import estimate_adding
+from ragmeter.engine.judging.setup import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.judges.cascade import Cascade
 from ragmeter.registry import get_all

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from ragmeter import Judge, Run, add_metrics, evaluate, metric
-from ragmeter.engine.judging.columns import JUDGE_JOURNAL
+from ragmeter.engine.judging.setup import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.models.fake import fenced_texts
 from tests.judge_rows import ROWS, asked, fake, files, judge, rows

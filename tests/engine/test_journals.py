@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragmeter import FakeProvider, Judge, evaluate
-from ragmeter.engine.judging.columns import JUDGE_JOURNAL
 from ragmeter.engine.judging.rows import estimate_judging
+from ragmeter.engine.judging.setup import JUDGE_JOURNAL
 from ragmeter.registry import get
 
 ROWS = [{"qid": f"{n}", "question": "?", "reference": [f"gold {n}"], "answer": f"I say gold {n}"} for n in range(3)]

@@ -10,7 +10,7 @@ import pytest
 
 from ragmeter import Evaluation, Judge, evaluate
 from ragmeter.effects.pace import Retries
-from ragmeter.engine.judging.columns import Asking
+from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.io.data import Data
 from ragmeter.models.fake import FakeProvider
 from ragmeter.models.port import ChatReply
@@ -28,9 +28,9 @@ def judged(
 
 
 def estimated(table: Any, provider: FakeProvider, folder: Path, *, retry_failed: bool = False, **settings: Any) -> Any:
-    asking = Asking(judge(provider, **settings), folder, retry_failed)
+    setup = JudgeSetup(judge(provider, **settings), folder, retry_failed)
     metrics = get_all(["llm_correct"])
-    return asking.filling(asking.missing(metrics, Data.open(table).batches)).estimate(Data.open(table).batches)
+    return setup.judge_run(setup.missing(metrics, Data.open(table).batches)).estimate(Data.open(table).batches)
 
 
 def column(found: Evaluation, name: str) -> list[Any]:
@@ -204,8 +204,8 @@ def test_an_estimate_counts_texts_of_two_columns_once(tmp_path: Path) -> None:
     table = rows(*(f"it is {number}" for number in range(50)))
     metrics = get_all(["llm_correct", "llm_correct[judge=cascade]"])
     provider = fake()
-    asking = Asking(judge(provider), tmp_path)
-    estimate = asking.filling(asking.missing(metrics, Data.open(table).batches)).estimate(Data.open(table).batches)
+    setup = JudgeSetup(judge(provider), tmp_path)
+    estimate = setup.judge_run(setup.missing(metrics, Data.open(table).batches)).estimate(Data.open(table).batches)
     found = evaluate(table, metrics=metrics, judge=judge(provider), output_dir=tmp_path)
     assert len(provider.prompts) == estimate["calls"] == 50
     assert column(found, "verdict") == ["WRONG"] * 50

@@ -17,7 +17,7 @@ from ragmeter.cli.main import main
 from ragmeter.compat.crag.evaluator import CRAGEvaluator
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Reply
-from ragmeter.engine.judging import columns
+from ragmeter.engine.judging import setup
 from ragmeter.errors import Interrupted
 from ragmeter.judges.probes import PROBES
 from ragmeter.judges.verdict import CORRECT
@@ -174,7 +174,7 @@ def test_the_bar_has_a_total_and_says_that_the_judge_is_tried(tmp_path: Path, mo
         right = {(probe.question, probe.answer): probe.verdict == CORRECT for probe in PROBES}
         return "Yes" if right.get((question, answer), True) else "No"
 
-    monkeypatch.setattr(columns, "progress_bar", noted)
+    monkeypatch.setattr(setup, "progress_bar", noted)
     judge = Judge(provider=FakeProvider(reply), workers=1)
     ragmeter.evaluate(tmp_path / "rows.csv", metrics="llm_correct", judge=judge, output_dir=tmp_path, progress=True)
     assert [total for _, total in bars] == [2]

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ragmeter.io.source import Reading
+from ragmeter.io.reading import Reading
 
 _ROWS: list[dict[str, Any]] = [
     {"qid": "1", "question": "capital of France?", "answer": "Paris", "reference": "Paris", "latency_ms": 12.5},

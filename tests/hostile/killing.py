@@ -32,7 +32,7 @@ def main(before: Path, folder: Path, arguments: Sequence[str]) -> int:
     """The process that forks the ones that are killed, so that Python starts once."""
     import ragmeter.cli.main
     import ragmeter.compat.crag.evaluator
-    import ragmeter.engine.asking  # noqa: F401 - imported before forking
+    import ragmeter.engine.ask  # noqa: F401 - imported before forking
 
     number = 0
     while True:

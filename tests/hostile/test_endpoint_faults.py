@@ -11,12 +11,12 @@ import pytest
 from ragmeter import Judge
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.engine.asking import ask as ask_and_score
+from ragmeter.engine.ask import ask as ask_and_score
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.verdict import verdict
-from ragmeter.targets.asking import Answers, ask
 from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.port import Answer, Question
+from ragmeter.targets.replies import Answers, ask
 from tests.command import PATIENCE
 from tests.conftest import Run
 from tests.hostile.endpoint_faults import FAULTS, SCORED, STREAMS, Fault
@@ -35,7 +35,7 @@ def answers(server: FaultyServer, timeout: float) -> list[Answer | Failure]:
     target = HttpTarget(server.url, timeout=timeout)
     questions = [Question(text, text) for text in _ROWS]
     with Answers(None, "run", target, questions) as journal:
-        return ask(target, questions, Limits(workers=1, retries=0), journal, lambda count: None).replies
+        return ask(target, questions, Limits(workers=1, retries=0), journal, lambda count: None).in_order
 
 
 def judgements(server: FaultyServer, timeout: float) -> list[Judgement]:

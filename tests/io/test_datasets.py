@@ -20,7 +20,8 @@ from ragmeter.errors import InputError, UsageError
 from ragmeter.io.delimited.spans import Span
 from ragmeter.io.formats.datasets import files_of
 from ragmeter.io.locations import StorePath, location
-from ragmeter.io.source import Reading, open_file, open_source
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import open_file, open_source
 
 ROWS: list[dict[str, Any]] = [
     {"qid": f"q{n}", "answer": "a b" if n % 3 else "a", "reference": ["a b"], "contexts": ["long " * 20]}

@@ -20,7 +20,8 @@ from ragmeter import ask, evaluate
 from ragmeter.errors import UsageError
 from ragmeter.io.cells import as_number
 from ragmeter.io.columns import Typed
-from ragmeter.io.source import Reading, open_source
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import open_source
 from tests.conftest import DATA
 
 ROWS: list[dict[str, Any]] = [

@@ -23,7 +23,8 @@ from ragmeter.io.delimited import blocks, strict
 from ragmeter.io.formats import parquet
 from ragmeter.io.formats.jsons import read_document, read_lines
 from ragmeter.io.limits import Limit
-from ragmeter.io.source import Reading, open_source
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import open_source
 from tests.conftest import Run
 
 MIB = 1 << 20

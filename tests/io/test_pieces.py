@@ -12,7 +12,8 @@ from ragmeter.errors import InputError
 from ragmeter.io.delimited.quoted import scan
 from ragmeter.io.formats.datasets import single
 from ragmeter.io.pieces import Part, cut, open_part, settle
-from ragmeter.io.source import Reading, Source, open_file
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, open_file
 
 Rows = list[tuple[object, ...]]
 

@@ -18,7 +18,8 @@ from ragmeter import add_metrics, ask, evaluate, export, get_metric
 from ragmeter.engine.scoring import score_batch
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.data import Data
-from ragmeter.io.source import Reading, open_source
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import open_source
 from tests.conftest import Run
 
 RUN = "1 Q0 d2 1 12.5 bm25\n1 Q0 d1 2 11.0 bm25\n1\tQ0\td7\t3\t11\tbm25\n2 Q0 d9 1 1.0 bm25\n2 Q0 d1 2 2.0 bm25\n"

@@ -10,7 +10,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, Judge, evaluate
 from ragmeter.effects.caller import GiveUp
-from ragmeter.engine.judging.columns import Asking
+from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.errors import UsageError
 from ragmeter.io.data import Data
 from ragmeter.judges.probes import PROBES, fewest_right
@@ -122,8 +122,8 @@ def test_where_little_may_be_spent_the_rows_come_first(tmp_path: Path, limits: d
     provider = expert()
     metrics = get_all("llm_correct")
     table = Data.open(rows("0"))
-    asking = Asking(Judge(provider=provider, **limits), tmp_path)
-    estimate = asking.filling(asking.missing(metrics, table.batches)).estimate(table.batches)
+    setup = JudgeSetup(Judge(provider=provider, **limits), tmp_path)
+    estimate = setup.judge_run(setup.missing(metrics, table.batches)).estimate(table.batches)
     found = tried(provider, tmp_path, **limits)
     check = found.summary["judge_check"]
     assert len(provider.prompts) == estimate["calls"] + estimate["check_calls"] == (25 if is_tried else 1)
@@ -149,11 +149,11 @@ def test_own_words_are_tried_if_the_cases_have_what_they_show(tmp_path: Path) ->
     ):
         prompt.write_text(words, encoding="utf-8")
         provider = expert() if calls > 1 else fake("Yes")
-        asking = Asking(Judge(provider=provider, prompt=prompt), tmp_path)
+        setup = JudgeSetup(Judge(provider=provider, prompt=prompt), tmp_path)
         data = Data.open(table)
-        estimate = asking.filling(asking.missing(get_all("llm_correct"), data.batches)).estimate(data.batches)
+        estimate = setup.judge_run(setup.missing(get_all("llm_correct"), data.batches)).estimate(data.batches)
         assert estimate["check_calls"] == calls - 1
-        found = evaluate(table, metrics="llm_correct", judge=asking.judge, output_dir=tmp_path)
+        found = evaluate(table, metrics="llm_correct", judge=setup.judge, output_dir=tmp_path)
         assert len(provider.prompts) == calls
         assert found.summary["judge_check"]["skipped"] == why_not
 

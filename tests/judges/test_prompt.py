@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter.asked import Asked
 from ragmeter.errors import InputError
+from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.prompt import Prompt, prompt_hash, read_words
 from ragmeter.judges.verdict import verdict
 from tests.judge_server import texts
@@ -75,7 +75,7 @@ def test_the_texts_come_through_as_they_are(query: str, truth: str, answer: str)
     }
 
 
-def own(words: str) -> Asked:
+def own(words: str) -> JudgeColumn:
     return replace(verdict, words=words, labels={})
 
 

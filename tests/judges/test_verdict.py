@@ -68,7 +68,7 @@ def test_a_name_parses_back_and_travels(name: str) -> None:
     assert metric.name == name
     arrived = pickle.loads(pickle.dumps(metric))  # noqa: S301 - our own
     assert arrived == metric
-    assert [column.name for column in arrived.asks] == [column.name for column in metric.asks]
+    assert [column.name for column in arrived.judge_columns] == [column.name for column in metric.judge_columns]
 
 
 def test_a_setting_at_its_default_is_not_in_the_name() -> None:
@@ -87,9 +87,9 @@ def test_what_the_lists_say() -> None:
 
 
 def test_the_columns_that_are_filled() -> None:
-    (plain,) = get_metric("llm_correct").asks
+    (plain,) = get_metric("llm_correct").judge_columns
     assert plain.columns == ["verdict", "reason", "judged_by", "verdict_probability"]
-    (cascade,) = get_metric("llm_correct[judge=cascade]").asks
+    (cascade,) = get_metric("llm_correct[judge=cascade]").judge_columns
     assert cascade.columns[:2] == ["verdict[judge=cascade]", "reason[judge=cascade]"]
     judge = Judge("m", "http://127.0.0.1:9/v1", "k")
-    assert judge.spec(plain.asked) == judge.spec(cascade.asked)  # both ask the same, and pay for it once
+    assert judge.spec(plain.declaration) == judge.spec(cascade.declaration)  # both ask the same, and pay for it once

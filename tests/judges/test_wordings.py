@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ragmeter import LLMJudge
-from ragmeter.asked import Asked
+from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.judge import as_rephrased
 from ragmeter.judges.prompt import Prompt
 from ragmeter.judges.verdict import verdict
@@ -70,7 +70,7 @@ def test_the_shipped_words_agree_with_people(url: str, half: int) -> None:
 
 
 @pytest.mark.parametrize("node", [verdict, as_rephrased(verdict)])
-def test_the_shipped_words_are_few(url: str, node: Asked) -> None:
+def test_the_shipped_words_are_few(url: str, node: JudgeColumn) -> None:
     messages = Prompt(node).messages({"question": "", "reference": "", "answer": ""})
     server = url.removesuffix("/v1")
     prompt = post(server, "/apply-template", json.dumps({"messages": messages}))["prompt"]

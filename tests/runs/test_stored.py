@@ -23,7 +23,7 @@ def test_a_run_in_a_store_is_that_on_a_disk(s3: str, tmp_path: Path) -> None:
     on_disk = evaluate(ROWS, metrics="exact_match", run="one", output_dir=tmp_path)
     assert stored.summary == on_disk.summary
     assert stored.rows.equals(on_disk.rows)
-    assert str(stored.folder and stored.folder.place) == f"{s3}/runs/one"
+    assert str(stored.folder and stored.folder.location) == f"{s3}/runs/one"
     again = find_run("one", f"{s3}/runs")
     assert again.summary() == find_run(f"{s3}/runs/one").summary() == on_disk.summary
     assert [row["qid"] for row in again.records([8, 2], ["qid"])] == ["8", "2"]
@@ -87,7 +87,7 @@ def test_metrics_are_added_in_the_store(s3: str, tmp_path: Path, monkeypatch: py
     judge = Judge(provider=FakeProvider("Yes"), check=False)
     more = add_metrics("one", "token_f1,llm_correct", judge=judge, output_dir=s3)
     assert more.folder is not None
-    assert str(more.folder.place) == f"{s3}/one"
+    assert str(more.folder.location) == f"{s3}/one"
     for name in at_once:
         assert more[name] == at_once[name]
         assert more.rows[name].equals(at_once.rows[name])

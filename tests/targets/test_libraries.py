@@ -13,9 +13,9 @@ import ragmeter
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.errors import RagmeterWarning, UsageError
-from ragmeter.targets.asking import ask
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question
+from ragmeter.targets.replies import ask
 from tests.conftest import Run
 from tests.targets import stand_ins
 from tests.targets.stand_ins import DOCUMENTS, NODES, Runnable, properties
@@ -25,7 +25,7 @@ SCHEMA_OF_CHAIN = properties("input", "chat_history", required=("input",))
 
 def replies(target: Any, *questions: Question) -> list[Answer | Failure]:
     asked = questions or (Question("1", "capital of France?"),)
-    return ask(open_target(target), list(asked), Limits(retries=0), None, lambda count: None).replies
+    return ask(open_target(target), list(asked), Limits(retries=0), None, lambda count: None).in_order
 
 
 def answer(target: Any) -> Answer:

@@ -10,10 +10,10 @@ import pytest
 from ragmeter.effects.caller import Failure, GiveUp
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.journal import Reply
-from ragmeter.targets.asking import Answers, ask
 from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
+from ragmeter.targets.replies import Answers, ask
 
 LIMITS = Limits(2, 0, None, None)
 
@@ -79,7 +79,7 @@ class Remembering(Target):
 
 def ask_journalled(path: Path, target: Target, questions: list[Question]) -> list[Answer | Failure]:
     with Answers(path, "r", target, questions) as answers:
-        return ask(target, questions, LIMITS, answers, lambda count: None).replies
+        return ask(target, questions, LIMITS, answers, lambda count: None).in_order
 
 
 @pytest.mark.parametrize("stopped_at", [3, 50, 51, 52, 90])

@@ -19,14 +19,14 @@ from ragmeter.effects.calls import Limits
 from ragmeter.effects.endpoint import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.models.prices import Price
-from ragmeter.targets.asking import Answers, Asked, ask
 from ragmeter.targets.http import HttpTarget, Paths
 from ragmeter.targets.json_path import JsonPath
 from ragmeter.targets.model import ModelTarget
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget
-from ragmeter.targets.returned import read_answer
+from ragmeter.targets.replies import Answers, Replies, ask
+from ragmeter.targets.results import read_answer
 from tests.command import PATIENCE
 from tests.judge_server import Action, Behaviour, JudgeServer, completion
 from tests.provider_servers import AnthropicServer, FormatServer, GeminiServer, OpenAIServer
@@ -37,13 +37,13 @@ ONE = [Question("1", "why?")]
 
 def asked(
     target: Target, questions: list[Question] = ONE, limits: Limits = QUICK, journal: Path | None = None
-) -> Asked:
+) -> Replies:
     with Answers(journal, "run", target, questions) as answers:
         return ask(target, questions, limits, answers, lambda count: None)
 
 
 def reply_of(target: Target, **limits: Any) -> Answer | Failure:
-    return asked(target, limits=Limits(**{"retries": 0, **limits})).replies[0]
+    return asked(target, limits=Limits(**{"retries": 0, **limits})).in_order[0]
 
 
 def answer_of(reply: Answer | Failure) -> Answer:
@@ -207,7 +207,7 @@ def test_sessions_are_asked_in_turn_with_their_history() -> None:
         Question("4", "d", "t"),
         Question("5", "e"),
     ]
-    replies = asked(python(remembers), questions).replies
+    replies = asked(python(remembers), questions).in_order
     assert [answer_of(reply).answer for reply in replies] == ["re b", "re a", "re c", "re d", "re e"]
     assert sorted(seen) == [("a", "s", 0), ("b", "s", 2), ("c", "t", 0), ("d", "t", 2), ("e", None, 0)]
 
@@ -216,7 +216,7 @@ def test_a_session_ends_where_a_turn_fails() -> None:
     def picky(question: str) -> str | None:
         return None if question == "b" else question
 
-    replies = asked(python(picky), [Question(str(i), text, "s", turn=i) for i, text in enumerate("abc")]).replies
+    replies = asked(python(picky), [Question(str(i), text, "s", turn=i) for i, text in enumerate("abc")]).in_order
     assert isinstance(replies[0], Answer)
     assert [reply.cause for reply in replies[1:] if isinstance(reply, Failure)][
         1
@@ -235,12 +235,12 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     questions = [Question(str(i), f"q{i}") for i in range(6)]
     target = python(sometimes)
     first = asked(target, questions, journal=journal)
-    assert sum(isinstance(reply, Failure) for reply in first.replies) == 1
+    assert sum(isinstance(reply, Failure) for reply in first.in_order) == 1
     well.set()
     count = len(calls)
     second = asked(target, questions, journal=journal)
     assert calls[count:] == ["q3"]
-    assert [answer_of(reply).answer for reply in second.replies] == [f"a q{i}" for i in range(6)]
+    assert [answer_of(reply).answer for reply in second.in_order] == [f"a q{i}" for i in range(6)]
     assert second.effort["from_journal"] == 5
 
 
@@ -259,7 +259,7 @@ def test_so_many_calls() -> None:
     result = asked(
         python(lambda question: "x"), [Question(str(i), "q") for i in range(9)], Limits(retries=0, max_calls=4)
     )
-    assert [reply.outcome for reply in result.replies if isinstance(reply, Failure)] == ["skipped_budget"] * 5
+    assert [reply.outcome for reply in result.in_order if isinstance(reply, Failure)] == ["skipped_budget"] * 5
     assert result.causes() == {"skipped_budget: the limit of 4 calls was reached": 5}
 
 
@@ -321,7 +321,7 @@ def test_headers_come_from_the_environment_and_stay_there(monkeypatch: pytest.Mo
         result = asked(target, journal=tmp_path / "journal.sqlite")
     assert "Authorization: Bearer canary-0123456789" in server.headers[0]
     assert "X-Two: acanary-0123456789b" in server.headers[0]
-    assert answer_of(result.replies[0]).answer == "your token is ***"
+    assert answer_of(result.in_order[0]).answer == "your token is ***"
     assert "canary" not in json.dumps(target.signature()) + repr(vars(target)) + target.name
     assert not any(b"canary-0123456789" in path.read_bytes() for path in tmp_path.iterdir())
     for header, message in (("no colon", "Name: value"), ("X: $NOT_SET_AT_ALL", "not set")):
@@ -393,14 +393,14 @@ def test_a_path_that_was_mended_at_the_server_is_asked_anew(tmp_path: Path) -> N
         with pytest.raises(UsageError, match="no reply has 'docs"):
             asked(http(server, paths=paths), [Question("1", "why?")], journal=tmp_path / "journal.sqlite")
         again = asked(http(server, paths=paths), [Question("1", "why?")], journal=tmp_path / "journal.sqlite")
-    assert answer_of(again.replies[0]).retrieved == ["1"]
+    assert answer_of(again.in_order[0]).retrieved == ["1"]
 
 
 def test_a_path_that_some_replies_lack() -> None:
     bodies = [{"answer": "x"}, {"answer": "x", "docs": []}, {"answer": "x", "docs": None}]
     with JudgeServer(lambda request, number: Action(body=bodies[int(request["question"])])) as server:
         target = http(server, paths={"retrieved": "docs[*].id", "contexts": "docs[*].text"})
-        answers = [answer_of(reply) for reply in asked(target, [Question(n, n) for n in "012"]).replies]
+        answers = [answer_of(reply) for reply in asked(target, [Question(n, n) for n in "012"]).in_order]
     assert [answer.retrieved for answer in answers] == [None, [], []]
     assert [answer.contexts for answer in answers] == [None, [], []]
 
@@ -486,7 +486,7 @@ def test_secrets_are_taken_out_of_everything(monkeypatch: pytest.MonkeyPatch, tm
                 server, headers=["Authorization: Token $TOK"],
                 paths={} if action.pieces else {"retrieved": "events[*].id", "conversation": "c", "latency": "t"},
             )  # fmt: skip
-            reply = asked(target, journal=tmp_path / "journal.sqlite").replies[0]
+            reply = asked(target, journal=tmp_path / "journal.sqlite").in_order[0]
         assert "canary" not in repr(reply)
     assert not any(b"canary-0123" in path.read_bytes() for path in tmp_path.iterdir())
 
@@ -552,8 +552,8 @@ def test_odd_things_are_failures_of_their_question(odd: str) -> None:
     result = asked(
         python(function), [Question("1", "odd"), Question("2", "fine"), Question("3", "odd"), Question("4", "fine")]
     )
-    assert [isinstance(reply, Failure) for reply in result.replies] == [True, False, True, False]
-    assert {reply.outcome for reply in result.replies if isinstance(reply, Failure)} == {"target_error"}
+    assert [isinstance(reply, Failure) for reply in result.in_order] == [True, False, True, False]
+    assert {reply.outcome for reply in result.in_order if isinstance(reply, Failure)} == {"target_error"}
 
 
 def test_a_stream_that_says_nothing() -> None:
@@ -597,7 +597,7 @@ def test_a_model_without_retrieval() -> None:
     with JudgeServer(lambda request, number: Action(body=completion("Paris"))) as server:
         target = ModelTarget(Endpoint.of("m", server.url, "sk-key"), Price(1.0, 2.0))
         result = asked(target, [Question("1", "a", "s", turn=0), Question("2", "b", "s", turn=1)])
-    assert answer_of(result.replies[0]).retrieved == []
+    assert answer_of(result.in_order[0]).retrieved == []
     assert [message["content"] for message in server.requests[1]["messages"]] == ["a", "Paris", "b"]
     assert result.usage["cost_usd"] == pytest.approx(2 * (100 * 1.0 + 10 * 2.0) / 1e6)
 
@@ -607,7 +607,7 @@ def test_a_model_of_another_vendor(prefix: str, kind: type[FormatServer], monkey
     monkeypatch.setenv(f"{prefix.upper()}_API_KEY", "sk-key-of-the-vendor")
     with kind("Paris") as server:
         target = open_target(f"{prefix}:m-1", base_url=server.root)
-        replies = asked(target, [Question("1", "a", "s", turn=0), Question("2", "b", "s", turn=1)]).replies
+        replies = asked(target, [Question("1", "a", "s", turn=0), Question("2", "b", "s", turn=1)]).in_order
     assert [answer_of(reply).answer for reply in replies] == ["Paris", "Paris"]
     assert {"kind": prefix, "provider": prefix, "model": "m-1"}.items() <= target.signature().items()
     assert "sk-key" not in target.name

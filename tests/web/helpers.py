@@ -11,8 +11,8 @@ import pytest
 
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
-from ragmeter.targets.asking import ask
 from ragmeter.targets.port import Answer, Question
+from ragmeter.targets.replies import ask
 from ragmeter.targets.web.page import Page
 from ragmeter.targets.web.target import Login, WebTarget
 from ragmeter.targets.web.visit import Visit
@@ -35,7 +35,7 @@ def ask_all(
 ) -> list[Answer | Failure]:
     """Put questions to a page."""
     asked = [q if isinstance(q, Question) else Question(str(i), q) for i, q in enumerate(questions)]
-    return ask(target, asked, Limits(workers, retries), None, lambda count: None).replies
+    return ask(target, asked, Limits(workers, retries), None, lambda count: None).in_order
 
 
 def texts(replies: list[Answer | Failure]) -> list[str]:

@@ -12,8 +12,8 @@ import pytest
 
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
-from ragmeter.targets.asking import ask
 from ragmeter.targets.port import Answer, Question
+from ragmeter.targets.replies import ask
 from ragmeter.targets.web.page import Page
 from ragmeter.targets.web.target import WebTarget
 from tests.browser import missing
@@ -34,7 +34,7 @@ def test_twelve_answers_by_the_box_alone(name: str, tmp_path: Path) -> None:
         target = WebTarget(Page(url, COMMANDS[name][2], timeout=PATIENCE))
         questions = [Question(str(place), text) for place, text in enumerate(QUESTIONS)]
         replies = dict(
-            zip(QUESTIONS, ask(target, questions, Limits(2, 1), None, lambda count: None).replies, strict=True)
+            zip(QUESTIONS, ask(target, questions, Limits(2, 1), None, lambda count: None).in_order, strict=True)
         )
     failure = replies.pop(FAILS)
     assert isinstance(failure, Failure)
@@ -49,6 +49,6 @@ def test_a_conversation_and_the_box_found_by_itself(name: str, tmp_path: Path) -
     with started(name, tmp_path) as url:
         target = WebTarget(Page(url, timeout=PATIENCE))
         questions = [Question(str(turn), text, "s", turn=turn) for turn, text in enumerate(turns)]
-        replies = ask(target, questions, Limits(1, 1), None, lambda count: None).replies
+        replies = ask(target, questions, Limits(1, 1), None, lambda count: None).in_order
     read = [plain(reply.answer) if isinstance(reply, Answer) else str(reply) for reply in replies]
     assert read == [expected(text) for text in turns]

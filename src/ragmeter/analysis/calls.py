@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import naming
-from ragmeter.asked import ASKED, AskedColumn
 from ragmeter.effects.recorded import RecordedReplies, RecordedReply
 from ragmeter.effects.rounds import Round
-from ragmeter.engine.judging.columns import JUDGE_JOURNAL, OWN_JOURNAL
 from ragmeter.engine.judging.offline import rows_to_fill
+from ragmeter.engine.judging.setup import JUDGE_JOURNAL, OWN_JOURNAL
 from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.judge_columns import DECLARED, BoundColumn
 from ragmeter.judges.column_judge import reply_key, texts_of_calls
-from ragmeter.judges.judge import as_asked, as_rephrased
+from ragmeter.judges.judge import as_rephrased, as_worded
 from ragmeter.judges.prompt import Prompt, prompt_hash
 from ragmeter.models.port import ChatReply
 from ragmeter.registry import load_builtin
@@ -26,8 +26,8 @@ from ragmeter.runs.catalogue import JOURNAL, system_of
 from ragmeter.runs.conversations import conversation
 from ragmeter.runs.run import Run
 from ragmeter.table import REPEAT, SCORED, Batch
-from ragmeter.targets.asking import key_of_answer
 from ragmeter.targets.port import Answer, Question, session_of
+from ragmeter.targets.replies import key_of_answer
 
 #: Calls of one row that are looked up at most.
 _MOST = 100
@@ -113,9 +113,9 @@ def _judge_calls(run: Run, row: Mapping[str, Any]) -> Iterator[Call]:
 class _JudgeQuestion:
     """What a judge was asked about a row, for one column. `entry` is what the manifest says of that."""
 
-    column: AskedColumn
+    column: BoundColumn
     entry: Mapping[str, Any]
-    asked: Any
+    declaration: Any
     texts: Mapping[str, str]
     items: int
 
@@ -132,35 +132,36 @@ def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestio
         if column is None:
             continue
         items = int(entry.get("claims_per_call") or 1)
-        asked = as_asked(column.asked, entry.get("words"), items)
+        declaration = as_worded(column.declaration, entry.get("words"), items)
         batch = Batch({name: [value] for name, value in row.items()})
-        (state,), (value,), (own,) = rows_to_fill(column, asked, batch)
+        (state,), (value,), (own,) = rows_to_fill(column, declaration, batch)
         if state == SCORED and value is None:
-            yield _JudgeQuestion(column, entry, asked, own, items)
-            other = as_rephrased(asked)
+            yield _JudgeQuestion(column, entry, declaration, own, items)
+            other = as_rephrased(declaration)
             if isinstance(entry.get("calls_about_one"), str):
                 own_entry = {**entry, "prompt": entry.get("prompt_about_one"), "calls": entry["calls_about_one"]}
-                yield _JudgeQuestion(column, own_entry, as_asked(column.asked, None, 1), own, items)
+                yield _JudgeQuestion(column, own_entry, as_worded(column.declaration, None, 1), own, items)
             if other is not None and isinstance(entry.get("rephrased_calls"), str):
                 own_entry = {**entry, "prompt": entry.get("rephrased_prompt"), "calls": entry["rephrased_calls"]}
                 yield _JudgeQuestion(column, own_entry, other, own, items)
 
 
-def _asked_column(name: str) -> AskedColumn | None:
+def _asked_column(name: str) -> BoundColumn | None:
     try:
         parsed = naming.parse(name)
     except UsageError:
         return None
-    return AskedColumn.of(ASKED[parsed.base], parsed.settings) if parsed.base in ASKED else None
+    return BoundColumn.of(DECLARED[parsed.base], parsed.settings) if parsed.base in DECLARED else None
 
 
 def _column_calls(run: Run, question: _JudgeQuestion) -> Iterator[Call]:
-    asked, entry = question.asked, question.entry
+    declaration, entry = question.declaration, question.entry
     reasons = bool(entry.get("reasons"))
-    prompt, changed = Prompt(asked, reasons=reasons), prompt_hash(asked, reasons=reasons) != entry.get("prompt")
+    prompt = Prompt(declaration, reasons=reasons)
+    changed = prompt_hash(declaration, reasons=reasons) != entry.get("prompt")
     with ExitStack() as stack:
         journals = [stack.enter_context(RecordedReplies(path)) for path in _journals(run, entry)]
-        for texts in texts_of_calls(asked, question.texts, question.items):
+        for texts in texts_of_calls(declaration, question.texts, question.items):
             for attempt, recorded in _replies(journals, entry, texts):
                 sent = prompt.messages(texts, again=attempt > 0)
                 messages = tuple((message["role"], message["content"]) for message in sent)

@@ -28,7 +28,7 @@ _USUAL = (0.01, 0.02, 0.03, 0.05, 0.1)
 
 
 @dataclass(frozen=True)
-class Plan:
+class PowerPlan:
     """How many questions a difference needs, and the smallest difference that a number of questions can detect.
 
     `basis` says where the variances come from; `needed` has the number of questions for each difference, `smallest` the
@@ -65,7 +65,7 @@ def plan(
     n_pilot: int | None = None,
     usual: Sequence[float] = _USUAL,
     bounds: tuple[float, float] = (-math.inf, math.inf),
-) -> Plan:
+) -> PowerPlan:
     """Plan for known variances. Without `differences` and `numbers`, plan for the `usual` differences.
 
     `bounds` is the range of the metric: no difference is larger than that. `tests` is the number of metrics and pairs
@@ -92,7 +92,7 @@ def plan(
     except OverflowError:
         raise UsageError("the difference is too small: the number of questions needed is too large") from None
     smallest = {number: smallest_difference(variances, number, **settings) for number in numbers}
-    return Plan(metric, basis, variances, repeats, alpha, power, n_pilot, needed, smallest, tests)
+    return PowerPlan(metric, basis, variances, repeats, alpha, power, n_pilot, needed, smallest, tests)
 
 
 def plan_from_pilot(
@@ -103,7 +103,7 @@ def plan_from_pilot(
     correlation: float = 0.0,
     output_dir: str | Path = RUNS,
     **settings: Any,
-) -> Plan:
+) -> PowerPlan:
     """Plan from one run or two. Two runs give the variance of the difference; from one run it is estimated.
 
     The estimate from one run is 2 * variance * (1 - correlation), where `correlation` is that between the two systems'

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragmeter.analysis.people.agreement import PeopleAgreement, people_agreement
 from ragmeter.app import wording
-from ragmeter.app.calibrating import calibration_part
+from ragmeter.app.calibration import calibration_part
 from ragmeter.app.elements import Content, address, element, link, text
 from ragmeter.app.layout import command, section, table
 from ragmeter.io.write import RUNS

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragmeter.analysis.people.claims import places_of
+from ragmeter.analysis.people.claim_items import places_of
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
 from ragmeter.analysis.people.sampling import choose_sample
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.app import wording
 from ragmeter.app.agreement import agreement_link
-from ragmeter.app.calibrating import calibration_part
+from ragmeter.app.calibration import calibration_part
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.app.layout import command, field, options, section, worded
 from ragmeter.errors import InputError, UsageError

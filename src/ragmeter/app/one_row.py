@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.analysis.claim_support import ClaimSet, claim_columns
-from ragmeter.analysis.explaining import METRICS, explain_rows, settings_of
+from ragmeter.analysis.explanation import METRICS, explain_rows, settings_of
 from ragmeter.app import wording
 from ragmeter.app.calls import calls
-from ragmeter.app.claims import claims, for_claims, marked, row_claims, supported_in_passage, unsupported_in_answer
 from ragmeter.app.conversations import conversation_address
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import section, table
 from ragmeter.app.queries import Database, Wish
+from ragmeter.app.row_claims import claims, for_claims, marked, row_claims, supported_in_passage, unsupported_in_answer
 from ragmeter.app.scores import score
 from ragmeter.errors import RagmeterError
 from ragmeter.metrics.support import as_passages

@@ -291,7 +291,7 @@ def _column_names(run: Run) -> list[str]:
 
 def _files(run: Run) -> str | list[str]:
     """The run's file or files. In a name, * and ? are characters, not wild cards."""
-    place = on_disk(run.rows_place, "the app")
+    place = on_disk(run.rows_path, "the app")
     parts = run.manifest().get("parts")
     return [glob.escape(str(place / part["file"])) for part in parts] if parts else glob.escape(str(place))
 

@@ -35,8 +35,9 @@ it is the system that changes. Rows with the same session_id are asked one after
 
 def run(argv: Sequence[str]) -> int:
     """Ask, score, and print where the results are."""
-    from ragmeter.engine.asking import default_name
-    from ragmeter.io.source import Reading, open_source
+    from ragmeter.engine.ask import default_name
+    from ragmeter.io.reading import Reading
+    from ragmeter.io.source import open_source
     from ragmeter.runs.numbering import hold_name
 
     chosen = _parser().parse_args(list(argv))
@@ -53,7 +54,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     """Make the run of this name."""
-    from ragmeter.engine.asking import ask, read_fallback
+    from ragmeter.engine.ask import ask, read_fallback
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
@@ -81,22 +82,22 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
             judge=read_judge_of_answers(chosen),
             allow_failures=True,  # which the table and the exit code say
         )
-    evaluation, asked = service.evaluation, service.asked
+    evaluation, replies = service.evaluation, service.replies
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
         result = {
             **evaluation.summary,
-            "effort": asked.effort,
+            "effort": replies.effort,
             **repeats_json(evaluation.folder),
             **gate_json(verdict),
         }
         print(dumps(result, indent=2))
     else:
-        terminal.asked(evaluation, asked, chosen.output)
+        terminal.asked(evaluation, replies, chosen.output)
         print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
-    causes, total = asked.outcomes(), len(asked.replies)
+    causes, total = replies.outcomes(), len(replies.in_order)
     code = print_verdict(verdict, json=chosen.json)
     return code or options.exit_code(
         chosen, causes.total(), total, "questions have no answer", skipped=causes[SKIPPED_BUDGET]

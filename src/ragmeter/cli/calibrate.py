@@ -13,7 +13,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
-    from ragmeter.io.source import Reading
+    from ragmeter.io.reading import Reading
     from ragmeter.runs.run import Run
 
 _DESCRIPTION = """\
@@ -27,7 +27,7 @@ def run(argv: Sequence[str]) -> int:
     """Calibrate, write the result into the run's folder, and print it."""
     chosen = _parser().parse_args(list(argv))
     from ragmeter.analysis.people.calibration import calibrate
-    from ragmeter.io.source import Reading
+    from ragmeter.io.reading import Reading
     from ragmeter.runs.finding import find_run
     from ragmeter.runs.inputs import check_no_input
     from ragmeter.show.terminal.calibration import show_calibration
@@ -72,7 +72,7 @@ def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> i
         if getattr(chosen, name) is not None:
             raise UsageError(f"--{name} has no effect with --offline-judge", hint="leave it out")
     result = recalibrate(folder, chosen.labels, language=chosen.language, reading=reading)
-    output = chosen.output or on_disk(folder.place, "keeping a calibration") / "offline-judge.json"
+    output = chosen.output or on_disk(folder.location, "keeping a calibration") / "offline-judge.json"
     if result.helps:
         result.write(output)
     if chosen.json:

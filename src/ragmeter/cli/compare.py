@@ -21,7 +21,7 @@ from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
-    from ragmeter.analysis.preferring import Preference
+    from ragmeter.analysis.preferences import Preference
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
@@ -111,7 +111,7 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
 
 
 def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
-    from ragmeter.analysis.preferring import paired_answers
+    from ragmeter.analysis.preferences import paired_answers
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.engine.judging.rows import estimate_judging
 
@@ -123,7 +123,7 @@ def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
 
 
 def _preferred(chosen: argparse.Namespace, judge: Judge) -> Preference:
-    from ragmeter.analysis.preferring import prefer
+    from ragmeter.analysis.preferences import prefer
 
     before, after = chosen.runs
     return prefer(

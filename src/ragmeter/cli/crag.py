@@ -154,7 +154,7 @@ def _evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.files import refuse_added
     from ragmeter.effects.calls import Limits
-    from ragmeter.engine.judging.columns import OWN_JOURNAL
+    from ragmeter.engine.judging.setup import OWN_JOURNAL
     from ragmeter.runs.places import hold
     from ragmeter.runs.run import Run
     from ragmeter.show.progress import progress_bar

@@ -196,7 +196,7 @@ def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, An
 
 def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argparse.Namespace) -> int:
     from ragmeter.compat.files import run_evaluators
-    from ragmeter.io.source import Reading
+    from ragmeter.io.reading import Reading
     from ragmeter.show import terminal
 
     instances = []
@@ -309,10 +309,10 @@ def _show(
     folder, summary = evaluation.folder, evaluation.summary
     assert folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, folder)
-    judged = [metric.name for metric in metrics if metric.asks and metric.name in summary["metrics"]]
+    judged = [metric.name for metric in metrics if metric.judge_columns and metric.name in summary["metrics"]]
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
-        print(dumps({**summary, **embeddings, "folder": str(folder.place), **gate_json(verdict)}, indent=2))
+        print(dumps({**summary, **embeddings, "folder": str(folder.location), **gate_json(verdict)}, indent=2))
         return print_verdict(verdict, json=True) or judge_code(chosen, folder, judged)
     out = terminal.console()
     for line in never_match_lines(summary):
@@ -333,7 +333,7 @@ def _show(
         out.print(line, style="red", soft_wrap=True)
     print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     instead = ", in place of an earlier run" if replaced else ""
-    out.print(f"rows: {summary['n_rows']:,}, in {folder.place}/{instead}", soft_wrap=True)
+    out.print(f"rows: {summary['n_rows']:,}, in {folder.location}/{instead}", soft_wrap=True)
     return print_verdict(verdict, json=False) or judge_code(chosen, folder, judged)
 
 

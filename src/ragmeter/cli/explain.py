@@ -43,7 +43,7 @@ def run(argv: Sequence[str]) -> int:
     json_option(parser)
     chosen = parser.parse_args(list(argv))
     from ragmeter.analysis.claim_support import explain_claims
-    from ragmeter.analysis.explaining import abstained, explain, is_judged, run_verdicts
+    from ragmeter.analysis.explanation import abstained, explain, is_judged, run_verdicts
     from ragmeter.show.terminal.results import show_abstained, show_run_verdicts
 
     claims = explain_claims(chosen.run, chosen.qid, output_dir=chosen.output_dir)
@@ -76,7 +76,7 @@ def _show_evidence(qid: str, explanations: Sequence[Explanation]) -> None:
 
 
 def _show_claims(qid: str, claims: Sequence[Sequence[ClaimSet]]) -> None:
-    from ragmeter.show.terminal.claims import show_claims
+    from ragmeter.show.terminal.claim_table import show_claims
 
     for of_row in claims:
         show_claims(qid, of_row)

@@ -63,7 +63,7 @@ def read_gate(
     if not asks_for_gate(chosen):
         return None
     from ragmeter.analysis.gating import Gate
-    from ragmeter.analysis.gating.deciding import check_baselines, usual_measures
+    from ragmeter.analysis.gating.decision import check_baselines, usual_measures
     from ragmeter.table import Measure
 
     gate = Gate.of(

@@ -62,7 +62,8 @@ def run(argv: Sequence[str]) -> int:
 def _columns(chosen: argparse.Namespace, mapping: dict[str, str], *, has_answers: bool) -> set[str]:
     """The columns that have something in them; in a file of answers `answer` is the system's, else it is the gold."""
     from ragmeter.io.columns import Typed
-    from ragmeter.io.source import Reading, open_source
+    from ragmeter.io.reading import Reading
+    from ragmeter.io.source import open_source
 
     source = open_source(chosen.data, Reading(**options.read_reading(chosen)), what="data")
     batch = next(Typed(source, "both" if has_answers else "reference", mapping).batches(), None)

@@ -209,7 +209,7 @@ def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
 
     `metrics` have the option's setting, unless their names say otherwise. An option that none of them takes is refused.
     """
-    judges = {metric.settings.get("judge", LLM) for metric in metrics if metric.asks or metric.offline}
+    judges = {metric.settings.get("judge", LLM) for metric in metrics if metric.judge_columns or metric.offline}
     if chosen.judge is not None and chosen.judge not in judges:
         for metric in metrics:
             if metric.accepts("judge", chosen.judge):  # its name says otherwise

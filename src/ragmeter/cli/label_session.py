@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from ragmeter.analysis.people.claims import claim_key, claims_of_run, places_of
+from ragmeter.analysis.people.claim_items import claim_key, claims_of_run, places_of
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.people.verdicts import read_columns

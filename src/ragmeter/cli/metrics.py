@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragmeter import registry
-from ragmeter.analysis.listing import MetricInfo, list_metrics
+from ragmeter.analysis.metric_list import MetricInfo, list_metrics
 from ragmeter.cli.options import json_option
 from ragmeter.cli.parser import Parser
 from ragmeter.io.write import dumps

@@ -55,7 +55,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PlannedRun:
     """One run: the commands that make it. `name` is the run's in the file, without the number of a limit."""
 
     run: str
@@ -89,7 +89,7 @@ def _is_file(path: Path) -> bool:
 class Project:
     """All runs of a file, and `after`: the tables of what is done with them at the end."""
 
-    plans: list[Plan]
+    plans: list[PlannedRun]
     output_dir: str
     after: dict[str, dict[str, Any]]
 
@@ -181,7 +181,7 @@ def _system(systems: Mapping[str, Any], name: str, limit: int | None) -> dict[st
 
 def _plans(
     name: str, system: dict[str, Any], common: Mapping[str, Any], settings: Mapping[str, Any], dataset: Any
-) -> Iterator[Plan]:
+) -> Iterator[PlannedRun]:
     """The runs of a system: one for each combination of its settings."""
     kinds = [command for command, key in COMMANDS.items() if key in system]
     if len(kinds) != 1:
@@ -207,7 +207,9 @@ def _plans(
         used: set[str] = set()
         filled = _filled(options, {**chosen, "run": run}, used)
         _call(filled, {key: value for key, value in chosen.items() if key not in used}, command, name)
-        yield Plan(run, f"{name}{varied}", name, [Step(step, _command_line(filled, step, name, run)) for step in steps])
+        yield PlannedRun(
+            run, f"{name}{varied}", name, [Step(step, _command_line(filled, step, name, run)) for step in steps]
+        )
 
 
 def _plain(value: Any) -> str:
@@ -272,7 +274,7 @@ def _arguments(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -
     return [text for key, value in given.items() for text in known[key].arguments(value, f"{where}.{key}")]
 
 
-def _check_names(plans: list[Plan]) -> None:
+def _check_names(plans: list[PlannedRun]) -> None:
     """Each run has its own name, and writes its own files."""
     for name, several in itertools.groupby(sorted(plan.run for plan in plans)):
         if len(list(several)) > 1:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def print_repeats(run: Run, level: float = 0.95) -> None:
     """The variances and pass rates of a run whose questions were asked several times; nothing for others."""
     if run.manifest().get("repeats"):
-        from ragmeter.analysis.repeating import repeats
+        from ragmeter.analysis.repeats import repeats
         from ragmeter.show.terminal.repeats import show_repeats
 
         show_repeats(repeats(run, level=level))
@@ -21,6 +21,6 @@ def repeats_json(run: Run, level: float = 0.95) -> dict[str, Any]:
     """The variances and pass rates as a part of a command's JSON; empty if each question was asked once."""
     if not run.manifest().get("repeats"):
         return {}
-    from ragmeter.analysis.repeating import repeats
+    from ragmeter.analysis.repeats import repeats
 
     return {"repeats": repeats(run, level=level).as_dict()}

@@ -19,7 +19,7 @@ from ragmeter.show.progress import show_notice
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
-    from ragmeter.cli.project import Plan, Project, Step
+    from ragmeter.cli.project import PlannedRun, Project, Step
 
 FILE = "ragmeter.toml"
 _DESCRIPTION = f"""\
@@ -59,7 +59,7 @@ def run(argv: Sequence[str]) -> int:
         return _run(project, _selected(project, chosen.only), file, json=chosen.json)
 
 
-def _selected(project: Project, only: Sequence[str]) -> list[Plan]:
+def _selected(project: Project, only: Sequence[str]) -> list[PlannedRun]:
     names = {name for plan in project.plans for name in (plan.system, plan.name)}
     for name in only:
         if name not in names:
@@ -67,7 +67,7 @@ def _selected(project: Project, only: Sequence[str]) -> list[Plan]:
     return [plan for plan in project.plans if not only or {plan.system, plan.name} & set(only)]
 
 
-def _run(project: Project, plans: Sequence[Plan], file: Path, *, json: bool) -> int:
+def _run(project: Project, plans: Sequence[PlannedRun], file: Path, *, json: bool) -> int:
     progress = _Progress(file.with_name(f".{file.name}.done.json"))
     codes = {}
     for number, plan in enumerate(plans, 1):
@@ -104,14 +104,14 @@ class _Progress:
             document = json.loads(path.read_text(encoding="utf-8"))
             self._done = document if isinstance(document, dict) else {}
 
-    def code(self, plan: Plan) -> int | None:
+    def code(self, plan: PlannedRun) -> int | None:
         """The exit code of a run that is done, and would be made by the same command now; None if it is not."""
         done = self._done.get(plan.run)
         if not isinstance(done, Mapping) or done.get("digest") != plan.digest():
             return None
         return int(done["code"]) if isinstance(done.get("code"), int) else None
 
-    def note(self, plan: Plan, code: int) -> None:
+    def note(self, plan: PlannedRun, code: int) -> None:
         """The run is done."""
         self._done[plan.run] = {"digest": plan.digest(), "code": code}
         self._write()
@@ -120,7 +120,7 @@ class _Progress:
         with replacing(self._path) as (temporary,):
             temporary.write_text(dumps(self._done), encoding="utf-8")
 
-    def forget(self, plans: Sequence[Plan]) -> None:
+    def forget(self, plans: Sequence[PlannedRun]) -> None:
         """All of these are done: the next command makes them anew."""
         left = {plan.run for plan in plans}
         self._done = {run: done for run, done in self._done.items() if run not in left}

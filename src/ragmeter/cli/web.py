@@ -76,7 +76,7 @@ def run(argv: Sequence[str]) -> int:
 def _ask(chosen: argparse.Namespace, name: str) -> int:
     """Make the run of this name."""
     from ragmeter.compat.web import write_scored
-    from ragmeter.engine.asking import ask
+    from ragmeter.engine.ask import ask
     from ragmeter.engine.evaluation import choose_metrics
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
@@ -99,7 +99,7 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
     )
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
-    has_evidence = _keep_evidence(evidence, on_disk(folder.place, "keeping screenshots"))
+    has_evidence = _keep_evidence(evidence, on_disk(folder.location, "keeping screenshots"))
     write_scored(chosen.output, _rows(chosen, service.evaluation, metrics), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
@@ -107,13 +107,13 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
         blocked = {"blocked_connections": dict(target.blocked)} if chosen.same_origin_only else {}
         print(dumps({**summary, "answer_selector": target.found_selector, **blocked, **gate_json(verdict)}, indent=2))
     else:
-        terminal.asked(service.evaluation, service.asked, chosen.output)
+        terminal.asked(service.evaluation, service.replies, chosen.output)
         print_judge(service.summary, service.manifest, service.judging)
         _show_what_was_seen(chosen, target)
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
-    causes, total = service.asked.outcomes(), len(service.asked.replies)
+    causes, total = service.replies.outcomes(), len(service.replies.in_order)
     skipped = causes[SKIPPED_BUDGET]
     return print_verdict(verdict, json=chosen.json) or exit_code(
         chosen, causes.total(), total, "questions have no answer", skipped=skipped
@@ -151,7 +151,8 @@ def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
 
 def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
-    from ragmeter.io.source import Reading, open_source
+    from ragmeter.io.reading import Reading
+    from ragmeter.io.source import open_source
 
     source = open_source(chosen.input, Reading(**read_reading(chosen)))
     bases = [metric.base for metric in metrics]

@@ -72,6 +72,6 @@ def _first_question(chosen: argparse.Namespace) -> str | None:
     if chosen.input is None:
         return None
     from ragmeter.engine.questions import first_question
-    from ragmeter.io.source import Reading
+    from ragmeter.io.reading import Reading
 
     return first_question(chosen.input, Reading(**read_reading(chosen)), read_columns(chosen.column))

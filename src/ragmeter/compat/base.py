@@ -13,7 +13,7 @@ from statistics import fmean, median
 from typing import Any, ClassVar, Protocol
 
 from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
-from ragmeter.compat.rows import Rows
+from ragmeter.compat.rows import ResultRows
 from ragmeter.compat.scoring import Number, fixed_columns, only_name, score_table
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, RagmeterWarning, UsageError
@@ -117,7 +117,7 @@ def read_objects(
     results: list[RAGResult] = []
     references: dict[str, QAPair] = {}
     for batch in data.batches(metrics):
-        for row, cause in zip(Rows(batch.columns), batch.causes or [None] * len(batch), strict=True):
+        for row, cause in zip(ResultRows(batch.columns), batch.causes or [None] * len(batch), strict=True):
             qid, question, answer, reference = row["qid"], row.get("question"), row.get("answer"), row.get("reference")
             contexts, retrieved, relevant = row.get("contexts") or [], row.get("retrieved", []), row.get("relevant", [])
             latency, system, error = row.get("latency_ms"), row.get("system_name"), row.get("error")

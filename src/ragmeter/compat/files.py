@@ -9,13 +9,14 @@ from typing import Any
 
 from ragmeter.compat.base import Evaluator, MetricEvaluator, read_objects
 from ragmeter.compat.objects import EvaluationResult
-from ragmeter.compat.rows import Rows
+from ragmeter.compat.rows import ResultRows
 from ragmeter.compat.scoring import score_table
 from ragmeter.definition import Metric
 from ragmeter.errors import errors_of
 from ragmeter.io.data import Data
 from ragmeter.io.join import RepeatedQidError
-from ragmeter.io.source import Reading, stem
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import stem
 from ragmeter.io.write import EVALUATION_RESULTS, check_writable, dumps, replacing, write_columns
 from ragmeter.table import Batch
 
@@ -80,7 +81,7 @@ def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Any]]:
     """The columns of rows; a key that a row lacks is a missing cell."""
-    if isinstance(rows, Rows):
+    if isinstance(rows, ResultRows):
         return rows.columns
     titles = dict.fromkeys(title for row in rows for title in row)
     return {title: [row.get(title) for row in rows] for title in titles}

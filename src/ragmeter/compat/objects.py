@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from ragmeter.compat.rows import Rows
+from ragmeter.compat.rows import ResultRows
 from ragmeter.errors import UsageError
 from ragmeter.io.cells import NotAListError, as_list, is_missing
 
@@ -201,7 +201,7 @@ class EvaluationResult:
 
     evaluator_name: str
     metrics: dict[str, Any]
-    rows: list[dict[str, Any]] | Rows = field(default_factory=list)
+    rows: list[dict[str, Any]] | ResultRows = field(default_factory=list)
     sample_count: int | None = None
     system_name: str = ""
     timestamp: str = field(default_factory=lambda: datetime.now().isoformat())
@@ -212,7 +212,7 @@ class EvaluationResult:
 
     def __post_init__(self) -> None:
         self.metrics = dict(self.metrics)
-        if not isinstance(self.rows, Rows):
+        if not isinstance(self.rows, ResultRows):
             self.rows = [_row(row) for row in self.rows or ()]
         self.system_name = self.system_name or ""
         moment = self.timestamp or datetime.now()

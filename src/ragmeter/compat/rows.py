@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, overload
 
 
-class Rows(Sequence[dict[str, Any]]):
+class ResultRows(Sequence[dict[str, Any]]):
     """A list of dicts, all with the same keys, that takes the memory of its columns. Equal to a list of equal dicts."""
 
     def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
@@ -21,7 +21,7 @@ class Rows(Sequence[dict[str, Any]]):
     def __getitem__(self, place: slice) -> list[dict[str, Any]]: ...
     def __getitem__(self, place: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
         if isinstance(place, slice):
-            return list(Rows({name: column[place] for name, column in self.columns.items()}))
+            return list(ResultRows({name: column[place] for name, column in self.columns.items()}))
         return {name: column[place] for name, column in self.columns.items()}
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragmeter.compat.objects import EvaluationResult
-from ragmeter.compat.rows import Rows
+from ragmeter.compat.rows import ResultRows
 from ragmeter.definition import Metric
 from ragmeter.engine.scoring import score_batches
 from ragmeter.runs.writer import Scored
@@ -78,7 +78,7 @@ class _Table:
             name: [value for value in column if value is not None] if None in column else column
             for name, column in self._scores.items()
         }
-        rows: Any = self._rows if self.evaluator.makes_rows() else Rows({**self._columns, **self._scores})
+        rows: Any = self._rows if self.evaluator.makes_rows() else ResultRows({**self._columns, **self._scores})
         return EvaluationResult(
             evaluator_name=type(self.evaluator).__name__,
             metrics={**self.evaluator.aggregate(present), "processing_time_ms": elapsed},  # type: ignore[arg-type]

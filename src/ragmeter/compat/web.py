@@ -13,8 +13,8 @@ from ragmeter.errors import UsageError
 from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
-from ragmeter.targets.asking import ask
 from ragmeter.targets.port import Question
+from ragmeter.targets.replies import ask
 from ragmeter.targets.web.open_page import OpenPage
 from ragmeter.targets.web.page import Page
 from ragmeter.targets.web.session import PageSession
@@ -204,7 +204,7 @@ class WebInterface:
     def ask_all(self, questions: Sequence[str]) -> list[str | None]:
         """The responses to several queries, in their order."""
         numbered = [Question(str(number), question) for number, question in enumerate(questions, 1)]
-        replies = ask(self._target(), numbered, Limits(self._workers), None, lambda count: None).replies
+        replies = ask(self._target(), numbered, Limits(self._workers), None, lambda count: None).in_order
         self.failures = {
             question.text: f"{reply.outcome}: {reply.cause}"
             for question, reply in zip(numbered, replies, strict=True)

@@ -15,14 +15,14 @@ from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
+from ragmeter.engine.added_metrics import extend, journal_folder
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
-from ragmeter.engine.extending import extend, journal_folder
-from ragmeter.engine.judging.columns import Asking, Batches, Filled, journals_of
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
-from ragmeter.engine.keeping import check_scores, described, keep_run, results_of, score_into, signature
+from ragmeter.engine.judging.setup import Batches, JudgeResult, JudgeSetup, journals_of
+from ragmeter.engine.kept_run import check_scores, described, keep_run, results_of, score_into, signature
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import (
-    Plan,
+    PartsPlan,
     check_engine,
     join_summary,
     keep_parts,
@@ -38,7 +38,8 @@ from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
-from ragmeter.io.source import Reading, checked, stem
+from ragmeter.io.reading import Reading, checked
+from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language
@@ -167,21 +168,21 @@ def evaluate(
         missing_as_zero=read_missing(missing, reference),
     )
     folder = location(output_dir)
-    asking = Asking(judge, journals_of(folder), retry_failed, progress)
+    setup = JudgeSetup(judge, journals_of(folder), retry_failed, progress)
     if run is None:
-        return _evaluate(data, chosen, asking, None, confidence, workers)
+        return _evaluate(data, chosen, setup, None, confidence, workers)
     if isinstance(folder, Path):
         check_writable(folder)
     judged = without_bad_files(data, checked(reading)) if skip_bad_parts else data
-    again = _judged_again(asking, chosen, partial(judged.batches, chosen, asking.needs(chosen)))
+    again = _judged_again(setup, chosen, partial(judged.batches, chosen, setup.needs(chosen)))
     how: dict[str, Any] = {"doing": "evaluates results", "asks": judge is not None}
     with hold_name(run, folder, **how) as name:
         path = folder / name
         with hold_for_new_run(path, **how, replace=replace, judged_again=again):
             if engine is not None:
-                scored = _evaluate_in_parts(data, chosen, asking, checked(reading), path, engine, skip_bad_parts)
+                scored = _evaluate_in_parts(data, chosen, setup, checked(reading), path, engine, skip_bad_parts)
                 return _keep_parts(data, *scored, path, confidence)
-            return _evaluate(data, chosen, asking, path, confidence, workers)
+            return _evaluate(data, chosen, setup, path, confidence, workers)
 
 
 def read_missing(missing: str | None, reference: Any) -> bool:
@@ -195,13 +196,13 @@ def read_missing(missing: str | None, reference: Any) -> bool:
     return True
 
 
-def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:
+def _judged_again(setup: JudgeSetup, metrics: Sequence[Metric], batches: Batches) -> Callable[[Run], bool]:
     """Whether judging these batches gives all that a judge was paid for in an older run."""
 
     def is_again(run: Run) -> bool:
         from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
 
-        return is_judged_again(run, metrics, asking, batches)
+        return is_judged_again(run, metrics, setup, batches)
 
     return is_again
 
@@ -209,26 +210,26 @@ def _judged_again(asking: Asking, metrics: Sequence[Metric], batches: Batches) -
 def _evaluate_in_parts(
     data: Data,
     metrics: Sequence[Metric],
-    asking: Asking,
+    setup: JudgeSetup,
     reading: Reading,
     path: Location,
     engine: Any,
     skip_bad_parts: bool,
-) -> tuple[Plan, Counted, Filled]:
+) -> tuple[PartsPlan, Counted, JudgeResult]:
     """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
-    needs = asking.needs(metrics)
+    needs = setup.needs(metrics)
     first = without_bad_files(data, reading) if skip_bad_parts else data
-    columns = asking.missing(metrics, partial(first.batches, metrics, needs))
-    judged = judged_columns(asking, columns)
-    plan = Plan.of(data, metrics, reading, path, first.first_columns(metrics), judged)
+    columns = setup.missing(metrics, partial(first.batches, metrics, needs))
+    judged = judged_columns(setup, columns)
+    plan = PartsPlan.of(data, metrics, reading, path, first.first_columns(metrics), judged)
     try:
         with pool_of(engine) as pool:
             plan.prepare(pool, skip_bad_parts=skip_bad_parts)
             if columns:
                 readable = only_parts(data, plan.readable, reading) if plan.skipped else data
                 batches = partial(readable.batches, metrics, needs)
-                return plan, *judge_and_score(plan, pool, asking.of(path), columns, batches)
-            return plan, score_in_parts(plan, pool, asking.progress, skip_bad_parts=skip_bad_parts), Filled()
+                return plan, *judge_and_score(plan, pool, setup.of(path), columns, batches)
+            return plan, score_in_parts(plan, pool, setup.progress, skip_bad_parts=skip_bad_parts), JudgeResult()
     except KeyboardInterrupt:
         raise Interrupted(what_stays="parts that are done are kept") from None
 
@@ -245,16 +246,16 @@ def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> froze
 def _evaluate(
     data: Data,
     metrics: Sequence[Metric],
-    asking: Asking,
+    setup: JudgeSetup,
     path: Location | None,
     confidence: Confidence,
     executor: Executor,
 ) -> Evaluation:
     """Judge and score what was read, into a run's folder or into memory."""
-    batches = _batches_for(data, metrics, asking)
-    filled = asking.of(path).fill(metrics, batches, data.results.n_rows)
-    is_heard = callable(asking.progress) and filled.batches is not None  # a function hears of each row once
-    with progress_bar(None if is_heard else asking.progress, "scoring", total=data.results.n_rows) as advance:
+    batches = _batches_for(data, metrics, setup)
+    filled = setup.of(path).fill(metrics, batches, data.results.n_rows)
+    is_heard = callable(setup.progress) and filled.batches is not None  # a function hears of each row once
+    with progress_bar(None if is_heard else setup.progress, "scoring", total=data.results.n_rows) as advance:
         rows = watched(filled.joined(batches()), advance)
         if path is None:
             name = UNNAMED if data.results.path is None else stem(data.results.path)
@@ -272,17 +273,17 @@ def _evaluate(
         )
 
 
-def _batches_for(data: Data, metrics: Sequence[Metric], asking: Asking) -> Batches:
+def _batches_for(data: Data, metrics: Sequence[Metric], setup: JudgeSetup) -> Batches:
     """The batches that these metrics are computed on."""
 
     def batches() -> Iterable[Batch]:
-        return whole_sessions(data.batches(metrics, asking.needs(metrics)), metrics)
+        return whole_sessions(data.batches(metrics, setup.needs(metrics)), metrics)
 
     return batches
 
 
 def _keep_parts(
-    data: Data, plan: Plan, counted: Counted, filled: Filled, path: Location, confidence: Confidence
+    data: Data, plan: PartsPlan, counted: Counted, filled: JudgeResult, path: Location, confidence: Confidence
 ) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     metrics = plan.job.metrics
@@ -314,7 +315,7 @@ def score_in_memory(
     metrics: Sequence[Metric],
     inputs: Inputs,
     *,
-    filled: Filled,
+    filled: JudgeResult,
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
     executor: Executor | None = None,
 ) -> Evaluation:
@@ -376,14 +377,14 @@ def add_metrics(
     if not is_kept:
         folder = TemporaryRun.copy(folder)
     with (
-        hold(folder.place, "adds metrics", asks=judge is not None),
+        hold(folder.location, "adds metrics", asks=judge is not None),
         Embedders() as embedders,
     ):
-        if not (folder.place / MANIFEST).is_file():
-            raise InputError("the run was removed while this waited for it", file=str(folder.place))
+        if not (folder.location / MANIFEST).is_file():
+            raise InputError("the run was removed while this waited for it", file=str(folder.location))
         journals = journal_folder(folder, output_dir)
-        asking = Asking(judge, journals, retry_failed, progress, folder.place if is_kept else None)
-        extended, judging = extend(folder, chosen, described(chosen), embedders, asking, executor_of(executor))
+        setup = JudgeSetup(judge, journals, retry_failed, progress, folder.location if is_kept else None)
+        extended, judging = extend(folder, chosen, described(chosen), embedders, setup, executor_of(executor))
         return Evaluation(extended if is_kept else TemporaryRun.copy(extended), embedders.used(), judging)
 
 

@@ -11,7 +11,8 @@ from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.columns import Typed, missing_column
 from ragmeter.io.join import rows_of
-from ragmeter.io.source import Reading, Source, open_source
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, open_source
 from ragmeter.table import REPEAT, Batch
 from ragmeter.targets.port import Question, session_of
 

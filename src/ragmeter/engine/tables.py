@@ -81,7 +81,7 @@ def _one_empty_row(schema: pa.Schema) -> pa.Table:
 def _check(batch: Batch, metrics: Sequence[Metric], titles: Sequence[str]) -> None:
     """Raise an error if a column is missing that a metric needs."""
     for metric in metrics:
-        asked = {column.name for column in metric.asks}
+        asked = {column.name for column in metric.judge_columns}
         needs = (*metric.needs_of_table, *asked)
         missing = next((name for name in needs if name not in batch.columns), None)
         if missing is None:

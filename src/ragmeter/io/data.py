@@ -18,7 +18,8 @@ from ragmeter.io.formats.datasets import listing_signature
 from ragmeter.io.join import JoinCounts, joined, require_qid, rows_of
 from ragmeter.io.locations import StorePath, on_disk, same_place
 from ragmeter.io.paths import keys_of, split_path
-from ragmeter.io.source import Reading, Source, open_source
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, open_source
 from ragmeter.io.tools.fields import leads_to_value
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
@@ -152,7 +153,7 @@ class Data:
             return None
         needs = {name for metric in metrics for name in (*metric.needs, *map(outcome_column, metric.needs))}
         for column in (column for metric in metrics for column in metric.offline):
-            needs |= {column.name, outcome_column(column.name), *map(column.input_name, column.asked.needs)}
+            needs |= {column.name, outcome_column(column.name), *map(column.input_name, column.declaration.needs)}
         if self.reference is not None and self.reference.passages is not None:
             needs.add(_RETRIEVED)  # it leads to contexts
         return frozenset({*_OF_EVERY_RUN, *needs, *self.keep})

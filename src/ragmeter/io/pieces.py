@@ -20,16 +20,10 @@ from ragmeter.io.delimited.spans import HEAD, Span, header_end
 from ragmeter.io.formats import trec
 from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.formats.parquet import Choose
-from ragmeter.io.source import (
-    Reading,
-    Source,
-    compression_of,
-    delimiter_of,
-    format_of,
-    is_compressed,
-    of_data_set,
-    open_file,
-)
+from ragmeter.io.readers import delimiter_of, format_of, is_compressed
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, of_data_set, open_file
+from ragmeter.io.text_stream import compression_of
 from ragmeter.table import Batch
 
 #: The most bytes of a part, as they are in the file: some hundred thousand rows, which a worker scores in seconds.

@@ -67,7 +67,7 @@ class Doubtful:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CascadePlan:
     """The threshold, what it was set by, and notes about it."""
 
     threshold: Threshold
@@ -145,11 +145,11 @@ class Cascade:
             else {"path": self.calibration, **file_signature(Path(self.calibration))},
         }
 
-    def plan(self, doubtful: Doubtful, budget: float | None) -> Plan:
+    def plan(self, doubtful: Doubtful, budget: float | None) -> CascadePlan:
         """Choose the threshold: by a share, by labels, by what a budget pays for, or by the offline judge's figures."""
         chances = doubtful.chances
         if self.llm_share is not None:
-            return Plan(by_share(chances, self.llm_share), f"a share of {given(self.llm_share)}")
+            return CascadePlan(by_share(chances, self.llm_share), f"a share of {given(self.llm_share)}")
         if self.target_agreement is None and not self.labels and budget is not None:
             return self._by_budget(doubtful, budget)
         target = _USUAL_TARGET if self.target_agreement is None else self.target_agreement
@@ -160,14 +160,14 @@ class Cascade:
             "these data: `ragmeter label` some rows, and give them as labels"
         )
         threshold = by_expectation(chances, target, len(doubtful.unit_of))
-        return Plan(threshold, "the offline judge's own figures", target, warnings=(warning,))
+        return CascadePlan(threshold, "the offline judge's own figures", target, warnings=(warning,))
 
-    def audited(self, rests_on_sure: Flags, plan: Plan) -> Flags:
+    def audited(self, rests_on_sure: Flags, plan: CascadePlan) -> Flags:
         """Which units, of those that rest on sure rows, are asked about as well."""
         fewest = _FEWEST_AUDITED if self.audit else 0
         return audited(rests_on_sure, self.audit, fewest, self.seed, plan.most_audited)[0]
 
-    def _by_labels(self, doubtful: Doubtful, target: float) -> Plan:
+    def _by_labels(self, doubtful: Doubtful, target: float) -> CascadePlan:
         """The plan according to the labelled rows. Those that need no judge count: the promise is about them, too."""
         known = {**dict(zip(doubtful.qids, doubtful.chances.tolist(), strict=True)), **doubtful.decided}
         unit_of = doubtful.unit_of
@@ -194,9 +194,9 @@ class Cascade:
                 f"{len(used):,} labels can't promise an agreement of {given(target)}: {why}. The language model is "
                 "asked about every doubtful row",
             )
-        return Plan(threshold, f"{len(used):,} labels", target, warnings=warnings)
+        return CascadePlan(threshold, f"{len(used):,} labels", target, warnings=warnings)
 
-    def _by_budget(self, doubtful: Doubtful, budget: float) -> Plan:
+    def _by_budget(self, doubtful: Doubtful, budget: float) -> CascadePlan:
         """The least sure rows that a budget pays for. The audit comes first, with no more than its part."""
         left = max(0.0, budget - doubtful.most_cost)  # the last call begins only if it may cost the most that it can
         units = doubtful.n_units
@@ -206,7 +206,7 @@ class Cascade:
         spent = np.cumsum(doubtful.costs[np.argsort(sureness(doubtful.chances), kind="stable")])
         paid = np.count_nonzero(spent <= left - most * mean)
         share = float(paid) / max(len(doubtful.qids), 1)
-        return Plan(by_share(doubtful.chances, share), f"a budget of ${given(budget)}", most_audited=most)
+        return CascadePlan(by_share(doubtful.chances, share), f"a budget of ${given(budget)}", most_audited=most)
 
 
 def offline_chances(columns: Mapping[str, Sequence[Any]], calibration: str | None = None) -> Scores:

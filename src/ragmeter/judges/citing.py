@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import LLM, Parts, asked
 from ragmeter.definition import metric
+from ragmeter.judge_columns import LLM, Parts, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
 from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, citable, cited_sentences
@@ -57,7 +57,7 @@ def _offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     return values
 
 
-citation_support = asked(
+citation_support = judge_column(
     "citation_support",
     words=ALONE["words"],
     form=ALONE["form"],

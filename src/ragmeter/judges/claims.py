@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import LLM, Parts, asked
+from ragmeter.judge_columns import LLM, Parts, judge_column
 from ragmeter.judges.list_forms import Items
 from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.refusals import is_miss
@@ -23,7 +23,7 @@ def declined(row: Mapping[str, Any]) -> Failed | None:
     return Failed(ABSTAINED) if is_miss(row["answer"]) else None
 
 
-claims = asked(
+claims = judge_column(
     "claims",
     words="{question}\n{answer}\n\n" + _ASK.format(kind="answer"),
     form=Items("claims", "answer"),
@@ -47,7 +47,7 @@ def _first(reference: str | Sequence[str]) -> str:
     return reference if isinstance(reference, str) else reference[0]
 
 
-reference_claims = asked(
+reference_claims = judge_column(
     "reference_claims",
     words="{question}\n{reference}\n\n" + _ASK.format(kind="reference"),
     form=Items("claims", "reference"),

@@ -9,10 +9,10 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
+from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.list_forms import is_single
@@ -39,11 +39,11 @@ _SHOWN_OF_REPLY = 200
 class _Call:
     """How a call is made: in which words, with which parameters, and filed under which `spec`."""
 
-    def __init__(self, judge: Judge, asked: Asked, spec: str) -> None:
-        self.judge, self.form, self.spec = judge, asked.form, spec
-        self.prompt = Prompt(asked, reasons=judge.reasons)
-        self.choices = asked.form.choices(reasons=judge.reasons)
-        form = asked.form.response_format(reasons=judge.reasons)
+    def __init__(self, judge: Judge, declaration: JudgeColumn, spec: str) -> None:
+        self.judge, self.form, self.spec = judge, declaration.form, spec
+        self.prompt = Prompt(declaration, reasons=judge.reasons)
+        self.choices = declaration.form.choices(reasons=judge.reasons)
+        form = declaration.form.response_format(reasons=judge.reasons)
         self._parameters: dict[str, Any] = {
             "max_tokens": judge.max_tokens,
             **({} if form is None else {"response_format": form}),
@@ -64,12 +64,12 @@ class ColumnJudge:
     Where a call may be about several claims, one about a single claim has words and a form of its own.
     """
 
-    def __init__(self, judge: Judge, node: Asked) -> None:
+    def __init__(self, judge: Judge, declaration: JudgeColumn) -> None:
         self.judge = judge
-        self.asked = judge.asked(node)
-        self._usual = _Call(judge, self.asked, judge.spec(node))
-        alone = judge.asked_alone(node)
-        self._about_one = None if alone is None else _Call(judge, alone, judge.spec(node, items_per_call=1))
+        self.declaration = judge.worded(declaration)
+        self._usual = _Call(judge, self.declaration, judge.spec(declaration))
+        alone = judge.worded_alone(declaration)
+        self._about_one = None if alone is None else _Call(judge, alone, judge.spec(declaration, items_per_call=1))
         self._tried: dict[str, int] = {}
 
     async def ask(
@@ -123,7 +123,11 @@ class ColumnJudge:
         text = first_choice(call.choices, reply.logprobs or {}) if reply.cut_off else replies[-1]
         columns = None if text is None else call.form.read(text, values)
         if columns is None:
-            form = f"in the form of {self.asked.name}" if self.asked.structured else f"a {self.asked.name}"
+            form = (
+                f"in the form of {self.declaration.name}"
+                if self.declaration.structured
+                else f"a {self.declaration.name}"
+            )
             cause = call.form.problem(replies[-1], values) or f"not {form}"
             cause = "cut off at max_tokens" if reply.cut_off else cause
             unread = visible(shortened(bare_reply(replies[-1]) or replies[-1], _SHOWN_OF_REPLY)) or "an empty reply"
@@ -222,14 +226,16 @@ def reply_key(spec: str, values: Mapping[str, str], repeat: int, attempt: int) -
     return digest([spec, dict(values), repeat, attempt])
 
 
-def shown_texts(asked: Asked, row: Mapping[str, Any]) -> dict[str, str]:
+def shown_texts(declaration: JudgeColumn, row: Mapping[str, Any]) -> dict[str, str]:
     """What a model is shown of a row: each column as a text, several references each on its line."""
-    return {name: _as_text(name, row.get(name)) for name in asked.needs}
+    return {name: _as_text(name, row.get(name)) for name in declaration.needs}
 
 
-def texts_of_calls(asked: Asked, row: Mapping[str, Any], items_per_call: int) -> list[dict[str, str]]:
+def texts_of_calls(declaration: JudgeColumn, row: Mapping[str, Any], items_per_call: int) -> list[dict[str, str]]:
     """The texts of each call that a row takes."""
-    return [shown_texts(asked, row)] if asked.parts is None else asked.parts.split(row, items_per_call)
+    return (
+        [shown_texts(declaration, row)] if declaration.parts is None else declaration.parts.split(row, items_per_call)
+    )
 
 
 def _as_text(name: str, value: Any) -> str:

@@ -21,10 +21,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ragmeter.asked import FIELD, Form, asked
 from ragmeter.definition import metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import FIELD, Form, judge_column
 from ragmeter.judges.forms import bare_reply
 from ragmeter.judges.grade import ScaleName
 from ragmeter.table import UNPARSABLE, Failed
@@ -128,7 +128,7 @@ def _has_file(row: Mapping[str, Any]) -> None:
     raise UsageError("criteria needs a file", hint="for example criteria[file=tone.md]")
 
 
-ratings = asked(
+ratings = judge_column(
     "ratings",
     words="{answer}",
     form=Ratings((_ONLY,), None),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragmeter.asked import asked
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
+from ragmeter.judge_columns import judge_column
 from ragmeter.judges.forms import Scale
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
@@ -48,7 +48,7 @@ def _on_scale(low: int, high: int) -> dict[str, Any]:
     return {"form": Scale("grade", low, high), "known": lambda row: None if has_text(row["answer"]) else str(low)}
 
 
-grade = asked(
+grade = judge_column(
     "grade",
     words=_WORDS,
     form=Scale("grade", *_USUAL.ends),

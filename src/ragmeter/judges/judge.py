@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.endpoint import digest
@@ -16,6 +15,7 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_above_zero, check_number, check_whole
 from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
+from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement
@@ -172,59 +172,60 @@ class Judge:
         if self.prompt is not None:
             read_words(self.prompt, columns)
 
-    def asked(self, node: Asked) -> Asked:
+    def worded(self, declaration: JudgeColumn) -> JudgeColumn:
         """The column as this judge is asked about it: in the user's own words, if there are any."""
-        return as_asked(node, self.words, self.items_per_call)
+        return as_worded(declaration, self.words, self.items_per_call)
 
-    def asked_alone(self, node: Asked) -> Asked | None:
+    def worded_alone(self, declaration: JudgeColumn) -> JudgeColumn | None:
         """The column as this judge is asked about a single claim where others are asked about together, if it has such
         a form.
         """
-        has_own = self.items_per_call > 1 and self.words is None and node.parts is not None and node.parts.alone
-        return as_asked(node, None, 1) if has_own else None
+        is_shared = self.items_per_call > 1 and self.words is None
+        has_own = is_shared and declaration.parts is not None and declaration.parts.alone
+        return as_worded(declaration, None, 1) if has_own else None
 
-    def signature(self, node: Asked = verdict, *, items_per_call: int | None = None) -> dict[str, Any]:
+    def signature(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> dict[str, Any]:
         """Everything that a reply depends on besides the texts."""
         items = self.items_per_call if items_per_call is None else items_per_call
-        asked = as_asked(node, self.words, items)
+        declaration = as_worded(declaration, self.words, items)
         return {
             **self.client().signature(),
             "temperature": self.temperature,
             "seed": self.seed,
             "max_tokens": self.max_tokens,
             "reasons": self.reasons,
-            "prompt": prompt_hash(asked, reasons=self.reasons),
-            **({} if asked.parts is None else {"claims_per_call": items}),
-            **({"grammar": True} if self.grammar and asked.form.choices(reasons=self.reasons) else {}),
+            "prompt": prompt_hash(declaration, reasons=self.reasons),
+            **({} if declaration.parts is None else {"claims_per_call": items}),
+            **({"grammar": True} if self.grammar and declaration.form.choices(reasons=self.reasons) else {}),
         }
 
-    def spec(self, node: Asked = verdict, *, items_per_call: int | None = None) -> str:
+    def spec(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> str:
         """The key of this judge's calls in the journal: everything but the texts."""
-        return digest(self.signature(node, items_per_call=items_per_call) | self.client().digests())
+        return digest(self.signature(declaration, items_per_call=items_per_call) | self.client().digests())
 
-    def filed(self, node: Asked = verdict) -> dict[str, Any]:
+    def filed(self, declaration: JudgeColumn = verdict) -> dict[str, Any]:
         """The keys of this judge's replies in their journal, for the manifest. Nothing in it is secret."""
-        other, alone = self.rephrased(node), self.asked_alone(node)
+        other, alone = self.rephrased(declaration), self.worded_alone(declaration)
         of_one: dict[str, str] = {}
         if alone is not None:
-            of_one["calls_about_one"] = self.spec(node, items_per_call=1)
+            of_one["calls_about_one"] = self.spec(declaration, items_per_call=1)
             of_one["prompt_about_one"] = prompt_hash(alone, reasons=self.reasons)
         return {
-            "calls": self.spec(node),
+            "calls": self.spec(declaration),
             **of_one,
             **({} if other is None else {"rephrased_calls": self.spec(other)}),
             **({} if self.words is None else {"words": self.words}),
             **({} if self.journal is None else {"journal": str(self.journal)}),
         }
 
-    def rephrased(self, node: Asked) -> Asked | None:
+    def rephrased(self, declaration: JudgeColumn) -> JudgeColumn | None:
         """The column in its second wording, if this judge may ask for it in two."""
         may_ask = self.wordings == 2 or (self.wordings is None and self.words is None and not self.reasons)
-        return as_rephrased(node) if may_ask else None
+        return as_rephrased(declaration) if may_ask else None
 
-    def wordings_of(self, node: Asked) -> dict[str, Any]:
+    def wordings_of(self, declaration: JudgeColumn) -> dict[str, Any]:
         """The number of wordings in which a column is asked for, and the second one, for the manifest."""
-        other = self.rephrased(node)
+        other = self.rephrased(declaration)
         if other is None:
             return {"wordings": 1}
         number = {"wordings": 2} if self.wordings == 2 else {"wordings": "1 or 2", "sure_from": 0.5 + SURE}
@@ -234,10 +235,10 @@ class Judge:
         """The connection that it is asked through, to be opened as a context."""
         return self.provider or open_provider(self.endpoint, self.price)
 
-    def on(self, node: Asked) -> ColumnJudge:
+    def on(self, declaration: JudgeColumn) -> ColumnJudge:
         """A judge of one column with this judge's settings."""
-        other = self.rephrased(node)
-        return ColumnJudge(self, node) if other is None else TwoWordings(self, node, other)
+        other = self.rephrased(declaration)
+        return ColumnJudge(self, declaration) if other is None else TwoWordings(self, declaration, other)
 
 
 class LLMJudge(Judge):
@@ -283,15 +284,17 @@ def _check_provider(provider: Any, settings: Mapping[str, Any]) -> None:
         )
 
 
-def as_asked(node: Asked, words: str | None, items_per_call: int) -> Asked:
+def as_worded(declaration: JudgeColumn, words: str | None, items_per_call: int) -> JudgeColumn:
     """A column as a judge is asked about it: in the user's own words, if there are any."""
     if words is None:
-        return replace(node, **node.parts.alone) if node.parts is not None and items_per_call == 1 else node
-    form = OWN_FORM if node.name == verdict.name else node.form
-    return replace(node, words=words, form=form, known=None, labels={})
+        if declaration.parts is None or items_per_call != 1:
+            return declaration
+        return replace(declaration, **declaration.parts.alone)
+    form = OWN_FORM if declaration.name == verdict.name else declaration.form
+    return replace(declaration, words=words, form=form, known=None, labels={})
 
 
-def as_rephrased(node: Asked) -> Asked | None:
+def as_rephrased(declaration: JudgeColumn) -> JudgeColumn | None:
     """A column in its second wording, if it has one."""
-    other = node.rephrased
-    return None if other is None else replace(node, words=other.words, labels=other.labels, rephrased=None)
+    other = declaration.rephrased
+    return None if other is None else replace(declaration, words=other.words, labels=other.labels, rephrased=None)

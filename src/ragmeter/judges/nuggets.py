@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.asked import LLM, Parts, asked
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import LLM, Parts, judge_column
 from ragmeter.judges.claims import declined, first_reference
 from ragmeter.judges.list_forms import Items, Labels, listed
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets
@@ -47,7 +47,7 @@ class NuggetList(Items):
         return {"value": dumps([{"text": match[2], "importance": match[1].casefold()} for match in matches if match])}
 
 
-nuggets = asked(
+nuggets = judge_column(
     "nuggets",
     words="{question}\n{reference}\n\nList the facts in the reference that an answer to the question should have, "
     "each as a short sentence, at most 20.",
@@ -87,7 +87,7 @@ _ASK = (
 )
 _MANY, _ONE = _ASK.format(facts="each fact"), _ASK.format(facts="the fact")
 
-nugget_support = asked(
+nugget_support = judge_column(
     "nugget_support",
     words=_MANY,
     form=Labels(_WORDS, _ALSO, noun="fact"),

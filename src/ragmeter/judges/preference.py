@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import Parts, asked
 from ragmeter.definition import metric
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import Parts, judge_column
 from ragmeter.judges.list_forms import Labels
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
@@ -45,7 +45,7 @@ def _known(row: Mapping[str, Any]) -> str | None:
     return dumps(THIS if has_text(row["answer"]) else OTHER)
 
 
-preferred = asked(
+preferred = judge_column(
     "preferred",
     words="{question}\n{reference}\n{first}\n{second}\n\nWhich of the two answers is better: right, complete and "
     "to the point? Length and style don't count.",

@@ -126,20 +126,20 @@ def fewest_right() -> int:
     return max(same, by_coin) + 1
 
 
-def calls_to_check(asks: ColumnJudge, journal: Journal) -> tuple[Mapping[str, int], str]:
+def calls_to_check(column_judge: ColumnJudge, journal: Journal) -> tuple[Mapping[str, int], str]:
     """About how many calls and tokens trying a judge takes; and why it is not tried, if that is so."""
-    why_not = _why_not(asks, journal)
-    return (Counter(), why_not) if why_not else (_effort(asks, journal), "")
+    why_not = _why_not(column_judge, journal)
+    return (Counter(), why_not) if why_not else (_effort(column_judge, journal), "")
 
 
-def _why_not(asks: ColumnJudge, journal: Journal) -> str:
+def _why_not(column_judge: ColumnJudge, journal: Journal) -> str:
     """Why a judge is not tried; an empty text if it is."""
-    return _unfit(asks) or _too_much(asks.judge, _effort(asks, journal))
+    return _unfit(column_judge) or _too_much(column_judge.judge, _effort(column_judge, journal))
 
 
-def _unfit(asks: ColumnJudge) -> str:
+def _unfit(column_judge: ColumnJudge) -> str:
     """Why the cases can't be asked about in a judge's words; an empty text if they can."""
-    shown = asks.asked.needs
+    shown = column_judge.declaration.needs
     missing = [name for name in _DECISIVE if name not in shown]
     others = [name for name in shown if name not in _COLUMNS]
     if missing:
@@ -149,19 +149,19 @@ def _unfit(asks: ColumnJudge) -> str:
     return ""
 
 
-def recorded_cases(asks: ColumnJudge, journal: Journal) -> int:
+def recorded_cases(column_judge: ColumnJudge, journal: Journal) -> int:
     """How many replies about the cases a journal has."""
-    probes = () if _unfit(asks) else PROBES
-    return sum(asks.count_replies(journal, _shown(asks, probe)) for probe in probes)
+    probes = () if _unfit(column_judge) else PROBES
+    return sum(column_judge.count_replies(journal, _shown(column_judge, probe)) for probe in probes)
 
 
-def _effort(asks: ColumnJudge, journal: Journal) -> Mapping[str, int]:
+def _effort(column_judge: ColumnJudge, journal: Journal) -> Mapping[str, int]:
     """The calls for cases that the journal does not have, and their tokens."""
-    return Counter(asks.estimate_all((_shown(asks, probe) for probe in PROBES), journal))
+    return Counter(column_judge.estimate_all((_shown(column_judge, probe) for probe in PROBES), journal))
 
 
-def _shown(asks: ColumnJudge, probe: Probe) -> dict[str, str]:
-    return {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
+def _shown(column_judge: ColumnJudge, probe: Probe) -> dict[str, str]:
+    return {name: text for name, text in probe._asdict().items() if name in column_judge.declaration.needs}
 
 
 def _too_much(judge: Judge, effort: Mapping[str, int]) -> str:
@@ -179,7 +179,7 @@ def _too_much(judge: Judge, effort: Mapping[str, int]) -> str:
 
 
 async def check_judge(
-    asks: ColumnJudge, caller: Caller, client: Any, tried: Callable[[int, int], None] = lambda done, cases: None
+    column_judge: ColumnJudge, caller: Caller, client: Any, tried: Callable[[int, int], None] = lambda done, cases: None
 ) -> Check:
     """Try a judge on the cases, if its words and its limits allow it, and refuse one that gets too many wrong.
 
@@ -187,12 +187,12 @@ async def check_judge(
 
     The replies are in the journal like any other: a judge that was tried before is tried again at no cost.
     """
-    if why_not := _why_not(asks, caller.journal):
-        return Check(asks.judge.model, skipped=why_not)
+    if why_not := _why_not(column_judge, caller.journal):
+        return Check(column_judge.judge.model, skipped=why_not)
     judgements: dict[Probe, Judgement] = {}
 
     async def ask(probe: Probe) -> None:
-        judgements[probe] = await asks.ask(caller, client, _shown(asks, probe))
+        judgements[probe] = await column_judge.ask(caller, client, _shown(column_judge, probe))
         if judgements[probe].outcome != STOPPED:
             tried(len(judgements), len(PROBES))
 
@@ -200,7 +200,7 @@ async def check_judge(
     await for_each(PROBES, ask, 2 * caller.pace.most)
     missed = [probe for probe in PROBES if judgements[probe].verdict != probe.verdict]
     check = Check(
-        asks.judge.model,
+        column_judge.judge.model,
         len(PROBES) - len(missed),
         len(PROBES),
         tuple(f"{probe.kind}: {probe.answer!r} for {probe.reference!r}" for probe in missed),
@@ -208,12 +208,12 @@ async def check_judge(
     missed_cases = f"It missed {'; '.join(check.missed)}{_without_verdict(judgements.values())}"
     if check.right < fewest_right():
         raise UsageError(
-            f"{asks.judge.model}: {check.sentence()}, and {fewest_right()} are needed: tossing a coin gets up to "
-            f"{fewest_right() - 1}. {missed_cases}",
-            hint=_better(asks.judge) + by_caller("--no-judge-check", "Judge(check=False)"),
+            f"{column_judge.judge.model}: {check.sentence()}, and {fewest_right()} are needed: tossing a coin gets "
+            f"up to {fewest_right() - 1}. {missed_cases}",
+            hint=_better(column_judge.judge) + by_caller("--no-judge-check", "Judge(check=False)"),
         )
     if caution := check.caution():
-        show_notice(f"{asks.judge.model}: {check.sentence()}: {caution}. {missed_cases}")
+        show_notice(f"{column_judge.judge.model}: {check.sentence()}: {caution}. {missed_cases}")
     return check
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import Parts, asked
 from ragmeter.definition import metric
+from ragmeter.judge_columns import Parts, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.forms import Choice
 from ragmeter.judges.list_forms import Labels
@@ -32,7 +32,7 @@ def _labels(row: Mapping[str, Any], labels: list[Any]) -> list[str]:
     return [next(remaining)[0] if has_text(passage) else NO_TEXT for passage in as_passages(row["contexts"])]
 
 
-passage_relevance = asked(
+passage_relevance = judge_column(
     "passage_relevance",
     words="{question}\n{reference}\n{passage}\n\nDoes the passage help to arrive at the correct answer?",
     form=Labels({"Yes": RELEVANT, "No": IRRELEVANT}, alone=True),
@@ -43,7 +43,7 @@ passage_relevance = asked(
     instead="offline there is context_claim_precision[judge=offline], by the claims of the reference",
 )
 
-answer_relevance_label = asked(
+answer_relevance_label = judge_column(
     "answer_relevance_label",
     words="{question}\n{answer}\n\nDoes the answer address the question? Whether it is right does not matter here.",
     form=Choice("relevance", {"Fully": "relevant", "Partly": "partly", "Not": "irrelevant"}),

@@ -50,12 +50,12 @@ def measure_speed(model: str, base_url: str) -> Speed:
 
     async def work(caller: Caller) -> Speed:
         async with judge.client() as client:
-            asks = judge.on(verdict)
+            column_judge = judge.on(verdict)
 
             async def seconds(probe: Probe) -> float:
-                texts = {name: text for name, text in probe._asdict().items() if name in asks.asked.needs}
+                texts = {name: text for name, text in probe._asdict().items() if name in column_judge.declaration.needs}
                 begun = time.perf_counter()
-                judgement = await asks.ask(caller, client, texts)
+                judgement = await column_judge.ask(caller, client, texts)
                 if judgement.outcome in (JUDGE_ERROR, TIMEOUT):
                     raise EndpointError(judgement.cause)
                 return time.perf_counter() - begun

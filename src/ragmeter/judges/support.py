@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import LLM, Asked, Parts, asked
+from ragmeter.judge_columns import LLM, JudgeColumn, Parts, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, listed
 from ragmeter.metrics.offline.support.claims import labels_by_passage, labels_by_text
@@ -31,7 +31,7 @@ ALONE: Mapping[str, Any] = {
 }
 
 
-def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> Asked:
+def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> JudgeColumn:
     """A column with a label for each claim; `by_passage`: each passage by itself, with a list of labels for a claim."""
 
     def groups(row: Mapping[str, Any], at_once: int) -> list[list[str]]:
@@ -59,7 +59,7 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
         texts = [as_passages(row[text]) if by_passage else _several(row[text]) for row in rows]
         return list(labels([claim_texts(row[claims]) for row in rows], texts))
 
-    return asked(
+    return judge_column(
         name,
         words=_MANY,
         form=Labels(_WORDS, _ALSO),

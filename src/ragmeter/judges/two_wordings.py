@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragmeter.asked import Asked
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
+from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement, majority, of_two_wordings
 from ragmeter.models.port import ChatProvider
@@ -29,12 +29,12 @@ class TwoWordings(ColumnJudge):
     What the journal has of the first wording serves a judge that is asked in this one alone as well.
     """
 
-    def __init__(self, judge: Judge, node: Asked, rephrased: Asked) -> None:
-        super().__init__(judge, node)
-        self._first, self._second = self._both = (ColumnJudge(judge, node), ColumnJudge(judge, rephrased))
+    def __init__(self, judge: Judge, declaration: JudgeColumn, rephrased: JudgeColumn) -> None:
+        super().__init__(judge, declaration)
+        self._first, self._second = self._both = (ColumnJudge(judge, declaration), ColumnJudge(judge, rephrased))
         self._always = judge.wordings == 2
-        assert node.rephrased is not None  # noqa: S101 - else there is no second wording
-        self._in_doubt = node.rephrased.in_doubt
+        assert declaration.rephrased is not None  # noqa: S101 - else there is no second wording
+        self._in_doubt = declaration.rephrased.in_doubt
 
     async def ask(
         self, caller: Caller, client: ChatProvider, values: Mapping[str, str], *, retry: bool = False
@@ -42,7 +42,7 @@ class TwoWordings(ColumnJudge):
         """Judge one row in both wordings, or in the first if it is enough."""
         if self._always:
             first, second = await asyncio.gather(
-                *(asks.ask(caller, client, values, retry=retry) for asks in self._both)
+                *(column_judge.ask(caller, client, values, retry=retry) for column_judge in self._both)
             )
             return of_two_wordings(first, second, self._in_doubt)
         first = await self._first.ask(caller, client, values, retry=retry)
@@ -69,7 +69,7 @@ class TwoWordings(ColumnJudge):
 
     def count_replies(self, journal: Journal, values: Mapping[str, str]) -> int:
         """How many replies about a row a journal has, in both wordings."""
-        return sum(asks.count_replies(journal, values) for asks in self._both)
+        return sum(column_judge.count_replies(journal, values) for column_judge in self._both)
 
     def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
         """How many of a row's repeats take no call in either wording, because of what a journal has."""
@@ -105,8 +105,8 @@ class TwoWordings(ColumnJudge):
 
     def cost(self, values: Mapping[str, str]) -> float:
         """About what the calls for a row cost at least, in dollars; 0 where the price is not known."""
-        return sum(asks.cost(values) for asks in (self._both if self._always else self._both[:1]))
+        return sum(column_judge.cost(values) for column_judge in (self._both if self._always else self._both[:1]))
 
     def most(self, values: Mapping[str, str]) -> float:
         """The most that one call can cost, in dollars."""
-        return max(asks.most(values) for asks in self._both)
+        return max(column_judge.most(values) for column_judge in self._both)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from ragmeter.asked import Wording, asked
 from ragmeter.definition import metric
+from ragmeter.judge_columns import Wording, judge_column
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.conversation import CORRECT as CORRECT
 from ragmeter.metrics.conversation import WRONG as WRONG
@@ -52,7 +52,7 @@ def _known(row: Mapping[str, Any]) -> str | None:
     return CORRECT if any(is_exact_match(row["answer"], expected) for expected in row["reference"]) else None
 
 
-verdict = asked(
+verdict = judge_column(
     "verdict",
     words=_WORDS,
     form=Choice("verdict", _YES_NO, also=_OWN_WORDS),

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Self
 
-from ragmeter.asked import ASKED
 from ragmeter.effects.journal import Reply
 from ragmeter.errors import UsageError, did_you_mean
+from ragmeter.judge_columns import DECLARED
 from ragmeter.models.port import ChatReply, Messages
 from ragmeter.models.prices import Price
 
@@ -93,7 +93,7 @@ class FakeProvider:
 
 def fenced_texts(prompt: str) -> dict[str, str]:
     """The texts in a prompt, by the names of their fences and by the table's names."""
-    wordings = [wording for asked in ASKED.values() for wording in (asked, asked.rephrased) if wording is not None]
+    wordings = [wording for asked in DECLARED.values() for wording in (asked, asked.rephrased) if wording is not None]
     columns = {label: column for wording in wordings for column, label in wording.labels.items()}
     texts = {columns.get(name, name): text.replace("\u200b", "") for name, _, text in _FENCED.findall(prompt)}
     for ours, prompts in _SAME.items():

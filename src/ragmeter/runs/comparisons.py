@@ -48,14 +48,14 @@ def comparison_file(runs: Sequence[Run]) -> Location:
     name = "+".join(run.name for run in runs[:-1])
     if len(name.encode()) > _LONGEST_NAME:
         name = name.encode()[:100].decode(errors="ignore") + _hash(name)
-    return runs[-1].place / COMPARISONS / f"{name}{ending}.json"
+    return runs[-1].location / COMPARISONS / f"{name}{ending}.json"
 
 
 def _relative(run: Run, last: Run) -> str:
     """A run's folder as seen from the folder of the last run, so that both may be moved together."""
-    if isinstance(run.place, Path) and isinstance(last.place, Path):
-        return Path(os.path.relpath(run.place.resolve(), last.place.resolve().parent)).as_posix()
-    return run.name if run.place.parent == last.place.parent else str(run.place)
+    if isinstance(run.location, Path) and isinstance(last.location, Path):
+        return Path(os.path.relpath(run.location.resolve(), last.location.resolve().parent)).as_posix()
+    return run.name if run.location.parent == last.location.parent else str(run.location)
 
 
 def _hash(text: str) -> str:

@@ -113,6 +113,6 @@ def run_labels(runs: Sequence[Run]) -> list[str]:
         if counts[label] > 1:
             numbers[label] += 1
             temporary = isinstance(run, TemporaryRun)
-            label = f"{label.removeprefix('this ')} {numbers[label]}" if temporary else str(run.place)
+            label = f"{label.removeprefix('this ')} {numbers[label]}" if temporary else str(run.location)
         labels.append(label)
     return labels

@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any
 
 from ragmeter import registry
-from ragmeter.asked import AskedColumn
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
+from ragmeter.judge_columns import BoundColumn
 from ragmeter.runs.run import Run
 
 #: What a manifest says of a filled column that its values don't depend on.
@@ -49,14 +49,14 @@ def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differ
     return differing
 
 
-def _same_cells(a: Run, b: Run, column: AskedColumn | None) -> bool:
+def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
     """Whether a column that tables may bring is the same in both: then it does not matter who filled it."""
-    if column is None or not column.asked.given or not all(column.name in run.texts for run in (a, b)):
+    if column is None or not column.declaration.given or not all(column.name in run.texts for run in (a, b)):
         return False
     return bool(a.column(column.name).equals(b.column(column.name)))
 
 
-def _signatures(run: Run, name: str) -> Iterator[tuple[AskedColumn | None, Mapping[str, Any]]]:
+def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Mapping[str, Any]]]:
     """What each column depends on that a metric is computed from; empty where the run does not say."""
     manifest = run.manifest()
     added = [entry["name"] for entry in manifest.get("metrics") or ()]
@@ -68,7 +68,7 @@ def _signatures(run: Run, name: str) -> Iterator[tuple[AskedColumn | None, Mappi
     asked = manifest.get("asked") or {}
     with suppress(UsageError):  # no metric, or one of a package that is not there any more
         metric = registry.get(name)
-        for column in metric.asks:
+        for column in metric.judge_columns:
             yield column, asked.get(column.name) or {}
         for _, settings in metric.embedded.values():
             yield None, _embedding(manifest.get("embeddings") or (), settings.get("model") or STATIC)

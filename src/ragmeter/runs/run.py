@@ -77,14 +77,14 @@ class Run:
     def check(self) -> None:
         """Raise an error if the run does not exist (any more)."""
         self._settle()
-        if (self.place / MANIFEST).is_file():
+        if (self.location / MANIFEST).is_file():
             return
-        if self.place.exists():
-            raise InputError("this is not a run folder: it has no manifest.json", file=str(self.place))
-        raise unknown_run(self.place.name, self.place.parent)
+        if self.location.exists():
+            raise InputError("this is not a run folder: it has no manifest.json", file=str(self.location))
+        raise unknown_run(self.location.name, self.location.parent)
 
     @property
-    def place(self) -> Location:
+    def location(self) -> Location:
         """The folder, on a disk or in a store."""
         assert self._path is not None  # noqa: S101 - only a run that was not kept has none
         return self._path
@@ -92,25 +92,25 @@ class Run:
     @property
     def path(self) -> Path:
         """The folder on a disk; an error for a run in a store."""
-        return on_disk(self.place, "this")
+        return on_disk(self.location, "this")
 
     @property
     def name(self) -> str:
         """The folder's name, also where the path is `.` or `..`."""
-        name: str = self.place.name if self.place.name not in ("", "..") else self.place.resolve().name
+        name: str = self.location.name if self.location.name not in ("", "..") else self.location.resolve().name
         return name
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.place)!r})"
+        return f"{type(self).__name__}({str(self.location)!r})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and isinstance(other, Run) and self.place == other.place
+        return type(self) is type(other) and isinstance(other, Run) and self.location == other.location
 
     def __hash__(self) -> int:
-        return hash(self.place)
+        return hash(self.location)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.place,)
+        return type(self), (self.location,)
 
     def _cached(self, key: Hashable, read: Callable[[], T]) -> T:
         """The value of `read()`, cached until the run's files change."""
@@ -125,14 +125,14 @@ class Run:
         return value
 
     def _settle(self) -> None:
-        if isinstance(self.place, Path):
-            settle(self.place)
+        if isinstance(self.location, Path):
+            settle(self.location)
 
     def _files(self) -> tuple[Stamp, ...]:
         """Changes with the files. What is read of a run in a store is kept: asking it each time would take long."""
-        if isinstance(self.place, StorePath):
+        if isinstance(self.location, StorePath):
             return (None,)
-        return stamps_of(self.place)
+        return stamps_of(self.location)
 
     def _read_document(self, name: str) -> dict[str, Any]:
         return read_document(self._file(name))
@@ -148,20 +148,20 @@ class Run:
     def _file(self, name: str) -> Location:
         """Where a file of the run is: the manifest in its folder, the others where the manifest says."""
         inside = "" if name == MANIFEST else self.document(MANIFEST).get(FILES_IN, "")
-        return self.place / inside / name if inside else self.place / name
+        return self.location / inside / name if inside else self.location / name
 
     @property
-    def rows_place(self) -> Location:
+    def rows_path(self) -> Location:
         """The file of the run's table, or the folder with its parts."""
         return self._file(PARTS if self.document(MANIFEST).get("parts") else ROWS)
 
     def _open(self) -> Rows:
         parts = [(part["file"], part["rows"]) for part in self.document(MANIFEST).get("parts") or ()]
-        place = self.rows_place
-        rows: RowsFile | RowsParts = RowsParts(place, parts) if parts else RowsFile(place)
+        path = self.rows_path
+        rows: RowsFile | RowsParts = RowsParts(path, parts) if parts else RowsFile(path)
         if problem := table_problem(rows.schema, rows.n_rows, self.document(SUMMARY)):
             rows.close()
-            raise unreadable(place, problem)
+            raise unreadable(path, problem)
         return rows
 
     @property
@@ -269,7 +269,7 @@ class Run:
         """A measure's scores as a new array, NaN where a row has none."""
         scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
         if problem := scores_problem(metric, scores, binary=is_binary(self.metrics().get(metric))):
-            raise unreadable(self.rows_place, problem)
+            raise unreadable(self.rows_path, problem)
         return scores
 
     def outcomes(self, name: str) -> tuple[Codes, list[str]]:
@@ -278,7 +278,7 @@ class Run:
         if column in self.columns:
             texts = self.rows([column])[column].cast(pa.string()).combine_chunks()
             if texts.null_count:
-                raise unreadable(self.rows_place, f"{texts.null_count:,} cells of the column {column!r} are empty")
+                raise unreadable(self.rows_path, f"{texts.null_count:,} cells of the column {column!r} are empty")
             encoded = pc.dictionary_encode(texts)
             return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), encoded.dictionary.to_pylist()
         return np.isnan(self.scores(name)).astype(np.int64), [SCORED, "missing"]

@@ -46,7 +46,7 @@ class TemporaryRun(Run):
         return self._name
 
     @property
-    def place(self) -> Location:
+    def location(self) -> Location:
         """The run's folder, among the system's temporary files."""
         if self._path is None:
             scratch = tempfile.mkdtemp(prefix="ragmeter-")

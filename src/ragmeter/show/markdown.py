@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
-from ragmeter.asked import OFFLINE
+from ragmeter.judge_columns import OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
 from ragmeter.show.sentences.limits import limit_lines
@@ -83,7 +83,7 @@ def metric_page(metric: Metric) -> str:
     low, high = ("−∞" if end == -math.inf else "∞" if end == math.inf else given(end) for end in metric.bounds)
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
-    judged = ", and a judge" if metric.asks else ""
+    judged = ", and a judge" if metric.judge_columns else ""
     if judged and metric.accepts("judge", OFFLINE):
         judged += " (or `judge=offline`)"
     facts = f"**Range.** {bounds}; {better}. **Needs** {_needed(metric)}{judged}."

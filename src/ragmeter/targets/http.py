@@ -23,7 +23,7 @@ from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.events import EventStream
 from ragmeter.targets.json_path import FIELD, FIELDS, REQUEST_EXAMPLE, JsonPath, fill
 from ragmeter.targets.port import Answer, Question, Target, failed
-from ragmeter.targets.returned import contexts_of, ids_of
+from ragmeter.targets.results import contexts_of, ids_of
 
 METHODS = ("POST", "GET", "PUT")
 DEFAULT_REQUEST = {"question": "{question}"}

@@ -16,11 +16,11 @@ from ragmeter.effects.rounds import Identity
 from ragmeter.errors import UsageError, describe, errors_of, is_refused_call, refused_call
 from ragmeter.registry import import_object
 from ragmeter.table import TARGET_ERROR, TIMEOUT
-from ragmeter.targets.calling import METHODS, asks, method_of
+from ragmeter.targets.functions import METHODS, asks, method_of
 from ragmeter.targets.identity import fingerprint
 from ragmeter.targets.port import Question, Target
-from ragmeter.targets.returned import read_answer
-from ragmeter.targets.streamed import read_stream
+from ragmeter.targets.results import read_answer
+from ragmeter.targets.streams import read_stream
 
 
 class PythonTarget(Target):

@@ -111,12 +111,12 @@ def test_a_budget_is_spent_on_the_least_sure(tmp_path: Any) -> None:
     with JudgeServer() as server:
         judge = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json")
         texts = [shown(row) for row in turns]
-        asks = judge.on(verdict)
-        budget = sum(asks.cost(each) for each in texts) * 0.4
+        column_judge = judge.on(verdict)
+        budget = sum(column_judge.cost(each) for each in texts) * 0.4
         found = CRAGEvaluator(judge=judge, journal=None, cascade=Cascade(audit=0.0), budget=budget)
         found.evaluate_agent_responses(turns)
-        last = max(asks.most(each) for each in texts)  # which the last call needs to begin
-        affordable = 100 * (budget - last) / sum(asks.cost(each) for each in texts)
+        last = max(column_judge.most(each) for each in texts)  # which the last call needs to begin
+        affordable = 100 * (budget - last) / sum(column_judge.cost(each) for each in texts)
         assert server.count == pytest.approx(affordable, abs=1)
         assert 25 < server.count < 40
         twice = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json", repeats=2)
@@ -135,8 +135,8 @@ def test_the_audit_takes_no_more_than_half_of_a_budget(tmp_path: Any) -> None:
     with JudgeServer() as server:
         judge = LLMJudge("sk-no-key", "m", server.url, prices=tmp_path / "prices.json")
         texts = [shown(row) for row in turns]
-        asks = judge.on(verdict)
-        budget = max(asks.most(each) for each in texts) + sum(asks.cost(each) for each in texts) * 0.1
+        column_judge = judge.on(verdict)
+        budget = max(column_judge.most(each) for each in texts) + sum(column_judge.cost(each) for each in texts) * 0.1
         found = CRAGEvaluator(judge=judge, journal=None, cascade=Cascade(), budget=budget)
         found.evaluate_agent_responses(turns)
     held = summary(found)

@@ -11,11 +11,11 @@ from ragmeter.effects.caller import Failure
 from ragmeter.hints import option
 from ragmeter.show import terminal
 from ragmeter.show.terminal.summary import asks_again
-from ragmeter.targets.asking import Asked
+from ragmeter.targets.replies import Replies
 
 
 def test_causes_name_flags_on_the_command_line_and_keywords_in_python(capsys: pytest.CaptureFixture[str]) -> None:
-    result = Asked(
+    result = Replies(
         [Failure("timeout", f"no answer; {option('answer_selector')} may help")],
         {"from_journal": 0, "made": 1, "retried": 0},
     )

@@ -52,9 +52,9 @@ def _how(a: Run, b: Run, names: Sequence[str]) -> tuple[str, list[str]]:
         return "ragmeter crag evaluate", []
     if isinstance(a, TemporaryRun):
         return "", []
-    columns = [column for name in names for column in registry.get(name).asks]
-    brought = list(dict.fromkeys(column.name for column in columns if column.asked.given))
-    rows = "FILE" if brought else str(a.rows_place)  # the run's own table would bring them
+    columns = [column for name in names for column in registry.get(name).judge_columns]
+    brought = list(dict.fromkeys(column.name for column in columns if column.declaration.given))
+    rows = "FILE" if brought else str(a.rows_path)  # the run's own table would bring them
     parts = {"rows": rows, "metrics": ",".join(names), "model": judge_model(b.manifest()) or "MODEL"}
     command = _JUDGED_ANEW if columns else _SCORED_ANEW
     return command.format_map({name: quote(part) for name, part in parts.items()}), brought

@@ -24,7 +24,7 @@ from ragmeter.analysis.people.verdicts import Answers, read_columns, verdicts
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.locations import on_disk
-from ragmeter.io.source import Reading
+from ragmeter.io.reading import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.places import hold_for
@@ -112,7 +112,7 @@ class Calibration(Tabular):
                 "this run was not kept, so it has no folder",
                 hint=f"evaluate it with {option('run')}, or use write(path)",
             )
-        path = on_disk(folder.place, "keeping a calibration") / CALIBRATION
+        path = on_disk(folder.location, "keeping a calibration") / CALIBRATION
         self.write(path)
         return path
 

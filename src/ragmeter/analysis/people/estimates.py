@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.people.claims import Claims
+from ragmeter.analysis.people.claim_items import Claims
 from ragmeter.analysis.people.label_matching import RANDOM, UNKNOWN, WEIGHTED, Design, Matched
 from ragmeter.show.sentences import calibration as words
 from ragmeter.stats.agreement import Estimate, cohens_kappa, confusion, rate, sensitivity_specificity

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.people.claims import Claims, claims_of_run, places_of
+from ragmeter.analysis.people.claim_items import Claims, claims_of_run, places_of
 from ragmeter.analysis.people.labels import SKIPPED, Label, answer_hash
 from ragmeter.analysis.people.verdicts import Cells
 from ragmeter.errors import InputError, did_you_mean

@@ -17,7 +17,7 @@ from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, OutputError
-from ragmeter.io.source import Reading
+from ragmeter.io.reading import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.metrics.offline.curves import Curve, fit
 from ragmeter.runs.finding import RunLike, find_run

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.people.claims import Claims, claims_of_run
+from ragmeter.analysis.people.claim_items import Claims, claims_of_run
 from ragmeter.analysis.people.verdicts import Answers, binary_metrics, is_binary, metric_named, read_columns
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, option, parameter

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ragmeter.analysis.people.claims import claim_key, places_of
+from ragmeter.analysis.people.claim_items import claim_key, places_of
 from ragmeter.analysis.people.labels import (
     CORRECT,
     SKIPPED,

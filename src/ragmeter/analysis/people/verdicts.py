@@ -45,7 +45,7 @@ def read_columns(run: Run, names: Sequence[str], places: Sequence[int] | None = 
     """Some columns as lists, of all rows or of those at `places`; a column that the run does not have is all None."""
     for needed in ("qid", "answer"):
         if needed not in run.columns:
-            raise InputError(f"the run has no column {needed!r}, so there is nothing to label", file=str(run.place))
+            raise InputError(f"the run has no column {needed!r}, so there is nothing to label", file=str(run.location))
     table = run.rows(["qid", *names])
     if places is not None:
         table = table.take(list(places))

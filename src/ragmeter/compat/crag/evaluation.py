@@ -19,10 +19,10 @@ from ragmeter.definition import Metric
 from ragmeter.effects.calls import Limits
 from ragmeter.engine.evaluation import Inputs, score_in_memory
 from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, Row
-from ragmeter.engine.judging.columns import Filled, columns_of
+from ragmeter.engine.judging.judge_run import JudgeRun
 from ragmeter.engine.judging.observers import JudgingWatch
-from ragmeter.engine.judging.sessions import SessionSharing
-from ragmeter.engine.judging.work import Filling
+from ragmeter.engine.judging.sessions import SessionCascade
+from ragmeter.engine.judging.setup import JudgeResult, columns_of
 from ragmeter.engine.results import Evaluation
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
@@ -96,19 +96,19 @@ class TurnJudge:
         is_cascade = self.judge is not None and self.cascade is not None
         return [metric.with_settings(judge="cascade") if is_cascade else metric for metric in METRICS.values()]
 
-    def filling(self, judge: Judge) -> Filling:
+    def judge_run(self, judge: Judge) -> JudgeRun:
         """The judging of turns. In a journal that many share, there is nothing to say of what is not used."""
         own = copy(judge)
         own.workers, own.budget, own.max_calls = self.limits.workers, self.limits.budget, self.limits.max_calls
         own.cascade, own.journal = self.cascade, None if self.is_shared else self.journal
-        return Filling(columns_of(self.metrics()), own, self.journal, self.retry_failed)
+        return JudgeRun(columns_of(self.metrics()), own, self.journal, self.retry_failed)
 
     def evaluate(self, turns: TurnTable, inputs: Mapping[str, Any], advance: Advance, watch: Judgements) -> JudgedTurns:
         """Judge and score turns. `advance` is called with the number of turns that are done."""
         batch = turns.batch()
-        filled, cascade = Filled(), None
+        filled, cascade = JudgeResult(), None
         if self.judge is not None:
-            filled = self.filling(self.judge).fill(lambda: [batch], advance, watch)
+            filled = self.judge_run(self.judge).fill(lambda: [batch], advance, watch)
         else:
             batch, cascade = _decided(batch, self.cascade)
             advance(len(turns))
@@ -153,9 +153,9 @@ def _all_offline(
     values: Sequence[str | None],
     is_open: Sequence[bool],
     sessions: Sequence[Sequence[int]],
-) -> SessionSharing:
+) -> SessionCascade:
     """The offline judge, who decides all turns that need a judge."""
-    sharing = SessionSharing(cascade)
+    sharing = SessionCascade(cascade)
     unit_of = {place: unit for unit, places in enumerate(sessions) for place in places}
     rows = []
     for place, qid in enumerate(batch.columns["qid"]):

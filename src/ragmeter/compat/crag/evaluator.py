@@ -305,7 +305,7 @@ class CRAGEvaluator:
         if self.llm_judge is None:
             none = dict.fromkeys(("calls", "recorded", "prompt_tokens", "completion_tokens"), 0)
             return {"turns": len(turns), **none, "cost_usd": 0.0, "most_calls": 0, "most_cost_usd": 0.0}
-        estimate = self._judge().filling(self.llm_judge).estimate(lambda: [turns.batch()])
+        estimate = self._judge().judge_run(self.llm_judge).estimate(lambda: [turns.batch()])
         del estimate["rows"]
         return {"turns": len(turns), **estimate}
 

@@ -10,7 +10,7 @@ from typing import Any
 from ragmeter.compat.crag.evaluation import JudgedTurns
 from ragmeter.errors import AllFailedError, RagmeterWarning
 from ragmeter.hints import option
-from ragmeter.targets.asking import failures
+from ragmeter.targets.replies import failures
 
 _HINT = f"{option('allow_failures', True)} goes on all the same"
 

@@ -45,7 +45,7 @@ def save_run(folder: Path, evaluation: Evaluation, rows: Rows, scores: Scores, *
     """Write the same files and those of a run, all in one step, beside the folder's other files."""
     with NewRun(folder, inside=True) as new:
         with writing(folder):
-            shutil.copyfile(str(evaluation.run.place / ROWS), new.folder / ROWS)
+            shutil.copyfile(str(evaluation.run.location / ROWS), new.folder / ROWS)
             _write_results([new.folder / name for name in RESULT_FILES], rows, scores, guard=guard)
         return new.finish({**evaluation.manifest, "run": folder.name}, {**evaluation.summary, "run": folder.name})
 

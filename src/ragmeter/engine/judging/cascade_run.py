@@ -11,8 +11,8 @@ import numpy as np
 from ragmeter.judges.cascade import (
     NO_MODEL,
     Cascade,
+    CascadePlan,
     Doubtful,
-    Plan,
     agreement,
     all_audited_warning,
     corrected_accuracy,
@@ -69,19 +69,19 @@ def decided(judgement: Judgement | None, chance: float | None, otherwise: Decisi
     return otherwise if chance is None else Decision(CORRECT if chance >= 0.5 else WRONG, OFFLINE, probability=chance)
 
 
-class Sharing:
+class CascadeRun:
     """Decides who judges each row of a table. Rows go by their numbers, from 0; `rows_name` is for messages."""
 
     rows_name = "rows"
 
     def __init__(self, cascade: Cascade) -> None:
         self.cascade = cascade
-        self._plan: Plan
+        self._plan: CascadePlan
         self._chances = self._model = self._costs = np.array([], dtype=np.float64)
         self._sure = self._audited = np.array([], dtype=np.bool_)
         self._units = np.array([], dtype=np.int64)
 
-    def prepare(self, rows: Iterable[Row], asks: ColumnJudge | None, budget: float | None) -> None:
+    def prepare(self, rows: Iterable[Row], column_judge: ColumnJudge | None, budget: float | None) -> None:
         """Ask the offline judge about every doubtful row, and choose which of them it decides; all without a model."""
         row_of: dict[str, int] = {}
         decided: dict[str, float] = {}
@@ -99,9 +99,9 @@ class Sharing:
             if row.value is not None:
                 decided[qid] = float(row.value == CORRECT)
             if row.doubtful is not None:
-                texts = {} if asks is None else shown_texts(asks.asked, row.doubtful)
-                costs.append(0.0 if asks is None else asks.cost(texts))
-                most = most if asks is None else max(most, asks.most(texts))
+                texts = {} if column_judge is None else shown_texts(column_judge.declaration, row.doubtful)
+                costs.append(0.0 if column_judge is None else column_judge.cost(texts))
+                most = most if column_judge is None else max(most, column_judge.most(texts))
                 places.append(place)
                 qids.append(qid)
                 block.append(row.doubtful)
@@ -114,13 +114,13 @@ class Sharing:
         self._chances[doubtful], self._costs[doubtful] = every, costs
         unit_of = {qid: units[place] for qid, place in row_of.items()}
         of_doubtful = (self._costs[doubtful], most, self._units[doubtful])
-        self._plan = Plan(Threshold(0.5), NO_MODEL)
-        if asks is not None:
+        self._plan = CascadePlan(Threshold(0.5), NO_MODEL)
+        if column_judge is not None:
             self._plan = self.cascade.plan(Doubtful(qids, every, *of_doubtful, unit_of, decided), budget)
         self._sure = np.zeros(n, dtype=np.bool_)
         self._sure[doubtful] = self._plan.threshold.sure(every, qids)
         self._audited = np.zeros(n, dtype=np.bool_)
-        if asks is not None:
+        if column_judge is not None:
             self._audited = self.cascade.audited(np.bincount(self._units, self._sure) > 0, self._plan)[self._units]
             if self._sure.any() and not (self._sure & ~self._audited).any() and self.cascade.audit < 1:
                 text = all_audited_warning(int(self._sure.sum()), self.rows_name)

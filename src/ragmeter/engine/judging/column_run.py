@@ -9,23 +9,24 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import replace
 from typing import Any
 
-from ragmeter.asked import ASKED, AskedColumn
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
-from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, Decision, Row, Sharing, decided
+from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, CascadeRun, Decision, Row, decided
 from ragmeter.engine.judging.offline import rows_to_fill
 from ragmeter.engine.scoring import watched
 from ragmeter.hints import option
 from ragmeter.io.columns import missing_column
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import DECLARED, BoundColumn
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import texts_of_calls
 from ragmeter.judges.judge import Judge, as_rephrased
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import prompt_hash
-from ragmeter.judges.verdict import CORRECT, EXACT, LLM, MISS
+from ragmeter.judges.verdict import EXACT, LLM, MISS
+from ragmeter.metrics.support import has_text
 from ragmeter.show.progress import Advance
 from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
@@ -78,40 +79,35 @@ class Tally:
         }
 
 
-def _known(value: str | None) -> Decision | None:
-    """The judgement on a row that needs no judge; None for any other row."""
-    return None if value is None else Decision(value, EXACT if value == CORRECT else MISS)
-
-
-class ColumnFiller:
+class ColumnRun:
     """Fills one asked column, and counts what came of it.
 
     `retry_failed` asks anew about rows whose recorded replies are no verdicts; `reuse` keeps the verdicts that are in
     the table already.
     """
 
-    def __init__(self, judge: Judge, column: AskedColumn, *, retry_failed: bool = False, reuse: bool = False) -> None:
+    def __init__(self, judge: Judge, column: BoundColumn, *, retry_failed: bool = False, reuse: bool = False) -> None:
         self.judge, self.column = judge, column
         self.retry_failed, self.reuse = retry_failed, reuse
-        self.asks = judge.on(column.asked)
-        self.asked = self.asks.asked
+        self.column_judge = judge.on(column.declaration)
+        self.declaration = self.column_judge.declaration
         is_cascade = column.settings.get("judge") == "cascade"
-        self.sharing = self._sharing(judge.cascade or Cascade()) if is_cascade else None
+        self.cascade = self._cascade_run(judge.cascade or Cascade()) if is_cascade else None
         self._tally = Tally()
         self._uncounted: dict[int, tuple[Decision, Judgement | None]] = {}
         self.is_stopped = False  # by Ctrl-C, with rows left that were to be asked about
 
-    def _sharing(self, cascade: Cascade) -> Sharing:
-        return Sharing(cascade)
+    def _cascade_run(self, cascade: Cascade) -> CascadeRun:
+        return CascadeRun(cascade)
 
     def prepare(self, batches: Callable[[], Iterable[Batch]]) -> None:
         """See that the table has what is shown to the model; in a cascade, choose whom to ask about."""
         first = next(iter(batches()), None)
         if first is not None:
             self.check(list(first.columns))
-        if self.sharing is not None:
+        if self.cascade is not None:
             rows = (row for batch in batches() for row in self._shared_rows(batch))
-            self.sharing.prepare(rows, self.asks, self.judge.budget)
+            self.cascade.prepare(rows, self.column_judge, self.judge.budget)
 
     @property
     def numbers(self) -> list[str]:
@@ -120,16 +116,16 @@ class ColumnFiller:
 
     def check(self, names: Sequence[str]) -> None:
         """Refuse a table that lacks a column which is shown to the model, and a cascade that can't be."""
-        for needed in self.asked.required:
-            if needed not in names and needed not in ASKED and self.judge.words is None:
+        for needed in self.declaration.required:
+            if needed not in names and needed not in DECLARED and self.judge.words is None:
                 raise missing_column(needed, self.column.name, names, "the table")
         self.judge.check_columns(names)
-        if self.sharing is not None:
-            self.sharing.cascade.check()
+        if self.cascade is not None:
+            self.cascade.cascade.check()
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
         """Each row's outcome (`scored`, or why it has no value), its value if it needs no judge, and its columns."""
-        return rows_to_fill(self.column, self.asked, batch, OFFLINE_COLUMNS if self.sharing else ())
+        return rows_to_fill(self.column, self.declaration, batch, OFFLINE_COLUMNS if self.cascade else ())
 
     def _shared_rows(self, batch: Batch) -> Iterable[Row]:
         states, values, rows = self.rows(batch)
@@ -161,7 +157,7 @@ class ColumnFiller:
             calls = self._calls(rows[place])
             if place not in before:
                 judgements[place] = await self._ask(rows[place], calls, caller, client, retry=self.retry_failed)
-            elif all(self.asks.recorded(caller.journal, texts) == self.judge.repeats for texts in calls):
+            elif all(self.column_judge.recorded(caller.journal, texts) == self.judge.repeats for texts in calls):
                 judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
@@ -174,7 +170,12 @@ class ColumnFiller:
         await self._ask_waiting(batch, start, waiting, values, judgements, ask)
         if not self.is_stopped:
             advance(len(batch) - len(judgements.keys() & set(waiting)))
-        return self._cells(batch, states, [_known(value) for value in values], judgements, start)
+        known = [None if value is None else self._known(value, row) for value, row in zip(values, rows, strict=True)]
+        return self._cells(batch, states, known, judgements, start)
+
+    def _known(self, value: str, row: Mapping[str, Any]) -> Decision:
+        """The judgement on a row that needs no judge."""
+        return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
 
     async def _ask_waiting(
         self,
@@ -189,19 +190,21 @@ class ColumnFiller:
         await for_each(waiting, ask, 2 * self.judge.workers)
 
     def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
-        return texts_of_calls(self.asked, row, self.judge.items_per_call)
+        return texts_of_calls(self.declaration, row, self.judge.items_per_call)
 
     async def _ask(
         self, row: Mapping[str, Any], calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False
     ) -> Judgement:
         """Ask about a row. Where it takes several calls, all must succeed: nothing that was sent may be left out."""
         if len(calls) == 1:  # without a task of its own: that is quicker
-            return self._joined(row, [await self.asks.ask(caller, client, calls[0], retry=retry)])
-        return self._joined(row, await gather(*(self.asks.ask(caller, client, texts, retry=retry) for texts in calls)))
+            return self._joined(row, [await self.column_judge.ask(caller, client, calls[0], retry=retry)])
+        return self._joined(
+            row, await gather(*(self.column_judge.ask(caller, client, texts, retry=retry) for texts in calls))
+        )
 
     def _joined(self, row: Mapping[str, Any], judgements: Sequence[Judgement]) -> Judgement:
         """The judgement of a row from those of its calls."""
-        parts = self.asked.parts
+        parts = self.declaration.parts
         if parts is None:
             return judgements[0]
         return joined(judgements, lambda values: dumps(parts.join(row, [json.loads(value) for value in values])))
@@ -221,7 +224,7 @@ class ColumnFiller:
         }
 
     def _is_asked(self, row: int) -> bool:
-        return self.sharing is None or not self.sharing.decides(row)
+        return self.cascade is None or not self.cascade.decides(row)
 
     def _cells(
         self,
@@ -235,9 +238,9 @@ class ColumnFiller:
         decisions: list[Decision] = []
         for place, (state, decision) in enumerate(zip(states, known, strict=True)):
             judgement = judgements.get(place)
-            chance = None if self.sharing is None else self.sharing.chance(start + place)
-            if judgement is not None and self.sharing is not None:
-                self.sharing.record(start + place, judgement.accuracy)
+            chance = None if self.cascade is None else self.cascade.chance(start + place)
+            if judgement is not None and self.cascade is not None:
+                self.cascade.record(start + place, judgement.accuracy)
             decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
         decisions = self._settled(batch, decisions, judgements, start)
         for place, decision in enumerate(decisions):
@@ -301,13 +304,13 @@ class ColumnFiller:
             yield replace(batch, columns={**batch.columns, **filled})
 
     def _guess(self, row: Mapping[str, Any], journal: Journal) -> str:
-        assert self.asked.guess is not None  # noqa: S101 - only such columns are guessed
-        recorded = [self.asks.recall(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)]
-        return self._joined(row, recorded).verdict or dumps(self.asked.guess(row))
+        assert self.declaration.guess is not None  # noqa: S101 - only such columns are guessed
+        recorded = [self.column_judge.recall(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)]
+        return self._joined(row, recorded).verdict or dumps(self.declaration.guess(row))
 
     def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
         """The journal's keys of the first reply about each row."""
-        return (self.asks.key(texts, 0, 0) for texts in self._texts_to_ask(batches()))
+        return (self.column_judge.key(texts, 0, 0) for texts in self._texts_to_ask(batches()))
 
     def estimate(
         self, batches: Callable[[], Iterable[Batch]], journal: Journal, seen: set[str], start: int = 0
@@ -315,14 +318,14 @@ class ColumnFiller:
         """Rows, calls and tokens. `seen` has the keys of what other columns ask about, and gets those of this one."""
         lengths: list[int] = []
         texts = self._texts_to_ask(watched(batches(), lengths.append), start)
-        estimate = self.asks.estimate_all(texts, journal, retry=self.retry_failed, seen=seen)
+        estimate = self.column_judge.estimate_all(texts, journal, retry=self.retry_failed, seen=seen)
         return {"rows": sum(lengths), **estimate}
 
     def as_before(self, before: Mapping[str, Any], changed: Collection[str]) -> str:
         """How to go on with a run that had more repeats, or differs in its wordings alone."""
         if changed == ["repeats"]:
             return f"ask as it was asked, with {option('repeats', before['repeats'], of='judge')}, or "
-        number, other = before.get("wordings", 1), as_rephrased(self.column.asked)
+        number, other = before.get("wordings", 1), as_rephrased(self.column.declaration)
         if not {"wordings", "rephrased_prompt", "sure_from"}.issuperset(changed) or other is None:
             return ""
         if number != 1 and before.get("rephrased_prompt") != prompt_hash(other, reasons=self.judge.reasons):
@@ -333,15 +336,19 @@ class ColumnFiller:
     def signature(self) -> dict[str, Any]:
         """The settings that the column depends on besides the texts, for the manifest."""
         judge = self.judge
-        own = {**judge.signature(self.column.asked), "repeats": judge.repeats, **judge.wordings_of(self.column.asked)}
-        shared = {} if self.sharing is None else {"cascade": self.sharing.cascade.signature()}
+        own = {
+            **judge.signature(self.column.declaration),
+            "repeats": judge.repeats,
+            **judge.wordings_of(self.column.declaration),
+        }
+        shared = {} if self.cascade is None else {"cascade": self.cascade.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
     def filed(self) -> dict[str, Any]:
         """The keys by which the replies are looked up in their journal, for the manifest."""
-        return self.judge.filed(self.column.asked)
+        return self.judge.filed(self.column.declaration)
 
     def summary(self) -> dict[str, Any]:
         """The column's part of the summary: who decided, causes, flip rate of repeats and wordings, and warnings."""
-        shared = {} if self.sharing is None else {"cascade": self.sharing.summary(self.judge)}
+        shared = {} if self.cascade is None else {"cascade": self.cascade.summary(self.judge)}
         return {**self._tally.as_dict(), **shared}

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ragmeter.asked import ASKED, Asked, AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.metrics.support import has_text
 from ragmeter.registry import load_builtin
 from ragmeter.table import SCORED, Batch, Failed, outcome_column, outcomes, row_causes
@@ -23,7 +23,7 @@ def with_offline(batches: Iterable[Batch], metrics: Sequence[Metric]) -> Iterabl
     return (_filled(batch, columns) for batch in batches) if columns else batches
 
 
-def offline_columns(metrics: Iterable[Metric]) -> list[AskedColumn]:
+def offline_columns(metrics: Iterable[Metric]) -> list[BoundColumn]:
     """The columns that are filled offline for some metrics, each after those that it is filled from."""
     load_builtin()  # in another process, only the metrics' own modules may have been imported
     return list({column.name: column for metric in metrics for column in metric.offline}.values())
@@ -34,47 +34,47 @@ def described(metrics: Iterable[Metric]) -> dict[str, dict[str, Any]]:
     return {column.name: {"columns": column.columns} for column in offline_columns(metrics)}
 
 
-def _filled(batch: Batch, columns: Sequence[AskedColumn]) -> Batch:
+def _filled(batch: Batch, columns: Sequence[BoundColumn]) -> Batch:
     for column in columns:
         if column.name not in batch.columns:
             batch = replace(batch, columns={**batch.columns, **_fill(column, batch)})
     return batch
 
 
-def _fill(column: AskedColumn, batch: Batch) -> dict[str, list[Any]]:
+def _fill(column: BoundColumn, batch: Batch) -> dict[str, list[Any]]:
     """The column's values as JSON, and the outcome of each."""
-    states, values, rows = rows_to_fill(column, column.asked, batch)
+    states, values, rows = rows_to_fill(column, column.declaration, batch)
     open_places = [place for place, value in enumerate(values) if value is None and states[place] == SCORED]
-    assert column.asked.offline is not None  # noqa: S101 - only such columns are filled here
-    results = column.asked.offline([rows[place] for place in open_places])
+    assert column.declaration.offline is not None  # noqa: S101 - only such columns are filled here
+    results = column.declaration.offline([rows[place] for place in open_places])
     for place, result in zip(open_places, results, strict=True):
         if isinstance(result, Failed):
             states[place] = result.cause
         else:
-            values[place] = dumps(result) if column.asked.structured else result
+            values[place] = dumps(result) if column.declaration.structured else result
     return {column.name: values, outcome_column(column.name): states}
 
 
 def rows_to_fill(
-    column: AskedColumn, asked: Asked, batch: Batch, also: Collection[str] = ()
+    column: BoundColumn, declaration: JudgeColumn, batch: Batch, also: Collection[str] = ()
 ) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
     """Each row's outcome (`scored`, or why it has no value), its value if it needs no judge, and its columns.
 
     `asked` is the column as the judge has it; `also` are other columns that are wanted. A text without any words is no
     text to be judged, or to judge by.
     """
-    states = outcomes(batch.columns, [column.input_name(name) for name in asked.required], len(batch))
+    states = outcomes(batch.columns, [column.input_name(name) for name in declaration.required], len(batch))
     if causes := row_causes(batch):
         states = [cause or state for cause, state in zip(causes, states, strict=True)]
-    rows = list(_records(column, {*asked.needs, *also}, batch))
+    rows = list(_records(column, {*declaration.needs, *also}, batch))
     values: list[str | None] = [None] * len(batch)
-    answers = [name for name in asked.required if name in _ANSWERS]
-    others = [name for name in asked.required if name not in _ANSWERS]
+    answers = [name for name in declaration.required if name in _ANSWERS]
+    others = [name for name in declaration.required if name not in _ANSWERS]
     for place, row in enumerate(rows):
         if states[place] == SCORED:
             states[place] = _blank(row, others)
         if states[place] == SCORED:  # an empty answer may be known to be a bad one
-            value = None if asked.known is None else asked.known(row)
+            value = None if declaration.known is None else declaration.known(row)
             if isinstance(value, Failed):
                 states[place] = value.cause
             elif value is None:
@@ -86,7 +86,7 @@ def rows_to_fill(
 
 def _blank(row: Mapping[str, Any], names: Iterable[str]) -> str:
     """Which of these texts has no words in it, as an outcome; `scored` if none."""
-    return next((f"no_{name}" for name in names if name not in ASKED and _is_blank(name, row[name])), SCORED)
+    return next((f"no_{name}" for name in names if name not in DECLARED and _is_blank(name, row[name])), SCORED)
 
 
 def _is_blank(name: str, value: Any) -> bool:
@@ -94,12 +94,12 @@ def _is_blank(name: str, value: Any) -> bool:
     return not has_text(value) if isinstance(value, str) else name == "reference" and not value
 
 
-def _records(column: AskedColumn, names: Collection[str], batch: Batch) -> Iterator[dict[str, Any]]:
+def _records(column: BoundColumn, names: Collection[str], batch: Batch) -> Iterator[dict[str, Any]]:
     columns = {name: batch.columns.get(column.input_name(name)) or [None] * len(batch) for name in names}
     if "reference" in columns:
         columns["reference"] = [_references(value) for value in columns["reference"]]
-    for name in columns.keys() & ASKED.keys():
-        columns[name] = [ASKED[name].decoded(value) for value in columns[name]]
+    for name in columns.keys() & DECLARED.keys():
+        columns[name] = [DECLARED[name].decoded(value) for value in columns[name]]
     return ({name: values[place] for name, values in columns.items()} for place in range(len(batch)))
 
 

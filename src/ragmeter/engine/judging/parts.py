@@ -15,34 +15,34 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ragmeter.asked import AskedColumn
-from ragmeter.engine.judging.columns import Asking, Batches, Filled
+from ragmeter.engine.judging.setup import Batches, JudgeResult, JudgeSetup
 from ragmeter.engine.parts.counts import Counted
-from ragmeter.engine.parts.driver import Plan, score_in_parts
+from ragmeter.engine.parts.driver import PartsPlan, score_in_parts
 from ragmeter.engine.parts.pools import Pool
 from ragmeter.engine.parts.work import ASIDE, JudgedColumns, judged_file, put_bytes
 from ragmeter.errors import RagmeterError
+from ragmeter.judge_columns import BoundColumn
 from ragmeter.table import QID, Batch
 
 
-def judged_columns(asking: Asking, columns: Sequence[AskedColumn]) -> JudgedColumns | None:
+def judged_columns(setup: JudgeSetup, columns: Sequence[BoundColumn]) -> JudgedColumns | None:
     """What workers must know of the columns that a judge fills; None if there are none."""
     if not columns:
         return None
-    filling = asking.filling(columns)
-    return JudgedColumns(tuple(filling.names), filling.numbers)
+    judge_run = setup.judge_run(columns)
+    return JudgedColumns(tuple(judge_run.names), judge_run.numbers)
 
 
 def judge_and_score(
-    plan: Plan, pool: Pool, asking: Asking, columns: Sequence[AskedColumn], batches: Batches
-) -> tuple[Counted, Filled]:
+    plan: PartsPlan, pool: Pool, setup: JudgeSetup, columns: Sequence[BoundColumn], batches: Batches
+) -> tuple[Counted, JudgeResult]:
     """Ask about all rows of the parts that can be read, and have each part scored once its rows are judged."""
     ready = _Ready()
     with ThreadPoolExecutor(1, thread_name_prefix="ragmeter-parts") as beside:
         scoring = beside.submit(score_in_parts, plan, pool, None, until_ready=ready.wait)
         cutting = _Cutting(plan, scoring, ready.announce)
         try:
-            filled = asking.fill_columns(columns, batches, sum(plan.counts.values()), batch_done=cutting.add)
+            filled = setup.fill_columns(columns, batches, sum(plan.counts.values()), batch_done=cutting.add)
             cutting.finish()
         finally:
             ready.close()
@@ -81,7 +81,7 @@ class _Ready:
 class _Cutting:
     """Cuts what was filled where the parts are cut. What comes after them are the questions without a result."""
 
-    def __init__(self, plan: Plan, scoring: Future[Counted], announce: Callable[[int], None]) -> None:
+    def __init__(self, plan: PartsPlan, scoring: Future[Counted], announce: Callable[[int], None]) -> None:
         self._plan, self._scoring, self._announce = plan, scoring, announce
         self._numbers = [*sorted(plan.counts), len(plan.parts)]
         self._rows: dict[str, list[Any]] = {}

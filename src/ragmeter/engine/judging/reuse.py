@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ragmeter.asked import ASKED
 from ragmeter.definition import Metric
-from ragmeter.engine.extending import run_batches
-from ragmeter.engine.judging.column_run import ColumnFiller
-from ragmeter.engine.judging.columns import Asking, Batches
+from ragmeter.engine.added_metrics import run_batches
+from ragmeter.engine.judging.column_run import ColumnRun
+from ragmeter.engine.judging.setup import Batches, JudgeSetup
 from ragmeter.errors import InputError
+from ragmeter.judge_columns import DECLARED
 from ragmeter.judges.column_judge import shown_texts
 from ragmeter.runs.run import Run
 from ragmeter.table import Batch
@@ -20,7 +20,7 @@ _WORDINGS = (1, "1 or 2", 2)
 
 
 def is_judged_again(
-    run: Run, metrics: Sequence[Metric], asking: Asking, batches: Batches, answered: Collection[str] = ()
+    run: Run, metrics: Sequence[Metric], setup: JudgeSetup, batches: Batches, answered: Collection[str] = ()
 ) -> bool:
     """Whether judging these batches gives all verdicts of the run once more, from the journal that they are in.
 
@@ -28,22 +28,22 @@ def is_judged_again(
     `answered` are still to come, and are known to be the same.
     """
     columns = run.manifest().get("asked") or {}
-    if asking.judge is None:
+    if setup.judge is None:
         return False
-    filling = asking.filling(asking.missing(metrics, batches))
-    fillers = {filler.column.name: filler for filler in filling.fillers()}
+    judge_run = setup.judge_run(setup.missing(metrics, batches))
+    column_runs = {column_run.column.name: column_run for column_run in judge_run.column_runs()}
     return (
-        columns.keys() <= fillers.keys()
-        and filling.journal is not None
-        and filling.journal.exists()
-        and all(_is_asked_again(before, fillers[name]) for name, before in columns.items())
-        and all(_has_all_rows(run, fillers[name], batches, answered) for name in columns)
+        columns.keys() <= column_runs.keys()
+        and judge_run.journal is not None
+        and judge_run.journal.exists()
+        and all(_is_asked_again(before, column_runs[name]) for name, before in columns.items())
+        and all(_has_all_rows(run, column_runs[name], batches, answered) for name in columns)
     )
 
 
-def _is_asked_again(before: Mapping[str, Any], filler: ColumnFiller) -> bool:
+def _is_asked_again(before: Mapping[str, Any], column_run: ColumnRun) -> bool:
     """Whether a column is filled from the same replies: more repeats and a second wording use those that there are."""
-    now, filed = filler.signature(), filler.filed()
+    now, filed = column_run.signature(), column_run.filed()
     return (
         all(before.get(name) == filed.get(name) for name in ("calls", "calls_about_one", "journal"))
         and before.get("rephrased_calls") in (None, filed.get("rephrased_calls"))
@@ -53,24 +53,24 @@ def _is_asked_again(before: Mapping[str, Any], filler: ColumnFiller) -> bool:
     )
 
 
-def _has_all_rows(run: Run, filler: ColumnFiller, batches: Batches, answered: Collection[str]) -> bool:
+def _has_all_rows(run: Run, column_run: ColumnRun, batches: Batches, answered: Collection[str]) -> bool:
     """Whether every row that has a verdict is among these rows, as far as the model is shown it."""
-    names = [name for name in filler.asked.needs if name not in ASKED and name not in answered]
-    texts = set(_texts(filler, names, batches()))
+    names = [name for name in column_run.declaration.needs if name not in DECLARED and name not in answered]
+    texts = set(_texts(column_run, names, batches()))
     try:
-        return texts.issuperset(_texts(filler, names, run_batches(run), with_value=True))
+        return texts.issuperset(_texts(column_run, names, run_batches(run), with_value=True))
     except InputError:  # the run is damaged, and what it had is not known
         return False
 
 
 def _texts(
-    filler: ColumnFiller, names: Sequence[str], batches: Iterable[Batch], *, with_value: bool = False
+    column_run: ColumnRun, names: Sequence[str], batches: Iterable[Batch], *, with_value: bool = False
 ) -> Iterator[int]:
     """A number for what the model is shown of each row in these columns, or of each that has a value."""
     for batch in batches:
         columns = {name: batch.columns.get(name) or [None] * len(batch) for name in names}
-        values = batch.columns.get(filler.column.name) or [None] * len(batch)
+        values = batch.columns.get(column_run.column.name) or [None] * len(batch)
         for place in range(len(batch)):
             if not with_value or values[place] is not None:
                 row = {name: column[place] for name, column in columns.items()}
-                yield hash(tuple(shown_texts(filler.asked, row).items()))
+                yield hash(tuple(shown_texts(column_run.declaration, row).items()))

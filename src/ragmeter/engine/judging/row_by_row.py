@@ -13,23 +13,23 @@ from functools import partial
 
 from ragmeter.effects.budget import Budget
 from ragmeter.effects.journal import Journal
-from ragmeter.engine.judging.column_run import ColumnFiller
+from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.judges.column_judge import most_of_a_call
 from ragmeter.judges.judge import Judge
 from ragmeter.table import Batch
 
 
 def estimated_effort(
-    fillers: Sequence[ColumnFiller], batches: Callable[[], Iterable[Batch]], journal: Journal, start: int = 0
+    column_runs: Sequence[ColumnRun], batches: Callable[[], Iterable[Batch]], journal: Journal, start: int = 0
 ) -> Mapping[str, int]:
     """About how many rows, calls and tokens filling these columns takes. `start` is the number of the first row."""
     total = Counter(rows=0, calls=0, recorded=0, prompt_tokens=0, completion_tokens=0)
     seen: set[str] = set()
-    for filler in fillers:
-        for name, number in filler.estimate(batches, journal, seen, start).items():
+    for column_run in column_runs:
+        for name, number in column_run.estimate(batches, journal, seen, start).items():
             total[name] = max(total[name], number) if name == "rows" else total[name] + number
-        if filler.asked.guess is not None:  # what the next columns are filled from
-            batches = partial(filler.guessed, batches, journal)
+        if column_run.declaration.guess is not None:  # what the next columns are filled from
+            batches = partial(column_run.guessed, batches, journal)
     return total
 
 

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.definition import Metric
-from ragmeter.engine.extending import columns_to_fill, columns_to_reuse, journal_folder, run_batches
-from ragmeter.engine.judging.columns import Asking, journals_of
+from ragmeter.engine.added_metrics import columns_to_fill, columns_to_reuse, journal_folder, run_batches
+from ragmeter.engine.judging.setup import JudgeSetup, journals_of
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.data import Data
 from ragmeter.io.locations import Location
-from ragmeter.io.source import Reading
+from ragmeter.io.reading import Reading
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.table import QID, Batch
 
@@ -56,9 +56,9 @@ def estimate_judging(
 ) -> dict[str, Any]:
     """About how many calls, tokens and dollars the judge takes for a file. Asks nothing."""
     data = Data.open(results, reference, columns=columns, reading=Reading(**reading))
-    asking = _asking(judge, output_dir, retry_failed)
-    batches = partial(data.batches, metrics, asking.needs(metrics))
-    return asking.filling(asking.missing(metrics, batches)).estimate(batches)
+    setup = _setup(judge, output_dir, retry_failed)
+    batches = partial(data.batches, metrics, setup.needs(metrics))
+    return setup.judge_run(setup.missing(metrics, batches)).estimate(batches)
 
 
 def estimate_adding(
@@ -71,16 +71,16 @@ def estimate_adding(
 ) -> dict[str, Any]:
     """The estimate for metrics that are to be added to a run; columns that it has cost nothing."""
     folder = find_run(run, output_dir)
-    asking = _asking(judge, journal_folder(folder, output_dir), retry_failed)
-    columns = columns_to_fill(folder, metrics, asking)
-    filling = asking.filling(list(columns.values()), reuse=columns_to_reuse(folder, columns, asking))
-    estimate = filling.estimate(lambda: run_batches(folder))
+    setup = _setup(judge, journal_folder(folder, output_dir), retry_failed)
+    columns = columns_to_fill(folder, metrics, setup)
+    judge_run = setup.judge_run(list(columns.values()), reuse=columns_to_reuse(folder, columns, setup))
+    estimate = judge_run.estimate(lambda: run_batches(folder))
     return {**estimate, "rows": folder.n_rows}
 
 
-def _asking(judge: Judge | None, output_dir: str | Location, retry_failed: bool) -> Asking:
+def _setup(judge: Judge | None, output_dir: str | Location, retry_failed: bool) -> JudgeSetup:
     if judge is None:
         raise UsageError(
             "there is nothing to estimate without a judge", hint=by_caller("name its model with --judge-model", "")
         )
-    return Asking(judge, journals_of(output_dir), retry_failed)
+    return JudgeSetup(judge, journals_of(output_dir), retry_failed)

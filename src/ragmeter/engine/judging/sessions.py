@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ragmeter.effects.loop import for_each
-from ragmeter.engine.judging.cascade_run import Decision, Row, Sharing, decided
-from ragmeter.engine.judging.column_run import Ask, ColumnFiller
+from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row, decided
+from ragmeter.engine.judging.column_run import Ask, ColumnRun
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.verdict import CORRECT, MISS, WRONG
+from ragmeter.judges.verdict import CORRECT, EXACT, MISS, WRONG
 from ragmeter.metrics.conversation import ended_at, sessions_of, turn_of
 from ragmeter.stats.cascade import Flags
 from ragmeter.table import ENDED, QID, SCORED, Batch, Scores, row_causes
@@ -27,12 +27,12 @@ from ragmeter.table import ENDED, QID, SCORED, Batch, Scores, row_causes
 _SESSION, _TURN = "session_id", "turn_idx"
 
 
-class SessionFiller(ColumnFiller):
+class SessionRun(ColumnRun):
     """Fills the verdicts of turns, for metrics over conversations."""
 
-    def _sharing(self, cascade: Cascade) -> Sharing:
+    def _cascade_run(self, cascade: Cascade) -> CascadeRun:
         self._numbers: dict[Any, int] = {}
-        return SessionSharing(cascade)
+        return SessionCascade(cascade)
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
         """As of any column; an answer that declines, or that is a reference word for word, needs no judge."""
@@ -47,6 +47,10 @@ class SessionFiller(ColumnFiller):
             if turn.correct is not None:
                 states[place], values[place] = SCORED, CORRECT if turn.correct else WRONG
         return states, values, rows
+
+    def _known(self, value: str, row: Mapping[str, Any]) -> Decision:
+        """A turn that needs no judge is an exact match, or the answer declines."""
+        return Decision(value, EXACT if value == CORRECT else MISS)
 
     def _units(self, batch: Batch) -> Sequence[int | None]:
         """The number of each row's conversation."""
@@ -73,7 +77,7 @@ class SessionFiller(ColumnFiller):
                 await gather(*map(ask, asked))
 
         async def ask_session(places: Sequence[int]) -> None:
-            if self.sharing is not None and self.sharing.is_audited(start + places[0]):
+            if self.cascade is not None and self.cascade.is_audited(start + places[0]):
                 await ask_all(places)  # the offline judge is compared on all of its turns
                 return
             await ask_all(places[:2])
@@ -92,7 +96,7 @@ class SessionFiller(ColumnFiller):
         """The verdict on a turn, as far as it is known."""
         if values[place] is not None:
             return values[place]
-        chance = None if self.sharing is None else self.sharing.chance(start + place)
+        chance = None if self.cascade is None else self.cascade.chance(start + place)
         return decided(judgements.get(place), chance, Decision()).value
 
     def _settled(
@@ -109,13 +113,13 @@ class SessionFiller(ColumnFiller):
             if decisions[place].by != MISS:
                 asked = place in judgements
                 settled[place] = replace(decisions[place], by=ENDED) if asked else Decision(by=ENDED, outcome=ENDED)
-        if isinstance(self.sharing, SessionSharing):
+        if isinstance(self.cascade, SessionCascade):
             in_table = [[start + place for place in places] for places in sessions]
-            self.sharing.decide(in_table, [start + place for place in ended])
+            self.cascade.decide(in_table, [start + place for place in ended])
         return settled
 
 
-class SessionSharing(Sharing):
+class SessionCascade(CascadeRun):
     """Turns that the offline judge and a language model share."""
 
     rows_name = "turns"

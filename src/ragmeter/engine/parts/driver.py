@@ -23,8 +23,8 @@ import numpy as np
 
 import ragmeter
 from ragmeter.definition import Metric
-from ragmeter.engine.judging.columns import own_name
 from ragmeter.engine.judging.offline import offline_columns
+from ragmeter.engine.judging.setup import own_name
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.partitions import match, score_left, write_gold, write_keys
 from ragmeter.engine.parts.pools import Pool
@@ -53,7 +53,7 @@ from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
-from ragmeter.io.source import Reading
+from ragmeter.io.reading import Reading
 from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
@@ -70,7 +70,7 @@ BROADCAST_BYTES, BUCKET_BYTES = 256 << 20, 32 << 20
 
 
 @dataclass
-class Plan:
+class PartsPlan:
     """The parts of an evaluation, and what is to be done with each."""
 
     job: Job
@@ -95,7 +95,7 @@ class Plan:
         path: Location,
         columns: Sequence[str],
         judged: JudgedColumns | None = None,
-    ) -> Plan:
+    ) -> PartsPlan:
         """Cut the results. `columns` are those of the table's first rows."""
         files = files_for_workers(data.results, "results")
         parts = cut(files, reading, PART_BYTES)
@@ -165,7 +165,7 @@ class Plan:
 
 
 def score_in_parts(
-    plan: Plan,
+    plan: PartsPlan,
     pool: Pool,
     progress: Progress,
     *,
@@ -206,7 +206,7 @@ def score_in_parts(
     return counted
 
 
-def _partition(plan: Plan, pool: Pool, job: bytes) -> list[int]:
+def _partition(plan: PartsPlan, pool: Pool, job: bytes) -> list[int]:
     """Partition both sides by qid. How many rows of each part of the reference no result has asked for."""
     reference, buckets = plan.job.reference, plan.job.buckets
     assert reference is not None  # noqa: S101 - the caller has looked
@@ -225,7 +225,7 @@ def _partition(plan: Plan, pool: Pool, job: bytes) -> list[int]:
     return left
 
 
-def _add_left(plan: Plan, pool: Pool, job: bytes, counted: Counted, left: Sequence[int]) -> None:
+def _add_left(plan: PartsPlan, pool: Pool, job: bytes, counted: Counted, left: Sequence[int]) -> None:
     """The questions without a result: a part for each part of the reference that has some."""
     wanted = [(part, len(plan.parts) + part.number) for part in plan.gold if left[part.number]]
     for place, outcome in pool.run(score_left, [(job, part, number) for part, number in wanted]):
@@ -267,7 +267,7 @@ def _skip(skipped: dict[int, str], number: int, error: InputError) -> None:
     _log.warning("part %d was skipped: %s", number, error.message)
 
 
-def _add_unused(plan: Plan, pool: Pool, job: bytes, counted: Counted, until_ready: Callable[[int], None]) -> None:
+def _add_unused(plan: PartsPlan, pool: Pool, job: bytes, counted: Counted, until_ready: Callable[[int], None]) -> None:
     """The questions without a result as a last part, if there are any."""
     reference = plan.job.reference
     assert reference is not None  # noqa: S101 - the caller has looked
@@ -286,7 +286,9 @@ def _add_unused(plan: Plan, pool: Pool, job: bytes, counted: Counted, until_read
             counted.done[number] = _result(outcome)
 
 
-def keep_parts(plan: Plan, counted: Counted, path: Location, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
+def keep_parts(
+    plan: PartsPlan, counted: Counted, path: Location, manifest: dict[str, Any], summary: dict[str, Any]
+) -> Run:
     """Make the parts a run: put summary and manifest beside them, all at once."""
     manifest = {**manifest, "parts": [{"file": name, "rows": rows} for name, rows in counted.files()]}
     log = "".join(json.dumps(_logged(plan, number, done)) + "\n" for number, done in sorted(counted.done.items()))
@@ -314,7 +316,7 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _logged(plan: Plan, number: int, done: PartDone) -> dict[str, Any]:
+def _logged(plan: PartsPlan, number: int, done: PartDone) -> dict[str, Any]:
     name = plan.parts[number].name if number < len(plan.parts) else "questions without a result"
     about = {"part": number, "of": name, "rows": done.rows}
     return about | ({"was_there": True} if done.was_there else {"worker": done.worker, "seconds": done.seconds})
@@ -369,7 +371,7 @@ def skipped_summary(counted: Counted) -> dict[str, Any]:
     return {"parts_skipped": [counted.skipped[number] for number in sorted(counted.skipped)]}
 
 
-def join_summary(plan: Plan, counted: Counted) -> dict[str, Any]:
+def join_summary(plan: PartsPlan, counted: Counted) -> dict[str, Any]:
     """What the summary says of the join, as in an evaluation by threads."""
     return {} if plan.job.reference is None else asdict(counted.join())
 

@@ -16,7 +16,8 @@ from ragmeter.io.data import Data
 from ragmeter.io.formats.datasets import DataFile, single
 from ragmeter.io.locations import Location
 from ragmeter.io.pieces import Part, open_part
-from ragmeter.io.source import Reading, Source, data_set, open_file
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, data_set, open_file
 from ragmeter.table import Batch
 
 

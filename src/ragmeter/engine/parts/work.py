@@ -29,7 +29,7 @@ import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Inline
-from ragmeter.engine.judging.columns import rows_have_changed, with_columns
+from ragmeter.engine.judging.setup import rows_have_changed, with_columns
 from ragmeter.engine.parts.qid_hashes import Hashes, hashes_of, indexed, qids_file
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import WorkerError
@@ -38,7 +38,8 @@ from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.join import JoinCounts, Reference, no_qid, require_qid, with_reference
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import Part, open_part
-from ragmeter.io.source import Reading, Source, data_set, open_file
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, data_set, open_file
 from ragmeter.io.titles import Role
 from ragmeter.runs.layout import PARTS, reading, writing
 from ragmeter.runs.stored import upload

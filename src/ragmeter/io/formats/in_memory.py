@@ -19,14 +19,14 @@ from ragmeter.table import Batch
 
 
 @dataclass(frozen=True)
-class Rows:
+class InMemoryRows:
     """Rows that can be read several times; `count` is None where it is not known."""
 
     batches: Callable[[], Iterator[Batch]]
     count: int | None
 
 
-def rows_of(data: Any, what: str, split: str | None) -> Rows | None:
+def rows_of(data: Any, what: str, split: str | None) -> InMemoryRows | None:
     """The rows of an object; None if it has none that can be read. `split` chooses one of several data sets."""
     if isinstance(data, Mapping):
         if data and all(map(_is_dataset, data.values())):
@@ -34,7 +34,7 @@ def rows_of(data: Any, what: str, split: str | None) -> Rows | None:
         return _columns(data, what)
     if _is_dataset(data):  # it may be too large for the memory: read again each time
         count = len(data) if hasattr(data, "__len__") else None
-        return Rows(lambda: batches_of_records(numbered(_dicts(data, what)), what), count)
+        return InMemoryRows(lambda: batches_of_records(numbered(_dicts(data, what)), what), count)
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         return None
     if hasattr(data, "to_pandas"):
@@ -47,7 +47,7 @@ def rows_of(data: Any, what: str, split: str | None) -> Rows | None:
         rows = [record for record in records if record is not None]
     if not rows:
         raise InputError("the list has no rows", file=what)
-    return Rows(lambda: batches_of_records(numbered(rows), what), len(rows))
+    return InMemoryRows(lambda: batches_of_records(numbered(rows), what), len(rows))
 
 
 def _record(item: Any) -> Mapping[str, Any] | None:
@@ -93,13 +93,13 @@ def _split(data: Mapping[str, Any], split: str | None) -> Any:
     return data[split]
 
 
-def _columns(data: Mapping[str, Any], what: str) -> Rows | None:
+def _columns(data: Mapping[str, Any], what: str) -> InMemoryRows | None:
     """A dict of lists of one length: a list for each column."""
     columns = {str(title): column.tolist() if hasattr(column, "tolist") else column for title, column in data.items()}
     if not columns or not all(isinstance(column, list | tuple) for column in columns.values()):
         return None
     count = same_length(columns, what)
-    return Rows(partial(_batches, columns, count), count)
+    return InMemoryRows(partial(_batches, columns, count), count)
 
 
 def _batches(columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[Batch]:

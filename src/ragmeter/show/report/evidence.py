@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.analysis.explaining import METRICS, explain_rows, settings_of
+from ragmeter.analysis.explanation import METRICS, explain_rows, settings_of
 from ragmeter.errors import RagmeterError
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import hundredths

@@ -102,13 +102,13 @@ def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[R
     loaded = find_runs(runs, output_dir)
     if not loaded:
         raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")
-    counts = Counter(run if isinstance(run, TemporaryRun) else run.place.resolve() for run in loaded)
+    counts = Counter(run if isinstance(run, TemporaryRun) else run.location.resolve() for run in loaded)
     repeated = [run.name if isinstance(run, Run) else run for run, count in counts.items() if count > 1]
     if repeated:
         raise UsageError(f"{repeated[0]} is named twice", hint="name each run once")
     for run in loaded:
         if not run.metrics():
-            raise InputError("the run has no metrics", file=str(run.place))
+            raise InputError("the run has no metrics", file=str(run.location))
         run.rows()
     return loaded
 

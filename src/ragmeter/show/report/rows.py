@@ -16,8 +16,8 @@ from ragmeter.metrics.chunks import Pattern, documents
 from ragmeter.metrics.tokens import text_array
 from ragmeter.runs.run import Run
 from ragmeter.show.numbers import compact
-from ragmeter.show.report.claims import claims
 from ragmeter.show.report.evidence import evidence
+from ragmeter.show.report.page_claims import claims
 from ragmeter.show.report.page_texts import Texts
 from ragmeter.show.report.shapes import domain
 from ragmeter.show.report.slices import slice_columns

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.asked import LLM, OFFLINE
 from ragmeter.effects.usage import total_usage
+from ragmeter.judge_columns import LLM, OFFLINE
 from ragmeter.judges.cascade import NO_MODEL
 from ragmeter.judges.probes import check_caution
 from ragmeter.judges.verdict import EXACT

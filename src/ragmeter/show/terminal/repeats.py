@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ragmeter.analysis.repeating import Repeats
+from ragmeter.analysis.repeats import Repeats
 from ragmeter.show.numbers import MISSING, interval, number, percent
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures

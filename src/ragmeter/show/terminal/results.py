@@ -23,8 +23,8 @@ from ragmeter.table import ABSTAINED
 
 if TYPE_CHECKING:  # each command has imported its own result
     from ragmeter.analysis.gating import Verdict
-    from ragmeter.analysis.listing import MetricInfo
-    from ragmeter.analysis.power import Plan
+    from ragmeter.analysis.metric_list import MetricInfo
+    from ragmeter.analysis.power import PowerPlan
     from ragmeter.definition import Metric
     from ragmeter.metrics.offline.evidence import Explanation, RunVerdict
     from ragmeter.show.report.report import Report
@@ -73,7 +73,7 @@ def show_failed(verdict: Verdict) -> None:
     show_notice(f"ragmeter: {failed}:{reasons}")
 
 
-def show_plan(plan: Plan) -> None:
+def show_plan(plan: PowerPlan) -> None:
     """The questions needed, the differences shown, and the source of the variance."""
     out = console()
     of_metric = f" in {plan.metric}" if plan.metric else ""
@@ -95,7 +95,7 @@ def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Figures:
     return table
 
 
-def _basis(plan: Plan) -> str:
+def _basis(plan: PowerPlan) -> str:
     variances = plan.variances
     text = f"variance of one question's difference: {significant(variances.per_question(plan.repeats))}"
     if variances.within_a or variances.within_b:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.slicing import RunSummary, Slice
     from ragmeter.compat.objects import EvaluationResult
     from ragmeter.engine.results import Evaluation
-    from ragmeter.targets.asking import Asked
+    from ragmeter.targets.replies import Replies
 
 
 def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
@@ -82,7 +82,7 @@ def percentiles(columns: Mapping[str, Mapping[str, float]]) -> list[str]:
     ]
 
 
-def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
+def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None:
     """The scores of a live system, its calls, and the questions that it could not answer."""
     out = console()
     summary = evaluation.summary
@@ -96,15 +96,15 @@ def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
     )
     for line in lines:
         out.sentence(line)
-    not_answered = asked.causes(for_command_line)
+    not_answered = replies.causes(for_command_line)
     for cause, count in list(not_answered.items())[:5]:
         out.sentence(f"not answered: {count:,} {cause}", "red")
     if not_answered:
-        outcomes = asked.outcomes()
+        outcomes = replies.outcomes()
         out.sentence(asks_again(outcomes.total(), outcomes[SKIPPED_BUDGET], ["--max-calls", "--budget"]))
     for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
-    if needs_retrieved(summary["metrics"]) and not asked.says_what_was_retrieved():
+    if needs_retrieved(summary["metrics"]) and not replies.says_what_was_retrieved():
         is_address = (evaluation.manifest.get("target") or {}).get("kind") == "http"
         where = "" if is_address else " (retrieved or events)"
         out.sentence(f"no answer says what was retrieved{where}: that counts as nothing", "red")
@@ -112,17 +112,17 @@ def asked(evaluation: Evaluation, asked: Asked, output: Path | None) -> None:
             out.sentence("--retrieved-path says where it is in the reply, for example 'events[*].id'", "red")
     for line in limit_lines(summary):
         out.sentence(line, "red")
-    effort, usage = asked.effort, asked.usage
+    effort, usage = replies.effort, replies.usage
     repeated = f", {effort['retried']:,} of them again" if effort["retried"] else ""
     cost = f"; cost: {money(usage['cost_usd'])}" if usage.get("prompt_tokens") and usage["cost_usd"] is not None else ""
     out.sentence(
-        f"questions: {len(asked.replies):,} ({effort['from_journal']:,} answered before); "
+        f"questions: {len(replies.in_order):,} ({effort['from_journal']:,} answered before); "
         f"calls made now: {effort['made']:,}{repeated}{cost}"
     )
     if output is not None:
         out.sentence(f"written: {output}")
     if evaluation.folder is not None:
-        out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.place}/")
+        out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.location}/")
 
 
 def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: bool = True) -> str:

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ragmeter import registry
-from ragmeter.asked import AskedColumn
 from ragmeter.definition import Metric, of_script
 from ragmeter.effects.usage import total_usage
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
-from ragmeter.engine.judging.columns import OWN_JOURNAL, Asking, Filled, journals_of
 from ragmeter.engine.judging.offline import described as offline_described
+from ragmeter.engine.judging.setup import OWN_JOURNAL, JudgeResult, JudgeSetup, journals_of
 from ragmeter.engine.scoring import score_batches
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.io.locations import Location, StorePath
+from ragmeter.judge_columns import BoundColumn
 from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
@@ -38,7 +38,7 @@ from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
 
 if TYPE_CHECKING:
-    from ragmeter.engine.judging.column_run import ColumnFiller
+    from ragmeter.engine.judging.column_run import ColumnRun
 
 #: Outcomes that are the row's, not a metric's: they hold for every metric that comes later. A judge may have failed
 #: with the last two as well, but then there is an answer.
@@ -50,7 +50,7 @@ def extend(
     metrics: Sequence[Metric],
     described: Sequence[dict[str, Any]],
     embedders: Embedders,
-    asking: Asking = Asking(),  # noqa: B008 - frozen
+    setup: JudgeSetup = JudgeSetup(),  # noqa: B008 - frozen
     executor: Executor | None = None,
 ) -> tuple[Run, dict[str, Any] | None]:
     """Add metrics to a run; returns it, and what a judge's calls took if it was asked.
@@ -62,30 +62,30 @@ def extend(
     """
     manifest, summary = run.manifest(), run.summary()
     _refuse_other_sources(run, metrics)
-    columns = columns_to_fill(run, metrics, asking)
+    columns = columns_to_fill(run, metrics, setup)
     own = {metric.name for metric in metrics if not _is_builtin(metric.source)}
     metrics = [*metrics, *_others_over(columns, summary["metrics"], metrics)]
-    stale = own | {metric.name for metric in metrics if {column.name for column in metric.asks} & set(columns)}
+    stale = own | {metric.name for metric in metrics if {column.name for column in metric.judge_columns} & set(columns)}
     unchanged = [name for name in summary["metrics"] if name not in stale]
     missing = [metric for metric in metrics if metric.name not in unchanged]
     if not missing:
         return run, None
-    filled = Filled()
+    filled = JudgeResult()
     if columns:
         total = int(summary["n_rows"])
         read = partial(_batches, run, list(summary["metrics"]), missing)
-        reuse = columns_to_reuse(run, columns, asking)
-        filled = asking.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=reuse)
+        reuse = columns_to_reuse(run, columns, setup)
+        filled = setup.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=reuse)
     asked_before = manifest.get("asked", {})
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, Any]] = deque()
-    with new_run(run.place, inside=True) as new:
+    with new_run(run.location, inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
             for scored in score_batches(batches, missing, embedders=embedders, executor=executor):
                 writer.write(scored, waiting.popleft())
-        if Run(run.place).manifest() != manifest:
+        if Run(run.location).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
         summaries = writer.summaries(Confidence.of(manifest.get("statistics") or {}), is_own=True)[1]
@@ -118,7 +118,7 @@ def extend(
 
 
 def _models_and_judges(
-    manifest: Mapping[str, Any], metrics: Sequence[Metric], embedders: Embedders, filled: Filled
+    manifest: Mapping[str, Any], metrics: Sequence[Metric], embedders: Embedders, filled: JudgeResult
 ) -> dict[str, Any]:
     """What a manifest says of embedding models and judges, with what these metrics have brought."""
     models = [*manifest.get("embeddings", []), *embedders.used()]
@@ -168,54 +168,54 @@ def journal_folder(run: Run, output_dir: str | Location) -> Path:
     """
     if isinstance(run, TemporaryRun):
         return journals_of(output_dir)
-    path = run.place
+    path = run.location
     if isinstance(path, StorePath):
         return journals_of(output_dir)
     return path if (path / OWN_JOURNAL).exists() else path.parent
 
 
-def columns_to_fill(run: Run, metrics: Sequence[Metric], asking: Asking) -> dict[str, AskedColumn]:
+def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> dict[str, BoundColumn]:
     """The columns that a judge has to fill, by name: those that the run lacks, or all of them to retry what failed.
 
     One that is to have more repeats than it had is filled anew; the journal has the first ones.
     """
     described = run.manifest().get("asked", {})
-    columns = asking.missing(metrics, lambda: _first_rows(run), described)
-    if asking.judge is None:
+    columns = setup.missing(metrics, lambda: _first_rows(run), described)
+    if setup.judge is None:
         return {}
-    to_fill: dict[str, AskedColumn] = {}
-    for filler in asking.filling(columns).fillers():
-        name = filler.column.name
+    to_fill: dict[str, BoundColumn] = {}
+    for column_run in setup.judge_run(columns).column_runs():
+        name = column_run.column.name
         before = described.get(name, {})
-        differing = changed(before, filler.signature()) if before else []
-        more_repeats = differing == ["repeats"] and asking.judge.repeats > before["repeats"]
+        differing = changed(before, column_run.signature()) if before else []
+        more_repeats = differing == ["repeats"] and setup.judge.repeats > before["repeats"]
         if differing and not more_repeats:
-            raise _other_judge(run, filler, before, differing)
-        if not before or more_repeats or asking.retry_failed:
-            to_fill[name] = filler.column
+            raise _other_judge(run, column_run, before, differing)
+        if not before or more_repeats or setup.retry_failed:
+            to_fill[name] = column_run.column
     return to_fill
 
 
-def columns_to_reuse(run: Run, columns: Collection[str], asking: Asking) -> list[str]:
+def columns_to_reuse(run: Run, columns: Collection[str], setup: JudgeSetup) -> list[str]:
     """Those whose verdicts stay, where the judge is asked again about rows without. More repeats are counted anew."""
     described = run.manifest().get("asked", {})
-    repeats = None if asking.judge is None else asking.judge.repeats
-    return [name for name in columns if asking.retry_failed and described.get(name, {}).get("repeats") == repeats]
+    repeats = None if setup.judge is None else setup.judge.repeats
+    return [name for name in columns if setup.retry_failed and described.get(name, {}).get("repeats") == repeats]
 
 
-def _other_judge(run: Run, filler: ColumnFiller, before: Mapping[str, Any], differing: Sequence[str]) -> UsageError:
-    is_other = not filler.judge.client().signature().keys().isdisjoint(differing)
+def _other_judge(run: Run, column_run: ColumnRun, before: Mapping[str, Any], differing: Sequence[str]) -> UsageError:
+    is_other = not column_run.judge.client().signature().keys().isdisjoint(differing)
     who = "another judge" if is_other else "this judge with other settings"
     return UsageError(
-        f"{filler.column.name} of the run {run.name} was filled by {who} ({', '.join(differing)})",
-        hint=f"{filler.as_before(before, differing)}judge its rows as a run of their own: {_anew(run)}",
+        f"{column_run.column.name} of the run {run.name} was filled by {who} ({', '.join(differing)})",
+        hint=f"{column_run.as_before(before, differing)}judge its rows as a run of their own: {_anew(run)}",
     )
 
 
 def _anew(run: Run) -> str:
     if isinstance(run, TemporaryRun):
         return "evaluate the same data again"
-    rows = run.rows_place
+    rows = run.rows_path
     return by_caller(f"--results {rows} --run NAME", f"evaluate({str(rows)!r}, ...)")
 
 
@@ -225,7 +225,7 @@ def _others_over(columns: Collection[str], names: Iterable[str], metrics: Sequen
         if all(name != metric.name for metric in metrics):
             with suppress(UsageError):  # a metric of a package that is not there any more
                 metric = registry.get(name)
-                if any(column.name in columns for column in metric.asks):
+                if any(column.name in columns for column in metric.judge_columns):
                     yield metric
 
 

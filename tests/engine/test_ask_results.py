@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import add_metrics, ask
-from ragmeter.engine.asking import Service
+from ragmeter.engine.ask import Service
 
 KEYS = ["semantic_similarity", "response_coverage_rate", "satisfaction_score"]
 METRICS = ["semantic_similarity[model=wordllama]", "response_coverage_rate", "satisfaction_score[model=wordllama]"]
@@ -94,7 +94,7 @@ def test_answers_without_events_have_none(tmp_path: Path) -> None:
     assert document["metrics"]["response_coverage_rate"] == 0.0
     assert document["metrics"]["satisfaction_score"] == pytest.approx(0.7)  # without the 0.3 of what was found
     assert document["n_scored"] == dict.fromkeys(KEYS, 4)
-    assert not service.asked.says_what_was_retrieved()
+    assert not service.replies.says_what_was_retrieved()
 
 
 def test_metrics_that_are_added_know_which_rows_failed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ragmeter import evaluate, list_metrics
-from ragmeter.analysis.listing import MetricInfo, MetricList
+from ragmeter.analysis.metric_list import MetricInfo, MetricList
 from ragmeter.cli.main import main
 from ragmeter.registry import known
 

@@ -82,7 +82,7 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     measures = measures_of(opened)
     gate = gate.on_run(opened.name, measures)
     baselines = _Baselines(gate)
-    baselines.check(lambda: opened.place)
+    baselines.check(lambda: opened.location)
     names = list(dict.fromkeys(rule.metric for rule in gate.rules)) or list(measures)
     summaries = _summaries(opened, names)
     checks, sentences = [], limit_lines(opened.manifest())
@@ -207,7 +207,7 @@ class _Baselines:
             if rule.baseline is None:
                 continue
             baseline, path = self.run(rule), run_path()
-            if path is not None and same_place(path, baseline.place):
+            if path is not None and same_place(path, baseline.location):
                 raise UsageError(
                     f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own"
                 )

@@ -12,17 +12,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.asked import OFFLINE, AskedColumn
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
+from ragmeter.judge_columns import OFFLINE, BoundColumn
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.table import Batch
 
 if TYPE_CHECKING:  # an evaluation without a judge does not wait for these
-    from ragmeter.engine.judging.work import Filling
+    from ragmeter.engine.judging.judge_run import JudgeRun
     from ragmeter.judges.judge import Judge
 
 #: Where a judge's replies are kept unless somebody says otherwise: for every run of a folder, since they are the same
@@ -36,7 +36,7 @@ BatchDone = Callable[[Batch, Mapping[str, list[Any]]], None]
 
 
 @dataclass(frozen=True)
-class Filled:
+class JudgeResult:
     """What was filled: for each batch the new columns, and what the run's documents say about it.
 
     `marks` tell whether the batches that come later are those that were judged, by the columns that were `shown`;
@@ -89,7 +89,7 @@ def rows_have_changed() -> InputError:
 
 
 @dataclass(frozen=True)
-class Asking:
+class JudgeSetup:
     """The judge that fills the columns of metrics, and where its replies are kept: in a folder's shared journal.
 
     `run` is what is being judged, for those who look on.
@@ -101,26 +101,26 @@ class Asking:
     progress: Progress = None
     run: Location | None = None
 
-    def of(self, run: Location | None) -> Asking:
+    def of(self, run: Location | None) -> JudgeSetup:
         """A copy of these settings for this run."""
         return replace(self, run=run)
 
-    def fill(self, metrics: Sequence[Metric], batches: Batches, total: int | None = None) -> Filled:
+    def fill(self, metrics: Sequence[Metric], batches: Batches, total: int | None = None) -> JudgeResult:
         """Fill what the metrics ask for. Without a judge, a table that has these columns is taken as it is."""
         columns = self.missing(metrics, batches)
         if not columns:
-            return Filled()
+            return JudgeResult()
         return self.fill_columns(columns, batches, total)
 
     def fill_columns(
         self,
-        columns: Sequence[AskedColumn],
+        columns: Sequence[BoundColumn],
         batches: Batches,
         total: int | None,
         *,
         reuse: Collection[str] = (),
         batch_done: BatchDone = lambda batch, filled: None,
-    ) -> Filled:
+    ) -> JudgeResult:
         """Fill these columns; of those in `reuse`, the verdicts that the table has already are kept.
 
         `batch_done` is called with each batch and its new columns.
@@ -131,9 +131,9 @@ class Asking:
         if total is None and self.progress is True:  # to read the table once more takes no time beside the calls
             total = sum(map(len, batches()))
         with progress_bar(self.progress, watch.title, total=total) as advance, watch.over(self.run, total):
-            return self.filling(columns, reuse=reuse).fill(batches, advance, watch, batch_done)
+            return self.judge_run(columns, reuse=reuse).fill(batches, advance, watch, batch_done)
 
-    def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[AskedColumn]:
+    def missing(self, metrics: Sequence[Metric], batches: Batches, filled: Collection[str] = ()) -> list[BoundColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
         columns = columns_of(metrics)
         first = next(iter(batches()), None) if columns else None
@@ -148,11 +148,11 @@ class Asking:
             raise UsageError("none of the metrics needs a judge", hint="llm_correct does, for example")
         if self.judge is not None and self.judge.words is not None and len(columns) > 1:
             raise _several_judgements(metrics)
-        if self.judge is not None and self.judge.wordings == 2 and all(c.asked.rephrased is None for c in columns):
+        if self.judge is not None and self.judge.wordings == 2 and not any(c.declaration.rephrased for c in columns):
             name = parameter("wordings", of="judge")
             raise UsageError(f"{name} has no effect on these metrics", hint="it is for llm_correct; leave it out")
         there = set() if first is None else first.columns.keys() - set(filled)
-        return [column for column in columns if not (column.asked.given and column.name in there)]
+        return [column for column in columns if not (column.declaration.given and column.name in there)]
 
     def needs(self, metrics: Sequence[Metric]) -> dict[str, str]:
         """The columns that the table must have to be judged, each with a metric that needs it.
@@ -161,9 +161,9 @@ class Asking:
         """
         if self.judge is None or not _is_judge(self.judge) or self.judge.words is not None:
             return {}
-        columns = [(metric.name, column) for metric in metrics for column in metric.asks]
+        columns = [(metric.name, column) for metric in metrics for column in metric.judge_columns]
         filled = {column.name for _, column in columns}
-        required = ((name, metric) for metric, column in columns for name in column.asked.required)
+        required = ((name, metric) for metric, column in columns for name in column.declaration.required)
         return {name: metric for name, metric in required if name not in filled}
 
     def check(self, metrics: Sequence[Metric], batches: Batches, names: Sequence[str]) -> set[str]:
@@ -175,29 +175,29 @@ class Asking:
         if not columns or self.judge is None:
             return set()
         self.judge.client().check()
-        filling = self.filling(columns)
-        filling.check_journal()
-        fillers = filling.fillers()
-        for filler in fillers:
-            filler.check(names)
-        return {name for filler in fillers for name in filler.asked.needs}
+        judge_run = self.judge_run(columns)
+        judge_run.check_journal()
+        column_runs = judge_run.column_runs()
+        for column_run in column_runs:
+            column_run.check(names)
+        return {name for column_run in column_runs for name in column_run.declaration.needs}
 
-    def filling(self, columns: Sequence[AskedColumn], *, reuse: Collection[str] = ()) -> Filling:
+    def judge_run(self, columns: Sequence[BoundColumn], *, reuse: Collection[str] = ()) -> JudgeRun:
         """The filling of these columns, with the journal that the judge names, or else that of the folder."""
-        from ragmeter.engine.judging.work import Filling
+        from ragmeter.engine.judging.judge_run import JudgeRun
 
         assert self.judge is not None  # noqa: S101 - `missing` has seen to it
         journal = self.judge.journal
         if journal is None and self.folder is not None:
             own = self.folder / OWN_JOURNAL
             journal = own if own.exists() else self.folder / JUDGE_JOURNAL
-        return Filling(columns, self.judge, journal, self.retry_failed, reuse)
+        return JudgeRun(columns, self.judge, journal, self.retry_failed, reuse)
 
 
-def columns_of(metrics: Sequence[Metric]) -> list[AskedColumn]:
+def columns_of(metrics: Sequence[Metric]) -> list[BoundColumn]:
     """The columns that a judge must fill for these metrics, each after those that it is filled from."""
-    columns = {column.name: column for metric in metrics for column in metric.asks}
-    of_rows = {column.name for metric in metrics if not metric.by_session for column in metric.asks}
+    columns = {column.name: column for metric in metrics for column in metric.judge_columns}
+    of_rows = {column.name for metric in metrics if not metric.by_session for column in metric.judge_columns}
     return [replace(column, by_session=name not in of_rows) for name, column in columns.items()]
 
 
@@ -213,20 +213,22 @@ def mark_of(batch: Batch, shown: Collection[str]) -> int:
 
 
 def _no_judge(metrics: Sequence[Metric], missing: Sequence[str]) -> UsageError:
-    metric, column = next((metric, column) for metric in metrics for column in metric.asks if column.name in missing)
+    metric, column = next(
+        (metric, column) for metric in metrics for column in metric.judge_columns if column.name in missing
+    )
     hint = by_caller("name its model with --judge-model", "for example judge=Judge(model='gpt-4o')")
     if metric.accepts("judge", OFFLINE) and metric.settings["judge"] != OFFLINE:
         offline = metric.with_settings(judge=OFFLINE)
         hint += f"; {offline.name} needs none"
-    elif column.asked.given:
+    elif column.declaration.given:
         hint += f"; a table with a column {column.name} needs none"
-    elif column.asked.instead:
-        hint += f"; {column.asked.instead}"
+    elif column.declaration.instead:
+        hint += f"; {column.declaration.instead}"
     return UsageError(f"{metric.name} needs a judge", hint=hint)
 
 
 def _several_judgements(metrics: Sequence[Metric]) -> UsageError:
-    names = [metric.name for metric in metrics if metric.asks]
+    names = [metric.name for metric in metrics if metric.judge_columns]
     hint = f"{names[0]} takes several: leave the prompt out"
     if len(names) > 1:
         add = by_caller("`evaluate --run NAME --metrics ...`", "add_metrics()")

@@ -40,7 +40,7 @@ class MetricInfo:
     def of(cls, metric: Metric) -> MetricInfo:
         """Describe a metric."""
         summary = (metric.__doc__ or "").partition("\n")[0]
-        asks = tuple(column.name for column in metric.asks)
+        asks = tuple(column.name for column in metric.judge_columns)
         bounds = finite(metric.bounds)
         return cls(metric.name, summary, metric.direction, bounds, metric.binary, metric.reads, metric.settings, asks)
 

@@ -11,7 +11,7 @@ from typing import Any
 from ragmeter.effects.loop import in_thread
 from ragmeter.passages import attribute
 from ragmeter.targets.port import Answer, failed
-from ragmeter.targets.returned import read_answer, text_of
+from ragmeter.targets.results import read_answer, text_of
 
 #: Attributes of a response that hold the generator of its pieces.
 _GENERATORS = ("response_gen", "async_response_gen")

@@ -41,31 +41,31 @@ _OURS = (RETRIEVED_SCORES, PARTIAL_ANSWER, CONTEXT_DETAILS, IDS_AS_WRITTEN, REPE
 
 
 @dataclass
-class Asked:
+class Replies:
     """The result of asking: an answer or a failure for every question, in their order; effort and usage."""
 
-    replies: list[Answer | Failure]
+    in_order: list[Answer | Failure]
     effort: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, Any] = field(default_factory=dict)
     notice: str | None = None  # about answers from an interrupted run
 
     def says_what_was_retrieved(self) -> bool:
         """Whether any answer reports what was retrieved, be it an empty list. True also if there are no answers."""
-        answers = [reply for reply in self.replies if isinstance(reply, Answer)]
+        answers = [reply for reply in self.in_order if isinstance(reply, Answer)]
         return not answers or any(answer.retrieved is not None for answer in answers)
 
     def only_retrieved(self) -> bool:
         """Whether the target is a retriever: it has given documents, and no answer to any question."""
-        answers = [reply for reply in self.replies if isinstance(reply, Answer)]
+        answers = [reply for reply in self.in_order if isinstance(reply, Answer)]
         return bool(answers) and all(answer.only_retrieved for answer in answers)
 
     def outcomes(self) -> Counter[str]:
         """How many questions have no answer, by outcome."""
-        return Counter(reply.outcome for reply in self.replies if isinstance(reply, Failure))
+        return Counter(reply.outcome for reply in self.in_order if isinstance(reply, Failure))
 
     def causes(self, spell: Callable[[str], str] = for_python) -> dict[str, int]:
         """Why questions have no answer, most frequent first; parameters are keywords or flags, as `spell` says."""
-        failures = (reply for reply in self.replies if isinstance(reply, Failure))
+        failures = (reply for reply in self.in_order if isinstance(reply, Failure))
         return dict(Counter(f"{failure.outcome}: {spell(failure.written)}" for failure in failures).most_common())
 
 
@@ -134,7 +134,7 @@ def ask(
     answers: Answers | None,
     advance: Callable[[int], None],
     heard: Callable[[Question, Answer | Failure], None] = lambda question, reply: None,
-) -> Asked:
+) -> Replies:
     """Ask every question. Each answer is recorded in the journal before it counts; without one, nothing is kept.
 
     `advance` is called with the number of questions that are done, `heard` with each question and what came of it.
@@ -146,7 +146,7 @@ def ask(
     current = answers.round
     paths = _PathsInUse()
 
-    async def work(caller: Caller) -> Asked:
+    async def work(caller: Caller) -> Replies:
         async def session(places: list[int]) -> None:
             history: list[tuple[str, str]] = []
             digest = hashlib.sha256()  # of the history
@@ -178,7 +178,7 @@ def ask(
             paths.check()
         effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
-        return Asked(replies, effort, caller.usage.as_dict(), notice)
+        return Replies(replies, effort, caller.usage.as_dict(), notice)
 
     target.limit(limits.workers)
     at_once = replace(limits, workers=limits.workers * target.overlap)

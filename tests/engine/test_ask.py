@@ -16,7 +16,7 @@ import pytest
 import ragmeter
 from ragmeter.errors import AllFailedError, EndpointError, RagmeterError, RagmeterWarning, UsageError
 from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.targets import calling
+from ragmeter.targets import functions
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Question
 from ragmeter.targets.python import PythonTarget
@@ -139,7 +139,7 @@ def test_an_interrupted_run_goes_on_and_says_so(capsys: pytest.CaptureFixture[st
         failing.clear()
         assert capsys.readouterr().err == ""
         done = ragmeter.ask(QA, target, metrics=[breaks_once], run="r")
-        assert done.asked.effort["from_journal"] == 3
+        assert done.replies.effort["from_journal"] == 3
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("r: 3 of 3 answers are from 20")
         assert line.endswith("UTC, when this run was begun")  # nothing more: the object is known
@@ -293,7 +293,7 @@ def test_workers_and_timeout() -> None:
     assert answers(ask(waits, workers=3)) == ["Paris"] * 3
     for_ever = threading.Event()
     done = ask(lambda question: str(for_ever.wait()), timeout=0.2, retries=0, allow_failures=True)
-    assert list(done.asked.causes()) == ["timeout: no answer within 0.2 s"]
+    assert list(done.replies.causes()) == ["timeout: no answer within 0.2 s"]
 
 
 def test_addresses_and_models(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,14 +347,14 @@ def fails(question: str) -> str:
 
 def test_where_every_question_fails_it_is_an_error_that_names_the_line() -> None:
     line = fails.__code__.co_firstlineno + 1
-    cause = f"target_error: IndexError: string index out of range (test_asking.py, line {line})"
+    cause = f"target_error: IndexError: string index out of range (test_ask.py, line {line})"
     with pytest.raises(AllFailedError, match=re.escape(f"all 3 questions failed with {cause}")):
         ask(fails, run="r", retries=0)
     assert not Path("runs/r").exists()
     with pytest.raises(AllFailedError, match="the target returned NoneType"):
         ask(lambda question: None)
     kept = ask(fails, run="r", retries=0, allow_failures=True)
-    assert kept.asked.causes() == {cause: 3}
+    assert kept.replies.causes() == {cause: 3}
     assert kept["exact_match"].n_scored == 0
 
 
@@ -363,7 +363,7 @@ def test_the_line_is_the_users_own() -> None:
         return json.loads("{")
 
     line = parses.__code__.co_firstlineno + 1
-    with pytest.raises(AllFailedError, match=rf"JSONDecodeError.*\(test_asking.py, line {line}\)"):
+    with pytest.raises(AllFailedError, match=rf"JSONDecodeError.*\(test_ask.py, line {line}\)"):
         ask(parses, retries=0)
 
 
@@ -397,11 +397,11 @@ def test_a_function_that_does_not_take_a_question_is_named_and_not_retried() -> 
         attempts.append(question.qid)
         return with_more(question.text)  # type: ignore[call-arg]
 
-    refused.__code__ = refused.__code__.replace(co_filename=calling.__file__)  # as where a function is called
+    refused.__code__ = refused.__code__.replace(co_filename=functions.__file__)  # as where a function is called
     target = PythonTarget.of(with_more)
     target._ask = refused
     with pytest.raises(
-        UsageError, match=rf"with_more \(test_asking.py, line {line}\) can't be called with a question: .*'top_k'"
+        UsageError, match=rf"with_more \(test_ask.py, line {line}\) can't be called with a question: .*'top_k'"
     ):
         ask(target, retries=3, workers=1)
     assert len(set(attempts)) == len(attempts) < 3  # none is tried again

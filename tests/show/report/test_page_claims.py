@@ -10,7 +10,7 @@ import pytest
 
 import ragmeter
 from ragmeter.runs.run import Run
-from ragmeter.show.report import claims as on_page
+from ragmeter.show.report import page_claims as on_page
 from ragmeter.show.report.page_texts import Texts
 from ragmeter.show.report.rows import columns
 from tests.browser import chromium, missing

@@ -17,9 +17,9 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.effects.signals import signal_of
 from ragmeter.engine.evaluation import MetricLike, choose_metrics, with_models
-from ragmeter.engine.judging.columns import Asking
 from ragmeter.engine.judging.offline import with_offline
-from ragmeter.engine.keeping import keep_run
+from ragmeter.engine.judging.setup import JudgeSetup
+from ragmeter.engine.kept_run import keep_run
 from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
@@ -32,7 +32,8 @@ from ragmeter.io.data import noted, source_signature
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.names import limited_name, plain_name
-from ragmeter.io.source import Reading, Source, stem
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import Source, stem
 from ragmeter.io.write import RUNS, check_writable, dumps
 from ragmeter.runs.numbering import hold_name
 from ragmeter.runs.replacing import hold_for_new_run, refuse_failed
@@ -42,10 +43,10 @@ from ragmeter.runs.writer import NewRun
 from ragmeter.show.progress import Progress, both, progress_bar, show_notice
 from ragmeter.show.tabular import html_lines
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
-from ragmeter.targets.asking import Answers, Asked, failures, number_columns, own_columns
-from ragmeter.targets.asking import ask as ask_all
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target
+from ragmeter.targets.replies import Answers, Replies, failures, number_columns, own_columns
+from ragmeter.targets.replies import ask as ask_all
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
@@ -57,12 +58,12 @@ _ANSWERED = ("answer", "retrieved", "contexts", RETRIEVED_SCORES, *NUMBER_COLUMN
 class Service(Evaluation):
     """What `ask` returns: an evaluation, and what asking took."""
 
-    asked: Asked = field(kw_only=True)
+    replies: Replies = field(kw_only=True)
 
     @classmethod
-    def of(cls, evaluation: Evaluation, asked: Asked) -> Self:
+    def of(cls, evaluation: Evaluation, replies: Replies) -> Self:
         """An evaluation of answers that were just asked for."""
-        return cls(evaluation.run, evaluation.embeddings, evaluation.judging, asked=asked)
+        return cls(evaluation.run, evaluation.embeddings, evaluation.judging, replies=replies)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -70,9 +71,9 @@ class Service(Evaluation):
         return self
 
     def _repr_html_(self) -> str:
-        failed = sum(self.asked.causes().values())
+        failed = sum(self.replies.causes().values())
         unanswered = f", without an answer: {failed:,}" if failed else ""
-        return super()._repr_html_() + html_lines(f"questions: {len(self.asked.replies):,}{unanswered}")
+        return super()._repr_html_() + html_lines(f"questions: {len(self.replies.in_order):,}{unanswered}")
 
 
 def ask(
@@ -155,14 +156,14 @@ def ask(
         )
     )
     output_dir = on_disk(location(output_dir), "asking a system")
-    asked_of = open_target(target, timeout=timeout)
-    _check_budget(budget, asked_of)
+    system = open_target(target, timeout=timeout)
+    _check_budget(budget, system)
     reading = Reading(encoding, quotes, delimiter, max_field, split, decimal)
     data = Dataset.read(dataset, reading, columns or {}, repeats, limit)
-    asking = Asking(judge, Path(output_dir), retry_failed, progress)
-    _check_needs(data.batches[0], chosen, asking.needs(chosen), data.source)
+    setup = JudgeSetup(judge, Path(output_dir), retry_failed, progress)
+    _check_needs(data.batches[0], chosen, setup.needs(chosen), data.source)
     reuse = Reuse(resume, retry_failed)
-    wanted_name = default_name(data.source, asked_of, limit) if run is None else run
+    wanted_name = default_name(data.source, system, limit) if run is None else run
     limits = Limits(workers, retries, max_calls, budget, give_up_after)
     with ExitStack() as stack:
         doing = "asks questions"
@@ -170,7 +171,7 @@ def ask(
         path = Path(output_dir) / name
         _check_places(data.source, path, None if output is None else Path(output))
         _rehearse(data.batches[0], chosen)
-        shown = asking.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
+        shown = setup.check(chosen, lambda: data.batches, [*data.batches[0].columns, *_ANSWERED])
         stack.enter_context(
             hold_for_new_run(
                 path,
@@ -178,15 +179,15 @@ def ask(
                 asks=True,
                 replace=replace,
                 limited=data.is_limited and not replace,
-                judged_again=lambda run: reuse.wanted and _is_judged_again(run, chosen, asking, data),
+                judged_again=lambda run: reuse.wanted and _is_judged_again(run, chosen, setup, data),
                 instead="" if reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers",
             )
         )
         journal = Path(output_dir) / f"{name}.journal.sqlite"
-        answers = stack.enter_context(Answers(journal, name, asked_of, data.questions, reuse))
-        asked = _asked(asked_of, data, path, answers, limits, progress)
-        _check_answers(asked, path, allow_failures=allow_failures)
-        _warn_of_retriever(asked, chosen)
+        answers = stack.enter_context(Answers(journal, name, system, data.questions, reuse))
+        replies = _asked(system, data, path, answers, limits, progress)
+        _check_answers(replies, path, allow_failures=allow_failures)
+        _warn_of_retriever(replies, chosen)
 
         def complete(evaluation: Evaluation) -> None:
             if output is not None:
@@ -194,42 +195,42 @@ def ask(
             answers.finish()
 
         try:
-            evaluation = _scored(path, data, asked, asked_of, chosen, asking, shown, complete)
+            evaluation = _scored(path, data, replies, system, chosen, setup, shown, complete)
         except KeyboardInterrupt as stop:
             if answers.finished:
                 raise
             raise Interrupted(signal_of(stop)) from None
-    return Service.of(evaluation, asked)
+    return Service.of(evaluation, replies)
 
 
-def _is_judged_again(run: Run, metrics: Sequence[Metric], asking: Asking, data: Dataset) -> bool:
+def _is_judged_again(run: Run, metrics: Sequence[Metric], setup: JudgeSetup, data: Dataset) -> bool:
     """Whether judging the answers of a run once more gives all that its judge was paid for."""
     from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
 
-    return is_judged_again(run, metrics, asking, lambda: data.batches, _ANSWERED)
+    return is_judged_again(run, metrics, setup, lambda: data.batches, _ANSWERED)
 
 
-def _asked(target: Target, data: Dataset, path: Path, answers: Answers, limits: Limits, progress: Progress) -> Asked:
+def _asked(target: Target, data: Dataset, path: Path, answers: Answers, limits: Limits, progress: Progress) -> Replies:
     """Ask all questions, and print how the answers and the dataset are to be understood."""
     with (
         progress_bar(progress, "asking", "questions", len(data.questions)) as advance,
         Status(path, "asking questions", len(data.questions), answers.spent) as status,
     ):
-        asked = ask_all(target, data.questions, limits, answers, both(advance, status.advance), watched_by(status))
-    if asked.notice:
-        show_notice(f"{path.name}: {asked.notice}")
+        replies = ask_all(target, data.questions, limits, answers, both(advance, status.advance), watched_by(status))
+    if replies.notice:
+        show_notice(f"{path.name}: {replies.notice}")
     for note in data.source.notes:
         show_notice(note)
-    return asked
+    return replies
 
 
 def _scored(
     path: Path,
     data: Dataset,
-    asked: Asked,
+    replies: Replies,
     target: Target,
     metrics: Sequence[Metric],
-    asking: Asking,
+    setup: JudgeSetup,
     shown: Collection[str],
     complete: Callable[[Evaluation], None],
 ) -> Evaluation:
@@ -238,24 +239,24 @@ def _scored(
     `shown` are the columns that the judge is shown.
     """
     needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
-    own = own_columns(asked.replies, data.batches[0].columns)
-    numbers = number_columns(asked.replies, own)
+    own = own_columns(replies.in_order, data.batches[0].columns)
+    numbers = number_columns(replies.in_order, own)
 
     def answered() -> Iterable[Batch]:
-        return whole_sessions(_answered(data.batches, asked.replies, needed, own, numbers), metrics)
+        return whole_sessions(_answered(data.batches, replies.in_order, needed, own, numbers), metrics)
 
-    filled = asking.of(path).fill(metrics, answered, len(data.questions))
+    filled = setup.of(path).fill(metrics, answered, len(data.questions))
     manifest = {
         "inputs": {"dataset": source_signature(data.source)},
         "target": target.signature(),
-        "effort": asked.effort,
+        "effort": replies.effort,
         **data.described(),
         **filled.manifest,
     }
     summary = {
-        "usage": asked.usage,
-        "causes": asked.causes(),
-        "reused_answers": asked.notice,
+        "usage": replies.usage,
+        "causes": replies.causes(),
+        "reused_answers": replies.notice,
         **data.limit(),
         **noted(data.source),
         **filled.summary,
@@ -322,7 +323,7 @@ def _rehearse(batch: Batch, metrics: Sequence[Metric]) -> None:
     gold = (row.get("reference") or [[]])[0] or ["x"]
     answered = {"answer": [gold[0]], "retrieved": [[]], "contexts": [[]], **{name: [0.0] for name in NUMBER_COLUMNS}}
     batch = Batch({**row, **answered})
-    pure = [metric for metric in metrics if not metric.asks]
+    pure = [metric for metric in metrics if not metric.judge_columns]
     [filled] = with_offline([batch], pure)
     score_batch(fill_embedded(filled, pure, None), pure)
 
@@ -368,13 +369,13 @@ def _cell(reply: Answer | Failure, name: str) -> Any:
     return dumps(value) if name == RETRIEVED_SCORES and value is not None else value
 
 
-def _check_answers(asked: Asked, path: Path, *, allow_failures: bool) -> None:
+def _check_answers(replies: Replies, path: Path, *, allow_failures: bool) -> None:
     """Say how many questions failed, and why most of them did. Where all did, there is nothing to score."""
-    causes = {why: n for why, n in asked.causes(spell=str).items() if not why.startswith(SKIPPED_BUDGET)}
+    causes = {why: n for why, n in replies.causes(spell=str).items() if not why.startswith(SKIPPED_BUDGET)}
     if not causes:
         return
-    problem = failures(causes, len(asked.replies), "questions")
-    if any(isinstance(reply, Answer) for reply in asked.replies):
+    problem = failures(causes, len(replies.in_order), "questions")
+    if any(isinstance(reply, Answer) for reply in replies.in_order):
         if not allow_failures:
             warnings.warn(problem, RagmeterWarning, stacklevel=3)
         return
@@ -384,10 +385,10 @@ def _check_answers(asked: Asked, path: Path, *, allow_failures: bool) -> None:
         raise AllFailedError(problem, hint=f"nothing was written; {keep} keeps a run of failures")
 
 
-def _warn_of_retriever(asked: Asked, metrics: Sequence[Metric]) -> None:
+def _warn_of_retriever(replies: Replies, metrics: Sequence[Metric]) -> None:
     """A retriever gives no answers: say why metrics of answers have no score."""
     names = [metric.name for metric in metrics if "answer" in metric.needs_of_table]
-    if names and asked.only_retrieved():
+    if names and replies.only_retrieved():
         warnings.warn(
             f"the system is a retriever: it returned documents and no answers, so {', '.join(names)} can't be scored; "
             "choose metrics of what was retrieved, for example ndcg@10 and recall@5",

@@ -11,9 +11,9 @@ import numpy as np
 
 from ragmeter import naming
 from ragmeter.analysis.claim_support import claim_columns
-from ragmeter.asked import LLM
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
+from ragmeter.judge_columns import LLM
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline import RIGHT
 from ragmeter.metrics.offline.curves import read_curve
@@ -62,7 +62,7 @@ def explain(
     for row in rows:
         missing = next((name for name in _NEEDED if row[name] is None or row[name] == []), None)
         if missing:
-            raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(run.place))
+            raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(run.location))
     settings = settings_of(run)
     explanations = explain_rows(
         rows,

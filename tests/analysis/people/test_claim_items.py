@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ragmeter import calibrate, choose_sample, evaluate
-from ragmeter.analysis.people.claims import Claims, claims_of_run
+from ragmeter.analysis.people.claim_items import Claims, claims_of_run
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.cli.label_session import Session
 from ragmeter.errors import InputError, UsageError

@@ -11,21 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ragmeter.asked import AskedColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.charges import Spent
 from ragmeter.effects.journal import Journal, journal_to_read
 from ragmeter.effects.loop import for_each
 from ragmeter.effects.usage import Usage
-from ragmeter.engine.judging.column_run import ColumnFiller
-from ragmeter.engine.judging.columns import BatchDone, Batches, Filled, mark_of
+from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
-from ragmeter.engine.judging.sessions import SessionFiller
+from ragmeter.engine.judging.sessions import SessionRun
+from ragmeter.engine.judging.setup import BatchDone, Batches, JudgeResult, mark_of
 from ragmeter.errors import BusyError
 from ragmeter.hints import option
 from ragmeter.io.write import check_writable
+from ragmeter.judge_columns import BoundColumn
 from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge, recorded_cases
@@ -157,14 +157,14 @@ class JudgeCalls:
 
 
 @dataclass
-class Filling:
+class JudgeRun:
     """Columns to be filled by a judge, and the journal that its replies are kept in.
 
     `retry_failed` asks anew about rows whose recorded replies are no verdicts; of the columns in `reuse`, the verdicts
     that are in the table already are kept.
     """
 
-    columns: Sequence[AskedColumn]
+    columns: Sequence[BoundColumn]
     judge: Judge
     journal: Path | None
     retry_failed: bool = False
@@ -179,7 +179,7 @@ class Filling:
     @property
     def numbers(self) -> frozenset[str]:
         """Those that are no texts."""
-        return frozenset(name for filler in self.fillers() for name in filler.numbers)
+        return frozenset(name for column_run in self.column_runs() for name in column_run.numbers)
 
     def fill(
         self,
@@ -187,20 +187,20 @@ class Filling:
         advance: Advance,
         watch: JudgingWatch | None = None,
         batch_done: BatchDone = lambda batch, filled: None,
-    ) -> Filled:
+    ) -> JudgeResult:
         """Ask, and return what was filled.
 
         `advance` is called with the number of rows that are done, `batch_done` with each batch and its new columns.
         """
         self.judge.client().check()
         watch = watch or JudgingWatch()
-        fillers = self.fillers()
-        for filler in fillers:
-            filler.prepare(batches)
+        column_runs = self.column_runs()
+        for column_run in column_runs:
+            column_run.prepare(batches)
         filled: list[dict[str, list[Any]]] = []
         marks: list[int] = []
-        shown = frozenset(name for filler in fillers for name in filler.asked.needs)
-        usages = {filler.column.name: Usage(self.judge.price_of_tokens) for filler in fillers}
+        shown = frozenset(name for column_run in column_runs for name in column_run.declaration.needs)
+        usages = {column_run.column.name: Usage(self.judge.price_of_tokens) for column_run in column_runs}
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             start = 0
@@ -208,45 +208,48 @@ class Filling:
 
             async def fill_columns(rows: Batch, start: int) -> dict[str, list[Any]]:
                 columns: dict[str, list[Any]] = {}
-                for number, filler in enumerate(fillers):  # of several columns, the first shows the progress
+                for number, column_run in enumerate(column_runs):  # of several columns, the first shows the progress
                     done: Advance = both(advance, watch.advance) if number == 0 else lambda rows: None
                     so_far = replace(rows, columns={**rows.columns, **columns})
-                    heard = partial(watch.judged, filler.column.name)
-                    with caller.usage.counting(usages[filler.column.name]):
-                        columns |= await filler.fill(so_far, start, caller, client, done, heard)
+                    heard = partial(watch.judged, column_run.column.name)
+                    with caller.usage.counting(usages[column_run.column.name]):
+                        columns |= await column_run.fill(so_far, start, caller, client, done, heard)
                 return columns
 
             for batch in batches():
-                if len(fillers) > 1 and caller.budget.is_limited:
-                    columns = await self._fill_rows(fillers, batch, start, caller, fill_columns)
+                if len(column_runs) > 1 and caller.budget.is_limited:
+                    columns = await self._fill_rows(column_runs, batch, start, caller, fill_columns)
                 else:
                     columns = await fill_columns(batch, start)
-                for filler in fillers:
-                    filler.count()
-                if any(filler.is_stopped for filler in fillers):
+                for column_run in column_runs:
+                    column_run.count()
+                if any(column_run.is_stopped for column_run in column_runs):
                     return  # nobody will look at the rest
                 batch_done(batch, columns)
                 filled.append(columns)
                 marks.append(mark_of(batch, shown))
                 start += len(batch)
 
-        calls = self._calls(fillers, batches)
-        trying = next((usages[filler.column.name] for filler in fillers if filler.asks is calls.tried), None)
+        calls = self._calls(column_runs, batches)
+        trying = next(
+            (usages[column_run.column.name] for column_run in column_runs if column_run.column_judge is calls.tried),
+            None,
+        )
         check, usage, effort = calls.make(work, self._scope(batches), watch, trying)
-        asked = {filler.column.name: {**filler.signature(), **filler.filed()} for filler in fillers}
+        asked = {column_run.column.name: {**column_run.signature(), **column_run.filed()} for column_run in column_runs}
         manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         judges = {
-            filler.column.name: {**filler.summary(), "usage": usages[filler.column.name].as_dict()}
-            for filler in fillers
+            column_run.column.name: {**column_run.summary(), "usage": usages[column_run.column.name].as_dict()}
+            for column_run in column_runs
         }
         summary: dict[str, Any] = {"judges": judges, "judge_usage": usage}
         if check is not None:
             summary["judge_check"] = check.as_dict()
         judging = {"usage": usage, "effort": effort}
-        return Filled(filled, marks, shown, self.numbers, manifest, summary, judging)
+        return JudgeResult(filled, marks, shown, self.numbers, manifest, summary, judging)
 
     async def _fill_rows(
-        self, fillers: Sequence[ColumnFiller], batch: Batch, start: int, caller: Caller, fill_columns: FillColumns
+        self, column_runs: Sequence[ColumnRun], batch: Batch, start: int, caller: Caller, fill_columns: FillColumns
     ) -> dict[str, list[Any]]:
         """Fill the columns row by row, each row to its end."""
         limits = RowLimits(caller.budget, self.judge)
@@ -254,35 +257,36 @@ class Filling:
 
         async def fill_row(place: int) -> None:
             row = batch.row(place)
-            async with limits.row(estimated_effort(fillers, lambda: [row], caller.journal, start + place)):
+            async with limits.row(estimated_effort(column_runs, lambda: [row], caller.journal, start + place)):
                 filled[place] = await fill_columns(row, start + place)
 
         await for_each(range(len(batch)), fill_row, 2 * self.judge.workers)
         in_order = [filled[place] for place in range(len(batch))]
         return {name: [row[name][0] for row in in_order] for name in (in_order[0] if in_order else ())}
 
-    def _calls(self, fillers: Sequence[ColumnFiller], batches: Batches) -> JudgeCalls:
+    def _calls(self, column_runs: Sequence[ColumnRun], batches: Batches) -> JudgeCalls:
         own_journal = self.judge.journal is not None
-        keys = (key for filler in fillers for key in filler.keys(batches)) if own_journal else None
-        judged = [filler for filler in fillers if filler.column.asked.name == verdict.name]  # there are cases for these
-        tried = judged[0].asks if judged and self.judge.check else None
+        keys = (key for column_run in column_runs for key in column_run.keys(batches)) if own_journal else None
+        # there are known cases for verdicts alone
+        verdicts = [run for run in column_runs if run.column.declaration.name == verdict.name]
+        tried = verdicts[0].column_judge if verdicts and self.judge.check else None
         return JudgeCalls(
             self.judge,
             self.judge.limits,
             self.journal,
             keys,
             tried,
-            lambda: any(filler.asks_anything(batches()) for filler in judged),
+            lambda: any(run.asks_anything(batches()) for run in verdicts),
         )
 
     def estimate(self, batches: Batches) -> dict[str, Any]:
         """About how many calls, tokens and dollars filling takes. Asks nothing."""
-        fillers = self.fillers()
+        column_runs = self.column_runs()
 
-        for filler in fillers:
-            filler.prepare(batches)
-        count = partial(estimated_effort, fillers, batches)
-        return self._calls(fillers, batches).estimate(count, self._scope(batches))
+        for column_run in column_runs:
+            column_run.prepare(batches)
+        count = partial(estimated_effort, column_runs, batches)
+        return self._calls(column_runs, batches).estimate(count, self._scope(batches))
 
     def check_journal(self) -> None:
         """Refuse a journal that can't be used, before anything is asked. One that is in use may be free later."""
@@ -292,10 +296,10 @@ class Filling:
         elif self.journal is not None:
             check_writable(self.journal.parent, option("journal", of="judge"))
 
-    def fillers(self) -> list[ColumnFiller]:
+    def column_runs(self) -> list[ColumnRun]:
         """One for each column."""
         return [
-            (SessionFiller if column.by_session else ColumnFiller)(
+            (SessionRun if column.by_session else ColumnRun)(
                 self.judge, column, retry_failed=self.retry_failed, reuse=column.name in self.reuse
             )
             for column in self.columns
@@ -307,8 +311,8 @@ class Filling:
             return ""
         digest = hashlib.sha256()
         for column in self.columns:
-            digest.update(self.judge.spec(column.asked).encode())
-        needs = {name for column in self.columns for name in self.judge.asked(column.asked).needs}
+            digest.update(self.judge.spec(column.declaration).encode())
+        needs = {name for column in self.columns for name in self.judge.worded(column.declaration).needs}
         for batch in batches():
             for name in sorted(needs):
                 digest.update(repr(batch.columns.get(name)).encode("utf-8", "replace"))

@@ -1,6 +1,6 @@
 """Columns that a judge fills, and how they are declared. `judges/` has one file for each.
 
-    verdict = asked("verdict", words="... {question} ... {reference} ... {answer} ...", form=Choice(...))
+    verdict = judge_column("verdict", words="... {question} ... {reference} ... {answer} ...", form=Choice(...))
 
 Declaring one asks nothing: the engine fills it, through `effects/`, when a metric needs it.
 """
@@ -20,7 +20,7 @@ from ragmeter.errors import UsageError
 from ragmeter.table import Failed
 
 #: All declared columns, by name.
-ASKED: dict[str, Asked] = {}
+DECLARED: dict[str, JudgeColumn] = {}
 
 #: The setting `judge` of metrics: a language model is asked, or nobody.
 LLM, OFFLINE = "llm", "offline"
@@ -90,7 +90,7 @@ class Wording:
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgeColumn:
     """A column that a judge fills, one row at a time.
 
     `words` is the prompt, with a `{field}` for each column that the model is shown; those in `optional` may be empty.
@@ -145,18 +145,18 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class AskedColumn:
+class BoundColumn:
     """An asked column with settings, and the columns of the table that it fills.
 
     `by_session`: it is filled for metrics over conversations alone. Turns that can't change these are not asked about.
     """
 
-    asked: Asked
+    declaration: JudgeColumn
     settings: Mapping[str, Any]
     by_session: bool = False
 
     @classmethod
-    def of(cls, node: Asked, settings: Mapping[str, Any]) -> AskedColumn:
+    def of(cls, node: JudgeColumn, settings: Mapping[str, Any]) -> BoundColumn:
         """The column with its own settings, out of a metric's settings."""
         own_settings = {key: settings.get(key, default) for key, default in node.settings.items()}
         return cls(node if node.configure is None else replace(node, **node.configure(own_settings)), own_settings)
@@ -164,48 +164,48 @@ class AskedColumn:
     @property
     def name(self) -> str:
         """The column's name in the table."""
-        return self.column(self.asked.name)
+        return self.column(self.declaration.name)
 
     def column(self, filled: str) -> str:
         """The name in the table of one of the filled columns."""
-        changed = {key: value for key, value in self.settings.items() if value != self.asked.settings[key]}
+        changed = {key: value for key, value in self.settings.items() if value != self.declaration.settings[key]}
         return naming.render(filled, changed)
 
     @property
     def columns(self) -> list[str]:
         """The names in the table of all filled columns: the value, the reason, who decided, how probable."""
-        return [self.column(filled) for filled in (self.asked.name, *self.asked.fills)]
+        return [self.column(filled) for filled in (self.declaration.name, *self.declaration.fills)]
 
     @property
     def is_offline(self) -> bool:
         """Whether the column is filled without a model."""
-        return self.asked.offline is not None and self.settings.get("judge") == OFFLINE
+        return self.declaration.offline is not None and self.settings.get("judge") == OFFLINE
 
     def input_name(self, needed: str) -> str:
         """The name in the table of a column that this one is filled from."""
-        return AskedColumn.of(ASKED[needed], self.settings).name if needed in ASKED else needed
+        return BoundColumn.of(DECLARED[needed], self.settings).name if needed in DECLARED else needed
 
-    def with_inputs(self) -> Iterator[AskedColumn]:
+    def with_inputs(self) -> Iterator[BoundColumn]:
         """The columns that this one is filled from and that a judge fills too, each before those that need it."""
-        for name in self.asked.needs:
-            if name in ASKED:
-                yield from AskedColumn.of(ASKED[name], self.settings).with_inputs()
+        for name in self.declaration.needs:
+            if name in DECLARED:
+                yield from BoundColumn.of(DECLARED[name], self.settings).with_inputs()
         yield self
 
     def decoded(self, values: Iterable[Any]) -> list[Any]:
         """The values of the column, parsed if they are JSON."""
-        return [self.asked.decoded(value) for value in values]
+        return [self.declaration.decoded(value) for value in values]
 
 
-def _declared(make: Callable[_Fields, Asked]) -> Callable[_Fields, Asked]:
+def _declared(make: Callable[_Fields, JudgeColumn]) -> Callable[_Fields, JudgeColumn]:
     @wraps(make, assigned=["__doc__"], updated=())
-    def declare(*args: _Fields.args, **kwargs: _Fields.kwargs) -> Asked:
+    def declare(*args: _Fields.args, **kwargs: _Fields.kwargs) -> JudgeColumn:
         node = make(*args, **kwargs)
-        ASKED[node.name] = node
+        DECLARED[node.name] = node
         return node
 
     return declare
 
 
 #: Declares a column that a judge fills: takes the fields of `Asked`, all but the name as keywords.
-asked = _declared(Asked)
+judge_column = _declared(JudgeColumn)
