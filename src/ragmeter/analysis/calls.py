@@ -125,8 +125,6 @@ def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestio
     manifest = run.manifest()
     load_builtin()
     entries: dict[str, Mapping[str, Any]] = {**(manifest.get("asked") or {})}
-    if isinstance(manifest.get("judge"), Mapping):  # of conversations
-        entries.setdefault("verdict", manifest["judge"])
     for name, entry in entries.items():
         column = _asked_column(name)
         if column is None:

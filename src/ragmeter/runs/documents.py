@@ -227,13 +227,7 @@ def _read(path: Location, shape: Shape, hint: str) -> dict[str, Any]:
     return checked
 
 
-def _conversations(content: Any) -> None:
-    """A summary of conversations has what is said of their judge at its top level."""
-    if "judges" not in content and "judged_by" in content:
-        record(_JUDGED, {"usage": lambda usage: _USAGE(usage) if usage else None})(content)
-
-
-_SHAPES: dict[str, Shape] = {MANIFEST: both(_MANIFEST, _conversations), SUMMARY: both(_SUMMARY, _conversations)}
+_SHAPES: dict[str, Shape] = {MANIFEST: _MANIFEST, SUMMARY: _SUMMARY}
 
 
 def _whole(value: Any) -> Any:

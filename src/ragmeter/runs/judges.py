@@ -35,13 +35,12 @@ def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differing]:
     """Those of the metrics that two runs have from different judges or embedding models, and what differs."""
-    if not any(run.manifest().get(entry) for run in (a, b) for entry in ("asked", "judge", "cascade", "embeddings")):
+    if not any(run.manifest().get(entry) for run in (a, b) for entry in ("asked", "embeddings")):
         return {}
     differing = {}
     for name in metrics:
         differences: Differing = {}
-        # not strict: a run of conversations has one signature for all columns that a metric asks for
-        for (column, first), (_, second) in zip(_signatures(a, name), _signatures(b, name), strict=False):
+        for (column, first), (_, second) in zip(_signatures(a, name), _signatures(b, name), strict=True):
             if not _same_cells(a, b, column):
                 differences = _differing(first, second) | differences  # the first column's values are the ones shown
         if differences:
@@ -59,12 +58,6 @@ def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
 def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Mapping[str, Any]]]:
     """What each column depends on that a metric is computed from; empty where the run does not say."""
     manifest = run.manifest()
-    added = [entry["name"] for entry in manifest.get("metrics") or ()]
-    if "judge" in manifest and name in run.metrics() and name not in added:
-        # conversations: one judge for all metrics but those that were added later
-        shared = {"cascade": manifest["cascade"]} if manifest.get("cascade") else {}
-        yield None, {**(manifest["judge"] or {}), **shared}
-        return
     asked = manifest.get("asked") or {}
     with suppress(UsageError):  # no metric, or one of a package that is not there any more
         metric = registry.get(name)

@@ -76,7 +76,7 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
     asked = ", ".join(manifest.get("asked") or {})
     if asked:
         return "" if judged_again(Run(path)) else f"a judge's replies in it ({asked})"
-    return "a judge's verdicts" if manifest.get("judge") else ""
+    return ""
 
 
 def _is_whole(path: Location) -> bool:

@@ -232,7 +232,7 @@ class Run:
         manifest = self.manifest()
         entries = {**(manifest.get("asked") or {}), **(manifest.get("offline") or {})}
         filled = [list(entry["columns"]) for entry in entries.values() if "columns" in entry]
-        if not any("verdict" in columns for columns in filled):  # of conversations, or of the user's own table
+        if not any("verdict" in columns for columns in filled):  # of the user's own table
             filled.append(list(JUDGE_COLUMNS))
         return {columns[0]: columns for columns in filled if set(columns) & set(self.columns)}
 
@@ -243,7 +243,7 @@ class Run:
 
     @property
     def row_metrics(self) -> list[str]:
-        """The metrics that are scored row by row; a conversation's own score is not among them."""
+        """The metrics with a column of scores."""
         return self._cached("row_metrics", lambda: [name for name in self.metrics() if name in self.columns])
 
     @property

@@ -48,8 +48,6 @@ def judge_warnings(a: Run, b: Run, labels: tuple[str, str], differing: Mapping[s
 
 def _how(a: Run, b: Run, names: Sequence[str]) -> tuple[str, list[str]]:
     """The command that judges the earlier run's rows anew, if there is one, and the columns that the file must lack."""
-    if "judge" in a.manifest():
-        return "ragmeter crag evaluate", []
     if isinstance(a, TemporaryRun):
         return "", []
     columns = [column for name in names for column in registry.get(name).judge_columns]

@@ -204,7 +204,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         "judge_model": judge_model(run.manifest()),
         "judge": [line for line in judge_lines(summary, run.manifest()) if line[1] != CAUSE],
         "numbers": summary.get("numbers") or {},
-        "usage": {} if "judged_by" in summary else summary.get("usage") or {},  # conversations: with the judge
+        "usage": summary.get("usage") or {},
         "slices": slices(run),
         "relations": relations(run),
         "manifest": run.manifest(),

@@ -59,9 +59,9 @@ def judge_lines(
             yield prefix + warning, WARNING
     if now is not None:
         yield from effort_lines(now["usage"], now["effort"])
-    yield from _spent_lines(usages, manifest.get("judging") or manifest.get("effort") or {}, now)
+    yield from _spent_lines(usages, manifest.get("judging") or {}, now)
     if now is None:
-        yield from _uncounted_lines(summary.get("judge_usage") or summary.get("usage") or {})
+        yield from _uncounted_lines(summary.get("judge_usage") or {})
 
 
 def _usages(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -69,9 +69,6 @@ def _usages(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> dict[str
     judges = summary.get("judges") or {}
     usages: dict[str, list[Mapping[str, Any]]] = {}
     columns: dict[str, list[str]] = {}
-    if "judged_by" in summary and summary.get("usage"):  # a judge of conversations, which fills no asked column
-        model = str((manifest.get("judge") or {}).get("model", ""))
-        usages[model], columns[model] = [summary["usage"]], ["conversations"]
     for name, judge in judges.items():
         model = str(((manifest.get("asked") or {}).get(name) or {}).get("model", ""))
         columns.setdefault(model, []).append(name)
