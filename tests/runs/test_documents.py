@@ -45,7 +45,6 @@ def metric(**changed: Any) -> Callable[[dict[str, Any]], None]:
         (metric(n_not_scored={"x": True}), r"metrics\.token_f1\.n_not_scored\.x should be a whole number"),
         (metric(level=95), r"metrics\.token_f1\.level should be between 0 and 1, got 95"),
         (lambda summary: summary["statistics"].update(draws=1), r"statistics\.draws should be from 999 to"),
-        (lambda summary: summary.update(judged_by={"llm": 1}), "it has no flip_rate"),
     ],
 )
 def test_a_summary(change: Callable[[dict[str, Any]], Any], message: str, tmp_path: Path) -> None:

@@ -81,12 +81,12 @@ PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answe
 
 def text_column(title: str) -> str | None:
     """The table's question, reference or answer, by a title that such a column may have; None for any other."""
-    return next((name for name in _TEXTS if alias(title) in titles_of(name)), None)
+    return next((name for name in _TEXTS if title in titles_of(name)), None)
 
 
 def titles_of(name: str) -> tuple[str, ...]:
     """The titles that the table's question, reference or answer may have; none for another column."""
-    return _ALIASES["both"][name] if name in _TEXTS else ()
+    return tuple(title for title in _ALIASES["both"].get(name, ()) if name in _TEXTS and title not in PLURAL)
 
 
 def by_alias(titles: Sequence[str], role: Role) -> dict[str, str]:

@@ -229,7 +229,7 @@ def summaries_of(
             direction=metric.direction,
             bounds=metric.bounds,
             confidence=confidence,
-            codes=None if isinstance(metric, Metric) and metric.per_session else codes,
+            codes=codes,
         )
         for metric in metrics
     }

@@ -64,8 +64,10 @@ def summarise(
     """
     is_scored = ~np.isnan(scores)
     values = scores if is_scored.all() else scores[is_scored]  # a column may be long: no copy of it without need
-    scored_codes = None if codes is None else codes[is_scored]
     n = len(values)
+    scored_codes = None if codes is None else codes[is_scored]
+    if scored_codes is not None and OTHER_TURN in not_scored and len(np.unique(scored_codes)) == n:
+        scored_codes = None  # one score for each conversation: they are no clusters
     limits = limits_of(bounds, values)
     interval, method = interval_of(values, confidence, binary=binary, codes=scored_codes, limits=limits)
     return MetricSummary(

@@ -165,9 +165,9 @@ def test_conversations(tmp_path: Path) -> None:
         evaluator = CRAGEvaluator(judge=LLMJudge(provider=FakeProvider("Yes", model=model)), journal=None)
         results = evaluator.evaluate_agent_responses(turns)
         evaluator.save_results(*results, output_dir=tmp_path / name)
-    result = compared(tmp_path)["is_correct"]
+    result = compared(tmp_path)["accuracy"]
     assert result.judges_differ == {"model": ("strict", "kind")}
-    assert "`ragmeter crag evaluate`" in result.sentence
+    assert "--metrics accuracy" in result.sentence
 
 
 def test_vectors_of_another_model(tmp_path: Path) -> None:
