@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scipy import stats
 
 from ragmeter import compare, evaluate, gate
 from ragmeter.analysis.power import plan_from_pilot

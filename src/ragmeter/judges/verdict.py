@@ -10,7 +10,7 @@ from ragmeter.judge_columns import Wording, judge_column
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.conversation import CORRECT as CORRECT
 from ragmeter.metrics.conversation import WRONG as WRONG
-from ragmeter.metrics.conversation import is_exact_match
+from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
 
@@ -49,7 +49,7 @@ def _known(row: Mapping[str, Any]) -> str | None:
     """An answer that is the expected one, word for word, needs no judge, and an empty one neither."""
     if not has_text(row["answer"]):
         return WRONG
-    return CORRECT if any(is_exact_match(row["answer"], expected) for expected in row["reference"]) else None
+    return CORRECT if any(is_same_answer(row["answer"], expected) for expected in row["reference"]) else None
 
 
 verdict = judge_column(

@@ -81,7 +81,7 @@ def accuracy_bounds(conversations: Sequence[Sequence[Turn]]) -> tuple[float, flo
     return ends[0], ends[-1]
 
 
-def is_exact_match(answer: str, expected: str) -> bool:
+def is_same_answer(answer: str, expected: str) -> bool:
     """Whether the two texts are the same, but for case, kinds of quotes, white space and a full stop."""
     return _bare(answer) == _bare(expected)
 
@@ -100,7 +100,7 @@ def turn_of(answer: str | None, references: Collection[str] | None, verdict: str
     if is_miss(answer):
         return MISSED
     texts = [text for text in references or () if text.strip()]
-    if any(is_exact_match(answer, text) for text in texts):
+    if any(is_same_answer(answer, text) for text in texts):
         return Turn(True, exact=True)
     return Turn({CORRECT: True, WRONG: False}.get(verdict or "") if texts else None)
 

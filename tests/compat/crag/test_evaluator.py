@@ -14,7 +14,7 @@ import pytest
 from ragmeter import CRAGEvaluator, FakeProvider, LLMJudge, Run
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
 from ragmeter.errors import ColumnError, InputError, UsageError
-from ragmeter.metrics.conversation import is_exact_match
+from ragmeter.metrics.conversation import is_same_answer
 from tests.compat.crag.helpers import EchoAgent, conversation, turn
 from tests.judge_server import Action, JudgeServer, completion
 
@@ -131,7 +131,7 @@ def test_without_a_judge_only_a_match_is_right() -> None:
     ],
 )  # fmt: skip
 def test_exact_match(answer: str, truth: str, same: bool) -> None:
-    assert is_exact_match(answer, truth) is same
+    assert is_same_answer(answer, truth) is same
 
 
 def test_the_seeds_basic_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
