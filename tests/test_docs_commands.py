@@ -15,7 +15,6 @@ import sys
 import types
 from collections.abc import Iterator
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -28,11 +27,12 @@ import pytest
 import uvicorn
 
 from ragmeter import evaluate
-from ragmeter.cli.parser import Parser
+from ragmeter.cli.commands import find_command
 from ragmeter.io.locations import location
 from ragmeter.judges.probes import PROBES
 from ragmeter.registry import get_all
 from tests.embedders.helpers import write_folder
+from tests.embedders.pair_models import write_pair_model
 from tests.judge_server import Action, JudgeServer, completion, texts
 from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
 from tests.show.test_exports import Client
@@ -68,10 +68,6 @@ def pipeline(question):
 def build(top_k, model):
     return pipeline
 """
-
-
-class Parsed(BaseException):
-    """The options were understood."""
 
 
 def rows(*, right: int) -> list[dict[str, Any]]:
@@ -122,6 +118,7 @@ def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mypkg").mkdir()
     (folder / "mypkg" / "rag.py").write_text(RAG, encoding="utf-8")
     write_folder(folder / "FOLDER")
+    write_pair_model(folder / "NLI")
     model = folder / "hub" / f"models--{MODEL.replace('/', '--')}"  # as the hub's library keeps what it has fetched
     shutil.copytree(folder / "FOLDER", model / "snapshots" / COMMIT)
     (model / "refs").mkdir()
@@ -266,16 +263,12 @@ def test_what_is_not_run_stands_on_a_page() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_s_commands_are_understood(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_s_commands_are_understood(page: Path) -> None:
     """Also those that can't be run."""
-    parse = Parser.parse_args
-
-    def parse_only(parser: Parser, arguments: list[str]) -> None:
-        for name in getattr(parse(parser, arguments), "metrics", None) or []:
+    for line in commands(page):
+        called = find_command(line)
+        assert called is not None, line
+        command, arguments = called
+        chosen = command.parser().parse_args(arguments)  # UsageError where an option is not there
+        for name in getattr(chosen, "metrics", None) or []:
             get_all(name)
-        raise Parsed
-
-    monkeypatch.setattr(Parser, "parse_args", parse_only)
-    for name, *arguments in commands(page):
-        with pytest.raises(Parsed):  # UsageError where an option or a metric is not there
-            import_module(f"ragmeter.cli.{name}").run(arguments)

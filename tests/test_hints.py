@@ -13,6 +13,7 @@ import pytest
 
 import ragmeter
 from ragmeter import calibrate, choose_sample, compare, evaluate, gate, get_metric
+from ragmeter.cli.commands import COMMANDS
 from ragmeter.cli.main import main
 from ragmeter.effects.caller import Failure
 from ragmeter.errors import Interrupted, MissingExtraError, RagmeterError, UsageError
@@ -20,7 +21,29 @@ from ragmeter.hints import by_caller, column_option, for_command_line, for_pytho
 
 PACKAGE = Path(ragmeter.__file__).parent
 #: A whole command, or a browser's own switch.
-COMMAND = re.compile(r"`?(ragmeter [a-z]+|pip install) [^`]*`?|^--(no-sandbox|site-per-process|[a-z-]+=.*)$")
+COMMAND = re.compile(
+    r"`?(ragmeter [a-z]+|pip install|optimum-cli export) [^`]*`?|^--(no-sandbox|site-per-process|[a-z-]+=.*)$"
+)
+
+#: A flag in a text; what ends in a hyphen is the beginning of one.
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z](?![a-z-])")
+#: Flags of other programs, and keywords that the command line never names, since it gives them itself.
+OTHERS = {
+    "compat/crag/failures.py": {"--allow-failures"},
+    "embedders/pairs.py": {"--model", "--task"},
+    "embedders/static.py": {"--force-reinstall"},
+    "engine/ask.py": {"--allow-failures"},
+    "hints.py": {"--editable"},
+    "pytest_plugin.py": {"--strict-markers"},
+    "targets/web/browser.py": {
+        "--autofill-server-url",
+        "--force-webrtc-ip-handling-policy",
+        "--host-resolver-rules",
+        "--no-sandbox",
+        "--site-per-process",
+        "--webrtc-ip-handling-policy",
+    },
+}
 
 
 @pytest.mark.parametrize(
@@ -169,6 +192,32 @@ def test_no_message_below_the_command_line_names_a_flag_alone() -> None:
         if re.search(r"(?<![\w-])--[a-z]", COMMAND.sub("", text))
     ]
     assert found == []
+
+
+def test_a_flag_in_a_message_is_an_option_of_a_command() -> None:
+    known = {
+        flag for command in COMMANDS.values() for action in command.parser()._actions for flag in action.option_strings
+    }
+    known |= {"--version", "--completion"}
+    unknown = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = path.relative_to(PACKAGE).as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named = [(line, flag) for line, text in _texts(tree) for flag in FLAG.findall(text)]
+        named += [(line, for_command_line(parameter(name, of=of))) for line, name, of in _parameters(tree)]
+        unknown += [f"{module}:{line}: {flag}" for line, flag in named if flag not in {*known, *OTHERS.get(module, ())}]
+    assert unknown == []
+
+
+def _parameters(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
+    """The parameters that a module names by `option(...)` and `parameter(...)`, and whose they are."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
+            continue
+        name = node.args[0]
+        if node.func.id in ("option", "parameter") and isinstance(name, ast.Constant):
+            of = next((keyword.value for keyword in node.keywords if keyword.arg == "of"), ast.Constant(""))
+            yield node.lineno, str(name.value), str(of.value) if isinstance(of, ast.Constant) else ""
 
 
 def _texts(tree: ast.AST) -> Iterator[tuple[int, str]]:

@@ -22,12 +22,20 @@ from ragmeter.table import Failed
 #: All declared columns, by name.
 DECLARED: dict[str, JudgeColumn] = {}
 
-#: The setting `judge` of metrics: a language model is asked, or nobody.
-LLM, OFFLINE = "llm", "offline"
+#: The setting `judge` of metrics: a language model is asked, nobody, or a local classifier of pairs of texts.
+LLM, OFFLINE, ENCODER = "llm", "offline", "encoder"
+#: The setting that names the classifier.
+SUPPORT_MODEL = "support_model"
+#: Those who judge without a language model being asked.
+_LOCAL = frozenset({OFFLINE, ENCODER})
 
 #: A column that the words for a model show: `{answer}`.
 FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
+#: The settings of columns that others than a language model can fill, with their defaults.
+JUDGED_BY: Mapping[str, Any] = {"judge": LLM, SUPPORT_MODEL: None}
+
+RowsOfTexts = Sequence[Sequence[str]]
 _Fields = ParamSpec("_Fields")
 
 
@@ -61,6 +69,18 @@ class Form(Protocol):
     @abstractmethod
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """About how many tokens a reply has."""
+
+
+class Support(Protocol):
+    """Says what supports claims where no language model is asked."""
+
+    @abstractmethod
+    def labels(self, claims: RowsOfTexts, passages: RowsOfTexts) -> Sequence[Sequence[Sequence[str]]]:
+        """A label for each row, each of its claims and each of its passages."""
+
+    @abstractmethod
+    def chances(self, claims: RowsOfTexts, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """For each row the probability that its text supports each of its claims."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +122,8 @@ class JudgeColumn:
     With `parts` a row takes several calls. The value of a `structured` column is JSON. A `given` column is taken from a
     table that has it. `guess` is a value to estimate the cost of columns that are filled after this one.
 
-    With `judge=offline`, `offline` returns the values of some rows, and no model is asked. `instead` says what to use
-    where only a model can fill the column.
+    With `judge=offline` or `judge=encoder`, `offline` returns the values of some rows, and no language model is asked;
+    it gets what says which claims are supported. `instead` says what to use where only a model can fill the column.
     """
 
     name: str
@@ -121,7 +141,7 @@ class JudgeColumn:
     structured: bool = False
     given: bool = False
     guess: Callable[[Mapping[str, Any]], Any] | None = None
-    offline: Callable[[Sequence[Mapping[str, Any]]], Sequence[Any]] | None = None
+    offline: Callable[[Sequence[Mapping[str, Any]], Support], Sequence[Any]] | None = None
     instead: str = ""
 
     @cached_property
@@ -178,8 +198,13 @@ class BoundColumn:
 
     @property
     def is_offline(self) -> bool:
-        """Whether the column is filled without a model."""
-        return self.declaration.offline is not None and self.settings.get("judge") == OFFLINE
+        """Whether the column is filled without a language model."""
+        return self.declaration.offline is not None and self.settings.get("judge") in _LOCAL
+
+    @property
+    def support_model(self) -> str | None:
+        """The classifier that fills the column; None for those that are filled by others."""
+        return self.settings.get(SUPPORT_MODEL) if self.settings.get("judge") == ENCODER else None
 
     def input_name(self, needed: str) -> str:
         """The name in the table of a column that this one is filled from."""

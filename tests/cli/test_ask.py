@@ -52,8 +52,8 @@ def over_http(app: str, path: str = "query") -> list[str | Path]:
 
 
 def results(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((path / "results.json").read_text())
-    return found
+    document: dict[str, Any] = json.loads((path / "results.json").read_text())
+    return document
 
 
 def test_over_http(ragmeter: Command, tmp_path: Path, app: str) -> None:
@@ -61,16 +61,16 @@ def test_over_http(ragmeter: Command, tmp_path: Path, app: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "response_coverage_rate ↑   0.8824" in done.stdout  # 15 of 17
     assert "latency_ms: median" in done.stdout
-    found = results(tmp_path)
-    assert found["total_questions"] == 17
-    assert found["metrics"]["response_coverage_rate"] == pytest.approx(15 / 17)
+    document = results(tmp_path)
+    assert document["total_questions"] == 17
+    assert document["metrics"]["response_coverage_rate"] == pytest.approx(15 / 17)
     assert "no answer says what was retrieved" not in done.stdout
-    first = found["results"][0]
+    first = document["results"][0]
     assert list(first)[:5] == ["question", "ground_truth", "generated_answer", "similarity", "satisfaction"]
-    last = found["results"][-1]
+    last = document["results"][-1]
     assert last["question"] == "And where is it?"
     assert "couldn't find" not in last["generated_answer"]  # the session was kept
-    assert found["summary"]["numbers"]["latency_ms"]["n"] == 17
+    assert document["summary"]["numbers"]["latency_ms"]["n"] == 17
     manifest = json.loads((tmp_path / "runs" / "agenda" / "manifest.json").read_text())
     assert manifest["target"]["url"] == f"{app}/query"
 

@@ -31,24 +31,24 @@ def cascade(server: JudgeServer, *more: str) -> list[str]:
     ]  # fmt: skip
 
 
-def found(done: Any) -> dict[str, Any]:
+def result_of(done: Any) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
 
 def test_nothing_is_asked_twice_whatever_the_target_and_the_audit(ragmeter: Run, tmp_path: Path) -> None:
     with JudgeServer() as server:
-        dry = found(ragmeter(*cascade(server, "--llm-share", "0.1", "--dry-run", "--json")))
-        first = found(ragmeter(*cascade(server, "--llm-share", "0.1", "--json")))
+        dry = result_of(ragmeter(*cascade(server, "--llm-share", "0.1", "--dry-run", "--json")))
+        first = result_of(ragmeter(*cascade(server, "--llm-share", "0.1", "--json")))
         assert server.count == dry["calls"] == first["judged_by"]["llm"]
-        found(ragmeter(*cascade(server, "--llm-share", "0.1", "--json")))
+        result_of(ragmeter(*cascade(server, "--llm-share", "0.1", "--json")))
         assert server.count == dry["calls"]
-        other = found(ragmeter(*cascade(server, "--llm-share", "0.3", "--audit-seed", "7", "--json")))
+        other = result_of(ragmeter(*cascade(server, "--llm-share", "0.3", "--audit-seed", "7", "--json")))
         assert other["effort"]["from_journal"] > 0
         assert other["effort"]["made"] + other["effort"]["from_journal"] == other["judged_by"]["llm"]
         assert server.count == first["effort"]["made"] + other["effort"]["made"]
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["cascade"] == {
+    assert manifest["asked"]["verdict[judge=cascade]"]["cascade"] == {
         "target_agreement": None, "llm_share": 0.3, "n_labels": 0, "audit": 0.05, "seed": 7, "calibration": None,
     }  # fmt: skip
 

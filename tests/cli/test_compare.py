@@ -112,10 +112,10 @@ def test_conversations_stay_together(
     assert main(command) == 0
     assert "n = 60 of 60 in 3 clusters)" in " ".join(capsys.readouterr().out.split())
     assert main([*command, "--cluster", "none", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["tests"] == 2, "the comparison's metric, and the preference"
-    p_values = [found["pairs"][0]["metrics"]["token_f1"]["p"], found["preference"]["p"]]
-    assert found["preference"]["p_holm"] == min(1.0, 2 * min(p_values))
+    comparison = json.loads(capsys.readouterr().out)
+    assert comparison["tests"] == 2, "the comparison's metric, and the preference"
+    p_values = [comparison["pairs"][0]["metrics"]["token_f1"]["p"], comparison["preference"]["p"]]
+    assert comparison["preference"]["p_holm"] == min(1.0, 2 * min(p_values))
 
 
 def test_a_column_that_only_one_run_has_clusters_too(tmp_path: Path) -> None:

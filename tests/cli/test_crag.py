@@ -160,9 +160,9 @@ def test_json(ragmeter: Run, tmp_path: Path) -> None:
     write(tmp_path / "turns.jsonl", many(3))
     with JudgeServer() as server:
         done = ragmeter("crag", *evaluate(server, "--json"), env={"OPENAI_API_KEY": CANARY})
-    found = json.loads(done.stdout)
-    assert found["scores"]["all"]["accuracy"] == pytest.approx(2 / 3)
-    assert found["usage"] == {
+    result = json.loads(done.stdout)
+    assert result["scores"]["all"]["accuracy"] == pytest.approx(2 / 3)
+    assert result["usage"] == {
         "calls": 3, "prompt_tokens": 300, "completion_tokens": 30, "calls_without_token_counts": 0,
         "calls_without_price": 3, "cost_usd": None,
     }  # fmt: skip

@@ -138,9 +138,9 @@ def test_a_class_of_the_user_s(tmp_path: Path, ragmeter: Run) -> None:
         "3",
     )
     assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)
-    assert found["options"] == "(2.5, 'words', True, 3)"
-    assert (found["gold"], found["sample_count"]) == ("Rome", 3)
+    (result,) = json.loads(done.stdout)
+    assert result["options"] == "(2.5, 'words', True, 3)"
+    assert (result["gold"], result["sample_count"]) == ("Rome", 3)
     rows = (tmp_path / "data/evaluation_results/nq_MyRAG.Length.evaluation.rows.tsv").read_text().splitlines()
     assert rows[:2] == ["qid\tlength\tdocs", '1\t5\t"[""doc-<urn:uuid:a>::chunk-0""]"']
 
@@ -275,11 +275,11 @@ def test_json_to_standard_output_and_a_name_by_default(tmp_path: Path, ragmeter:
     (tmp_path / "qa.jsonl").write_text('{"question": "q", "ground_truth": "a", "generated_answer": "a"}\n')
     done = ragmeter("evaluate", "--metrics", "exact_match", "--results", "qa.jsonl", "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["metrics"]["exact_match"]["mean"] == 1
-    assert found["metrics"]["exact_match"]["interval"] == pytest.approx([0.2065, 1.0], abs=1e-4)
-    assert found["run"].startswith("qa-")
-    assert (tmp_path / found["folder"] / "rows.parquet").is_file()
+    summary = json.loads(done.stdout)
+    assert summary["metrics"]["exact_match"]["mean"] == 1
+    assert summary["metrics"]["exact_match"]["interval"] == pytest.approx([0.2065, 1.0], abs=1e-4)
+    assert summary["run"].startswith("qa-")
+    assert (tmp_path / summary["folder"] / "rows.parquet").is_file()
 
 
 def test_two_runs_in_a_second_have_names_of_their_own(

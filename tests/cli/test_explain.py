@@ -42,12 +42,12 @@ def test_says_what_decided(ragmeter: Run) -> None:
 
 
 def test_for_scripts(ragmeter: Run) -> None:
-    (found,) = json.loads(ragmeter("explain", "tower", "q2", "--json").stdout)
-    assert found["qid"] == "q2"
-    assert found["correct"] is True
-    assert found["reference"] in ("Gustave Eiffel", "Eiffel")
-    assert found["language"] == "en"
-    assert {"about", "says", "weight"} == set(found["evidence"][0])
+    (explanation,) = json.loads(ragmeter("explain", "tower", "q2", "--json").stdout)
+    assert explanation["qid"] == "q2"
+    assert explanation["correct"] is True
+    assert explanation["reference"] in ("Gustave Eiffel", "Eiffel")
+    assert explanation["language"] == "en"
+    assert {"about", "says", "weight"} == set(explanation["evidence"][0])
 
 
 def test_nothing_from_the_data_steers_the_terminal(ragmeter: Run) -> None:
@@ -76,8 +76,8 @@ def test_what_can_t_be_explained_says_why(tmp_path: Path, ragmeter: Run) -> None
 def test_the_score_of_a_run_is_the_one_that_is_explained(tmp_path: Path) -> None:
     rows = package.Run(tmp_path / "runs" / "tower").rows().to_pylist()
     for row in rows[:3]:
-        (found,) = package.explain(tmp_path / "runs" / "tower", row["qid"])
-        assert row["offline_correct"] == found.correct
+        (explanation,) = package.explain(tmp_path / "runs" / "tower", row["qid"])
+        assert row["offline_correct"] == explanation.correct
 
 
 def test_the_settings_of_the_run_s_own_metric_are_explained(tmp_path: Path, ragmeter: Run) -> None:
@@ -87,15 +87,15 @@ def test_the_settings_of_the_run_s_own_metric_are_explained(tmp_path: Path, ragm
     done = ragmeter("evaluate", "--metrics", metric, "--results", "results.jsonl", "--run", "bent")
     assert done.returncode == 0, done.stderr
     rows = package.Run(tmp_path / "runs" / "bent").rows().to_pylist()
-    (name,) = [each for each in rows[0] if each.startswith("offline") and "outcome" not in each]
+    (name,) = [column for column in rows[0] if column.startswith("offline") and "outcome" not in column]
     done = ragmeter("explain", "bent", "q1", "--json")
     assert done.returncode == 0, done.stderr
-    (found,) = json.loads(done.stdout)
-    assert found["language"] == "es"
-    assert found["probability"] == pytest.approx(rows[0][name])
-    assert found["calibration"] == "mine.json"
-    assert found["correct"] is True
-    assert found["uncalibrated"] < 0.5
+    (explanation,) = json.loads(done.stdout)
+    assert explanation["language"] == "es"
+    assert explanation["probability"] == pytest.approx(rows[0][name])
+    assert explanation["calibration"] == "mine.json"
+    assert explanation["correct"] is True
+    assert explanation["uncalibrated"] < 0.5
     assert "bend that" in ragmeter("explain", "bent", "q1").stdout
     (other,) = json.loads(ragmeter("explain", "tower", "q1", "--json", "--calibration", "mine.json").stdout)
     assert other["calibration"] == "mine.json"
@@ -106,8 +106,8 @@ def test_the_settings_of_the_run_s_own_metric_are_explained(tmp_path: Path, ragm
 
 
 def test_a_gold_answer_of_numbers_alone_is_told_by_them(tmp_path: Path) -> None:
-    (found,) = package.explain(tmp_path / "runs" / "tower", "q1")
-    said = {each.about: each.says for each in found.evidence}
+    (explanation,) = package.explain(tmp_path / "runs" / "tower", "q1")
+    said = {evidence.about: evidence.says for evidence in explanation.evidence}
     assert said["gold words"] == "missing: 1889"
 
 

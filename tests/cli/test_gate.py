@@ -53,9 +53,9 @@ def test_a_gate_that_passes_and_one_that_fails(ragmeter: Run) -> None:
     assert "passed: exact_match" in done.stdout
     strict = ragmeter("gate", "main", "--fail-under", "token_f1=0.8", "--gate-on", "interval", "--json")
     assert strict.returncode == 1
-    found = json.loads(strict.stdout)
-    assert found["passed"] is False
-    assert [check["passed"] for check in found["checks"]] == [False, True]
+    verdict = json.loads(strict.stdout)
+    assert verdict["passed"] is False
+    assert [check["passed"] for check in verdict["checks"]] == [False, True]
     assert "by the whole interval" in strict.stderr
 
 
@@ -171,9 +171,9 @@ def test_the_verdict_is_part_of_the_json(ragmeter: Run) -> None:
     for bound, code in (("0.7", 0), ("0.9", 1)):
         done = ragmeter(*command, "--fail-under", f"token_f1={bound}")
         assert done.returncode == code
-        found = json.loads(done.stdout)
-        assert found["gate"]["passed"] is (code == 0)
-        assert found["gate"]["checks"][0]["value"] == 0.8
+        summary = json.loads(done.stdout)
+        assert summary["gate"]["passed"] is (code == 0)
+        assert summary["gate"]["checks"][0]["value"] == 0.8
         assert ("at least 0.9" in done.stderr) is (code == 1)
     assert "gate" not in json.loads(ragmeter(*command).stdout)
 
@@ -289,7 +289,7 @@ def test_the_workflow_of_the_documents_runs(tmp_path: Path) -> None:
     for folder in ("eval", "mypkg"):
         (tmp_path / folder).mkdir()
     questions = [{"question": f"q{number}", "ground_truth": "yes"} for number in range(200)]
-    (tmp_path / "eval" / "questions.jsonl").write_text("".join(json.dumps(each) + "\n" for each in questions))
+    (tmp_path / "eval" / "questions.jsonl").write_text("".join(json.dumps(question) + "\n" for question in questions))
     binaries = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
     def run_step(name: str, answer: str) -> tuple[int, str]:

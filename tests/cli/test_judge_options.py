@@ -83,8 +83,8 @@ def test_a_dry_run_asks_and_writes_nothing_and_is_right(
         assert server.count == 0
         assert files(tmp_path) == ["prices.json", "rows.jsonl"]
         planned = json.loads(said(ragmeter(*results(), *options, "--dry-run", "--json")))
-        found = json.loads(said(ragmeter(*results(), *options, "--json")))
-        assert server.count == planned["calls"] + planned["check_calls"] == found["judge_usage"]["calls"]
+        summary = json.loads(said(ragmeter(*results(), *options, "--json")))
+        assert server.count == planned["calls"] + planned["check_calls"] == summary["judge_usage"]["calls"]
         again = json.loads(said(ragmeter(*results(), *options, "--dry-run", "--json")))
         assert (again["calls"], again["recorded"], again["check_calls"]) == (0, 78, 0)
         kept = ["evaluate", "--run", "r", "--metrics", "llm_correct[judge=cascade]", *options]

@@ -36,14 +36,14 @@ def test_a_file_to_fill_in(ragmeter: Command, tmp_path: Path) -> None:
     done = ragmeter("label", "demo", "--n", "30")  # no terminal here
     assert done.returncode == 0, done.stderr
     assert "30 rows" in done.stdout
-    found = rows(tmp_path / "labels.csv")
-    assert list(found[0]) == [
+    labels = rows(tmp_path / "labels.csv")
+    assert list(labels[0]) == [
         "qid", "question", "reference", "answer", "label", "rater", "note",
         "stratum", "stratum_rows", "weight", "answer_hash",
     ]  # fmt: skip
-    assert len(found) == 30
-    assert {row["label"] for row in found} == {""}
-    assert float(found[0]["weight"]) == pytest.approx(200 / 30)
+    assert len(labels) == 30
+    assert {row["label"] for row in labels} == {""}
+    assert float(labels[0]["weight"]) == pytest.approx(200 / 30)
     assert "exact_match" not in (tmp_path / "labels.csv").read_text()  # the verdict stays hidden
 
 
@@ -219,7 +219,7 @@ def test_a_terminal_and_a_kill(tmp_path: Path) -> None:
     assert child.wait(timeout=PATIENCE) == 130
     os.close(terminal)
     assert [row["label"] for row in rows(path)] == ["correct", "wrong", "correct", "", ""]
-    left = [each.name for each in tmp_path.iterdir()]
+    left = [file.name for file in tmp_path.iterdir()]
     assert sorted(left) == ["labels.csv", "runs"]
 
 

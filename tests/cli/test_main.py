@@ -37,7 +37,7 @@ def test_the_list_of_metrics(ragmeter: Run) -> None:
         assert metric.base in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     listed = json.loads(ragmeter("metrics", "--json").stdout)
-    assert [each["name"] for each in listed] == [metric.name for metric in known()]
+    assert [metric["name"] for metric in listed] == [metric.name for metric in known()]
 
 
 @pytest.mark.parametrize("name", [metric.base for metric in known()])
@@ -94,8 +94,8 @@ def test_arrow_leaves_pandas_alone_and_scorers_have_it(tmp_path: Path) -> None:
 def test_arrow_makes_frames_for_whoever_wants_them(tmp_path: Path) -> None:
     code = (
         "import sys; from ragmeter.cli.main import main; main(['metrics', 'ndcg'])\n"
-        "import pyarrow as pa; table = pa.table({'a': [1, 2]}); finders = [type(each) for each in sys.meta_path]\n"
-        "print('pandas' in sys.modules, [each for each in finders if each.__module__.startswith('ragmeter')])\n"
+        "import pyarrow as pa; table = pa.table({'a': [1, 2]}); finders = [type(finder) for finder in sys.meta_path]\n"
+        "print('pandas' in sys.modules, [finder for finder in finders if finder.__module__.startswith('ragmeter')])\n"
         "frame = table.to_pandas(); print(type(frame).__module__, pa.array(frame['a']) == table['a'].chunk(0))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

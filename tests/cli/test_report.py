@@ -45,8 +45,8 @@ def test_rows_that_have_no_room_are_said(ragmeter: Run, runs: Path) -> None:
     done = ragmeter("report", "small", "--max-rows", "3")
     assert done.returncode == 0
     assert done.stdout.startswith("the page has 3 of 8 rows, those that failed and the worst first")
-    found = json.loads(ragmeter("report", "small", "--max-rows", "3", "--json").stdout)
-    assert found == {"page": "report.html", "files": [], "rows": 8, "rows_shown": 3}
+    report = json.loads(ragmeter("report", "small", "--max-rows", "3", "--json").stdout)
+    assert report == {"page": "report.html", "files": [], "rows": 8, "rows_shown": 3}
 
 
 def test_runs_without_a_common_question_are_shown_and_not_compared(ragmeter: Run, runs: Path, tmp_path: Path) -> None:

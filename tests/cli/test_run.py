@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragmeter.cli.project import read_project
-from ragmeter.cli.project_keys import COMMANDS, keys_after, keys_of, schema, table_keys
+from ragmeter.cli.project_keys import SYSTEMS, keys_after, keys_of, schema, table_keys
 from ragmeter.errors import RagmeterError
 from tests.conftest import Run
 
@@ -237,7 +237,7 @@ request = { q = "{question}", k = "{top_k}" }
 
 
 def test_every_option_has_its_key() -> None:
-    for command in COMMANDS:
+    for command in SYSTEMS:
         assert "_h" not in keys_of(command)
         for name, key in keys_of(command).items():
             assert name == key.action.option_strings[0].removeprefix("--").replace("-", "_")

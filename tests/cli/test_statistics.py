@@ -46,10 +46,10 @@ def test_compare(ragmeter: Run, runs: Path) -> None:
 
 def test_compare_for_a_script(ragmeter: Run, runs: Path) -> None:
     done = ragmeter("compare", "runs/old", "runs/new", "--metrics", "score", "--test", "t", "--json")
-    found = json.loads(done.stdout)
-    (pair,) = found["pairs"]
-    assert (found["runs"], found["test"], list(pair["metrics"])) == (["old", "new"], "t", ["score"])
-    assert {each["column"] for each in pair["slices"]} == {"kind"}
+    comparison = json.loads(done.stdout)
+    (pair,) = comparison["pairs"]
+    assert (comparison["runs"], comparison["test"], list(pair["metrics"])) == (["old", "new"], "t", ["score"])
+    assert {part["column"] for part in pair["slices"]} == {"kind"}
     assert pair["metrics"]["score"]["movers"][0]["question"].startswith("q")
 
 
@@ -66,8 +66,8 @@ def test_power(ragmeter: Run, runs: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "969" in done.stdout
     done = ragmeter("power", "old", "new", "--metric", "score", "--n", "1000", "--json")
-    found = json.loads(done.stdout)
-    assert found["smallest"]["1000"] == pytest.approx(2.8016 * (found["variances"]["between"] / 1000) ** 0.5, rel=1e-4)
+    plan = json.loads(done.stdout)
+    assert plan["smallest"]["1000"] == pytest.approx(2.8016 * (plan["variances"]["between"] / 1000) ** 0.5, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -99,19 +99,19 @@ def test_summary(ragmeter: Run, runs: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "90% interval" in done.stdout
     assert "kind" in done.stdout
-    found = json.loads(ragmeter("summary", "old", "--slice", "kind", "--json").stdout)
-    assert [(each["value"], each["n_rows"]) for each in found["slices"]] == [("y", 100), ("x", 200)]
+    summary = json.loads(ragmeter("summary", "old", "--slice", "kind", "--json").stdout)
+    assert [(part["value"], part["n_rows"]) for part in summary["slices"]] == [("y", 100), ("x", 200)]
 
 
 def test_evaluate_takes_other_intervals(ragmeter: Run, tmp_path: Path) -> None:
     rows = [{"qid": str(i), "session_id": str(i // 2), "reference": "a b", "answer": "a" * (i % 3)} for i in range(12)]
     (tmp_path / "rows.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     plain = ("evaluate", "--metrics", "token_f1", "--results", "rows.jsonl", "--run", "r", "--json")
-    found = json.loads(ragmeter(*plain).stdout)
-    assert found["statistics"] == {"method": "auto", "cluster": "session_id", "level": 0.95}
-    assert found["metrics"]["token_f1"]["n_clusters"] == 6
-    found = json.loads(ragmeter(*plain, "--interval", "bca", "--cluster", "none", "--seed", "5").stdout)
-    assert found["metrics"]["token_f1"]["interval_method"] == "bca_with_pseudo_rows"
+    summary = json.loads(ragmeter(*plain).stdout)
+    assert summary["statistics"] == {"method": "auto", "cluster": "session_id", "level": 0.95}
+    assert summary["metrics"]["token_f1"]["n_clusters"] == 6
+    summary = json.loads(ragmeter(*plain, "--interval", "bca", "--cluster", "none", "--seed", "5").stdout)
+    assert summary["metrics"]["token_f1"]["interval_method"] == "bca_with_pseudo_rows"
     manifest = json.loads((tmp_path / "runs" / "r" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["statistics"]["seed"] == 5
     added = ragmeter("evaluate", "--run", "r", "--metrics", "exact_match", "--json")
@@ -267,12 +267,12 @@ def test_a_real_terminal_of_80_columns(long_names: Path) -> None:
 def test_a_summary_of_another_version(ragmeter: Run, runs: Path) -> None:
     """More than is known is left alone, less than is needed is said."""
     place = runs / "runs" / "new" / "summary.json"
-    found = json.loads(place.read_text(encoding="utf-8"))
-    found["metrics"]["score"]["of_the_future"] = 1
-    place.write_text(json.dumps(found), encoding="utf-8")
+    summary = json.loads(place.read_text(encoding="utf-8"))
+    summary["metrics"]["score"]["of_the_future"] = 1
+    place.write_text(json.dumps(summary), encoding="utf-8")
     assert ragmeter("gate", "new", "--fail-under", "score=0.1").returncode == 0
-    del found["metrics"]["score"]["range"]
-    place.write_text(json.dumps(found), encoding="utf-8")
+    del summary["metrics"]["score"]["range"]
+    place.write_text(json.dumps(summary), encoding="utf-8")
     for call in (["gate", "new", "--fail-under", "score=0.1"], ["compare", "old", "new"], ["summary", "new"]):
         done = ragmeter(*call)
         assert done.returncode == 2

@@ -66,19 +66,19 @@ def test_the_seeds_five_options_on_the_example_application(ragmeter: Command, tm
     done = ragmeter(*command(f"{app}/", "--language", "en"))
     assert done.returncode == 0, done.stderr
     assert "the answer was read from div.message.bot" in done.stdout
-    found = results(tmp_path)
-    assert list(found[0]) == HEADER
-    assert [row["actual_response"].split("\n")[0] for row in found] == [
+    answers = results(tmp_path)
+    assert list(answers[0]) == HEADER
+    assert [row["actual_response"].split("\n")[0] for row in answers] == [
         "Night Market is at Rope Street.",
         "Sorry, I couldn't find any events about that.",
     ]
-    assert found[0]["actual_response"].endswith("- Night Market\n- Harbour Jazz Night")  # the page shows its sources
+    assert answers[0]["actual_response"].endswith("- Night Market\n- Harbour Jazz Night")  # the page shows its sources
     scored = evaluate(
-        [{"answer": row["actual_response"], "reference": row["ground_truth"]} for row in found],
+        [{"answer": row["actual_response"], "reference": row["ground_truth"]} for row in answers],
         metrics="rouge_l_score[language=en],token_f1",
     )
-    assert [float(row["token_f1"]) for row in found] == pytest.approx(scored.rows["token_f1"].to_pylist())
-    assert [float(row["rouge_l_score"]) for row in found] == pytest.approx(
+    assert [float(row["token_f1"]) for row in answers] == pytest.approx(scored.rows["token_f1"].to_pylist())
+    assert [float(row["rouge_l_score"]) for row in answers] == pytest.approx(
         scored.rows["rouge_l_score[language=en]"].to_pylist()
     )
 
@@ -105,9 +105,9 @@ def test_a_scorer_of_the_user_s(ragmeter: Command, tmp_path: Path, site: str) ->
     done = ragmeter(*command(f"{site}/plain", "--metrics", f"exact_match,{mine}", "edit_distance", "--run", "r"))
     assert done.returncode == 0, done.stderr
     assert "same_length" in done.stdout
-    found = results(tmp_path)
-    assert list(found[0]) == [*HEADER[:3], "exact_match", "same_length", "edit_distance", "average_score"]
-    scores = [[row[name] for name in ("exact_match", "same_length", "average_score")] for row in found]
+    answers = results(tmp_path)
+    assert list(answers[0]) == [*HEADER[:3], "exact_match", "same_length", "edit_distance", "average_score"]
+    scores = [[row[name] for name in ("exact_match", "same_length", "average_score")] for row in answers]
     assert scores == [["1.0", "1.0", "1.0"], ["0.0", "0.5", "0.25"]]  # a distance is no part of the average
     rows = Run.at(tmp_path / "runs" / "r").rows(["same_length"]).to_pylist()
     assert [row["same_length"] for row in rows] == [1.0, 0.5]
@@ -119,7 +119,7 @@ def test_a_scorer_that_fails_leaves_the_cell_and_the_average_empty(
     (tmp_path / "mypkg_that_fails.py").write_text(SCORERS)
     queries(tmp_path, ("x", "y"))
     box = ["--input-selector", "#query-input", "--submit-selector", "#submit-button"]
-    plain = [each for each in command(f"{site}/plain", "--metrics", "mypkg_that_fails.Fails") if each not in box]
+    plain = [word for word in command(f"{site}/plain", "--metrics", "mypkg_that_fails.Fails") if word not in box]
     done = ragmeter(*plain)  # and without a word about the box
     assert done.returncode == 0, done.stderr
     assert "questions were typed into #query-input" in done.stdout
@@ -163,9 +163,13 @@ def test_unanswered_rows_have_empty_scores_and_evidence(
     done = ragmeter(*command(f"{site}/error", "--retries", "0", "--run", "r"))
     assert done.returncode == 3
     assert "timeout: no answer within 3 s" in done.stdout
-    found = results(tmp_path)
-    assert [row["actual_response"] for row in found] == ["Answer to good: it is so.", "", "Answer to good: it is so."]
-    assert {found[1][name] for name in HEADER[3:]} == {""}
+    answers = results(tmp_path)
+    assert [row["actual_response"] for row in answers] == [
+        "Answer to good: it is so.",
+        "",
+        "Answer to good: it is so.",
+    ]
+    assert {answers[1][name] for name in HEADER[3:]} == {""}
     assert (tmp_path / "runs" / "r" / "evidence" / "2.png").exists()
     assert "no luck with bad" in (tmp_path / "runs" / "r" / "evidence" / "2.txt").read_text()
 

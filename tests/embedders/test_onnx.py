@@ -15,7 +15,7 @@ from onnx import TensorProto
 from ragmeter.embedders import onnx
 from ragmeter.embedders.cache import Cache
 from ragmeter.embedders.folder import ModelFolder
-from ragmeter.embedders.onnx import OnnxModel
+from ragmeter.embedders.onnx import Network, OnnxModel
 from ragmeter.errors import InputError, MissingExtraError
 from tests.embedders.helpers import CLS, expected, texts, write_folder, write_model
 
@@ -76,13 +76,13 @@ def test_each_core_has_a_batch_of_its_own(plain_folder: Path, monkeypatch: pytes
     monkeypatch.setattr(onnx, "available_cores", lambda: 3)
     side_by_side, sizes = threading.Barrier(3, timeout=60), []
 
-    def run_with_the_others(of: OnnxModel, ids: list[list[int]], lengths: Any) -> Any:
-        sizes.append(len(ids))
+    def run_with_the_others(of: Network, encoded: Any, *given: Any) -> Any:
+        sizes.append(len(encoded))
         side_by_side.wait()
-        return run(of, ids, lengths)
+        return run(of, encoded, *given)
 
-    run = OnnxModel._run
-    monkeypatch.setattr(OnnxModel, "_run", run_with_the_others)
+    run = Network._run
+    monkeypatch.setattr(Network, "_run", run_with_the_others)
     many = texts()[:7]
     np.testing.assert_allclose(model(plain_folder).embed(many)[0], expected(many, longest=64), atol=1e-5)
     assert sorted(sizes) == [1, 3, 3]

@@ -19,7 +19,7 @@ from tests.judge_rows import asked, fake, judge
 METRICS = [
     "accuracy", "exact_answer", "missing", "hallucination_rate", "truthfulness_score", "multi_turn_conversation_score",
 ]  # fmt: skip
-ANSWERS = {
+ANSWERS: dict[str, list[str | None]] = {
     "a": ["wrong 1", "wrong 2", "gold after the end", None],
     "b": ["gold", "it is gold", "I don't know", "wrong 3", "more gold after the end"],
     "c": ["it is gold, I think", "hm"],

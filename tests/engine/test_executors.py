@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter import add_metrics, evaluate, get_metric
-from ragmeter.cli.evaluate import _parser
+from ragmeter.cli.evaluate import parser
 from ragmeter.cli.main import main
 from ragmeter.definition import METRICS
 from ragmeter.engine import executors
@@ -265,7 +265,7 @@ def test_names_of_executors() -> None:
         executor_of("proceses")
     with pytest.raises(UsageError, match="executor is a int, which has no submit"):
         evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", executor=3)
-    (option,) = (action for action in _parser(add_help=True)._actions if action.dest == "executor")
+    (option,) = (action for action in parser()._actions if action.dest == "executor")
     assert tuple(option.choices or ()) == EXECUTORS
 
 

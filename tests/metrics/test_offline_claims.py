@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragmeter.metrics.offline.support.claims import claims_of, labels_by_text
+from ragmeter.metrics.offline.support.claims import claims_of, labels_by_passage, labels_by_text
 from ragmeter.metrics.offline.support.contradictions import contradicted
 
 
@@ -57,7 +57,7 @@ def test_what_is_supported_is_never_contradicted() -> None:
 
 def test_the_best_of_several_texts_counts() -> None:
     claims = [["Paris is the capital of France.", "Bananas grow on tall plants."]]
-    assert labels_by_text(claims, [["Lyon is large.", "Paris is the capital of France."]]) == [
+    assert labels_by_text(labels_by_passage(claims, [["Lyon is large.", "Paris is the capital of France."]])) == [
         ["supported", "not mentioned"]
     ]
-    assert labels_by_text([["Paris is old."]], [[]]) == [["not mentioned"]]
+    assert labels_by_text(labels_by_passage([["Paris is old."]], [[]])) == [["not mentioned"]]

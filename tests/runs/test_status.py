@@ -18,7 +18,7 @@ import pytest
 
 from ragmeter import ask, evaluate
 from ragmeter.app.watching import described
-from ragmeter.cli import crag
+from ragmeter.cli.commands import COMMANDS
 from ragmeter.runs import status as status_module
 from ragmeter.runs.status import Status, under_way
 
@@ -152,7 +152,8 @@ def test_an_agent_that_is_asked_is_watched(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(WatchedAgent, "folder", tmp_path)
     agent, output = f"{__name__}:{WatchedAgent.__name__}", str(tmp_path / "turns.jsonl")
     dataset = str(Path(__file__).parents[2] / "examples" / "conversations.jsonl")
-    crag.run(["generate", "--dataset", dataset, "--agent", agent, "--output", output, "--retries", "0", "--no-images"])
+    arguments = ["--dataset", dataset, "--agent", agent, "--output", output, "--retries", "0", "--no-images"]
+    COMMANDS["crag generate"].call(arguments)
     state = WatchedAgent.states[-1]
     assert (state["run"], state["what"], state["done"]) == ("turns.jsonl", "asking an agent", 5)
     assert state["failures"] == {"target_error": 1}

@@ -11,7 +11,7 @@ from typing import Any
 from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.judge_columns import OFFLINE
+from ragmeter.judge_columns import ENCODER, OFFLINE, SUPPORT_MODEL
 from ragmeter.metrics.citations import cited_sentences
 from ragmeter.metrics.nuggets import OKAY, Nugget, as_nuggets
 from ragmeter.metrics.refusals import is_miss
@@ -63,7 +63,7 @@ class LabelledClaim:
 class ClaimSet:
     """The claims of one column in one row. `source` is the other text that they are compared with.
 
-    `by` says who labelled them: a model, offline, or the data.
+    `by` says who labelled them: a model, offline, the name of a support model, or the data.
     """
 
     column: str
@@ -103,6 +103,8 @@ class _Columns:
             return None
         by = BY_MODEL if {name, by_passages, by_text} & set(asked) else BY_DATA
         by = BY_OFFLINE if parsed.settings.get("judge") == OFFLINE else by
+        if parsed.settings.get("judge") == ENCODER:
+            by = f"by {parsed.settings.get(SUPPORT_MODEL) or 'a support model'}"
         return cls(name, parsed.base, texts, by_passages, by_text, by)
 
     @property

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
 from contextlib import suppress
 from pathlib import Path
 
 from ragmeter.cli.options import runs_option
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import MissingExtraError, UsageError
 
 _DESCRIPTION = """\
@@ -20,8 +20,8 @@ The server is for this machine only, and for the browser that opens the printed 
 """
 
 
-def run(argv: Sequence[str]) -> int:
-    """Serve the app until Ctrl-C."""
+def parser() -> Parser:
+    """The parser of `ragmeter app`."""
     parser = command_parser("ragmeter app", _DESCRIPTION)
     add = parser.add_argument
     add("--port", metavar="N", type=int, default=0, help="default: any that is free")
@@ -29,7 +29,11 @@ def run(argv: Sequence[str]) -> int:
     add("--no-open", action="store_true", help="print the address, and open no browser")
     add("--labels", metavar="DIR", type=Path, default=Path(), help="where files of labels are kept; default: here")
     runs_option(parser)
-    chosen = parser.parse_args(list(argv))
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Serve the app until Ctrl-C."""
     if not 0 <= chosen.port <= 65_535:
         raise UsageError(f"--port must be from 0 to 65535, got {chosen.port}")
     if not chosen.output_dir.is_dir():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from ragmeter.targets.port import Target
 
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
-#: Where there is no embedding model.
+#: The default metrics where there is no embedding model.
 _PLAIN_METRICS = "token_f1,response_coverage_rate"
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
@@ -33,14 +32,13 @@ it is the system that changes. Rows with the same session_id are asked one after
 """
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Ask, score, and print where the results are."""
     from ragmeter.engine.ask import default_name
     from ragmeter.io.reading import Reading
     from ragmeter.io.source import open_source
     from ragmeter.runs.numbering import hold_name
 
-    chosen = _parser().parse_args(list(argv))
     _check(chosen)
     with options.prints_aside():
         target = _target(chosen)
@@ -105,7 +103,7 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
 
 
 def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
-    """What is measured where nothing else is asked for; without an embedding model what needs none, which is said."""
+    """The metrics without --metrics; without an embedding model those that need none, and a notice says so."""
     from ragmeter.embedders.port import SEEDS_MODEL, has_default_model
     from ragmeter.hints import install_command
     from ragmeter.show.progress import show_notice
@@ -119,7 +117,8 @@ def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
     return [_PLAIN_METRICS]
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of `ragmeter ask`."""
     parser = command_parser("ragmeter ask", _DESCRIPTION)
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="questions and gold answers: csv, tsv, json, jsonl or parquet")
@@ -152,10 +151,10 @@ def _parser() -> Parser:
     output.add_argument(
         "--output", metavar="FILE", type=Path, help="a results.json with every question, its answer and its scores"
     )
-    options.run_option(output, "from the dataset and the target")
+    options.keeping_options(output, "from the dataset and the target")
     options.runs_option(output)
     options.json_option(output)
-    judge_options(parser, offline=True, dry_run=False)
+    judge_options(parser, offline=True, encoder=True, dry_run=False)
     gate_options(parser)
     return parser
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragmeter.cli.modes import CALIBRATE, refuse_idle
 from ragmeter.cli.options import json_option, number_option, read_delimiter, runs_option
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
@@ -23,9 +23,9 @@ error. `ragmeter label` makes the file of labels.
 """
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Calibrate, write the result into the run's folder, and print it."""
-    chosen = _parser().parse_args(list(argv))
+    refuse_idle(chosen, CALIBRATE)
     from ragmeter.analysis.people.calibration import calibrate
     from ragmeter.io.reading import Reading
     from ragmeter.runs.finding import find_run
@@ -38,8 +38,6 @@ def run(argv: Sequence[str]) -> int:
         if chosen.output in map(Path, chosen.labels):
             raise UsageError(f"{chosen.output} has the labels, and is not overwritten", hint="choose another name")
         check_no_input([chosen.output], [folder], "choose another name")
-    if chosen.language is not None and not chosen.offline_judge:
-        raise UsageError("--language has no effect without --offline-judge", hint="leave it out")
     if chosen.offline_judge:
         return _recalibrate(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
     result = calibrate(
@@ -68,9 +66,6 @@ def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> i
     from ragmeter.io.locations import on_disk
     from ragmeter.show.terminal.calibration import show_recalibration
 
-    for name in ("metric", "threshold"):
-        if getattr(chosen, name) is not None:
-            raise UsageError(f"--{name} has no effect with --offline-judge", hint="leave it out")
     result = recalibrate(folder, chosen.labels, language=chosen.language, reading=reading)
     output = chosen.output or on_disk(folder.location, "keeping a calibration") / "offline-judge.json"
     if result.helps:
@@ -82,7 +77,8 @@ def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> i
     return 0 if result.helps else 1
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of `ragmeter calibrate`."""
     parser = command_parser("ragmeter calibrate", _DESCRIPTION)
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")

@@ -1,4 +1,4 @@
-"""Options that are made from a class's keywords: those of an evaluator."""
+"""Options that are made from a class's keywords: those of the evaluators that --evaluator names."""
 
 from __future__ import annotations
 
@@ -8,8 +8,36 @@ import re
 import types
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from ragmeter import compat
+from ragmeter.cli.parser import Parser
+
 #: Options of the command that mean the same as an evaluator's keyword of that name.
 _SHARED = frozenset({"language", "doc_id_pattern"})
+
+
+class EvaluatorParser(Parser):
+    """A parser that knows the options of the classes that --evaluator names, from the moment it parses that.
+
+    The namespace has `evaluators`: each class, and where the values of its keywords are kept.
+    """
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._evaluators: dict[type[Any], dict[str, str]] = {}
+        self._destinations: set[str] = set()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the arguments, with the options of the evaluators in them."""
+        first_pass = Parser(add_help=False, allow_abbrev=False)
+        first_pass.add_argument("--evaluator", nargs="+", action="append", default=[])
+        groups = first_pass.parse_known_args(args)[0].evaluator
+        for name in (name for group in groups for part in group for name in part.split(",") if name):
+            kind = compat.find(name)
+            if kind not in self._evaluators:
+                self._evaluators[kind] = class_options(self, kind, self._destinations)
+        chosen, unknown = super().parse_known_args(args, namespace)
+        chosen.evaluators = self._evaluators
+        return chosen, unknown
 
 
 def class_options(parser: argparse.ArgumentParser, kind: type[Any], added: set[str]) -> dict[str, str]:
@@ -62,7 +90,7 @@ def _described(kind: type[Any], name: str) -> str:
 
 
 def _reading(annotation: Any) -> dict[str, Any]:
-    """How argparse should read a value of this type."""
+    """The keywords of `add_argument` that read a value of this type."""
     annotation = _without_none(annotation)
     if get_origin(annotation) is Literal:
         return {"choices": get_args(annotation), "type": type(get_args(annotation)[0])}
@@ -74,7 +102,7 @@ def _reading(annotation: Any) -> dict[str, Any]:
 
 
 def _without_none(annotation: Any) -> Any:
-    """`int` for `int | None`."""
+    """A type without None: `int` for `int | None`."""
     if get_origin(annotation) in (Union, types.UnionType):
         return next((member for member in get_args(annotation) if member is not type(None)), str)
     return annotation

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
 from ragmeter.cli.judge_options import (
-    given_option,
     judge_code,
     judge_options,
     print_judge,
     read_judge,
     settle_judge,
 )
+from ragmeter.cli.modes import COMPARE, refuse_idle
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
@@ -43,9 +42,8 @@ A language model may say which answers it prefers, asked in both orders:
 _SHARES = {"won": 1.0, "lost": 0.0, "tied": 0.5}
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Compare, and print the result."""
-    chosen = _parser().parse_args(list(argv))
     judge = _judge(chosen)
     if judge is not None and chosen.dry_run:
         return _estimate(chosen, judge)
@@ -95,9 +93,8 @@ def compared(chosen: argparse.Namespace) -> Comparison:
 
 def _judge(chosen: argparse.Namespace) -> Judge | None:
     """The judge of two runs' answers, if one was asked for."""
+    refuse_idle(chosen, COMPARE)
     if not chosen.preference:
-        if (idle := given_option(chosen)) is not None:
-            raise UsageError(f"{idle} has no effect without --preference", hint="add it, or leave the judge out")
         return None
     from ragmeter.engine.evaluation import choose_metrics
 
@@ -165,7 +162,8 @@ def _preference(
     return comparison, {**summary, **counts, "inconsistent": inconsistent, **tested, **judging, "sentence": sentence}
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of `ragmeter compare`."""
     from ragmeter.stats.confidence import TESTS
 
     parser = command_parser("ragmeter compare", _DESCRIPTION)

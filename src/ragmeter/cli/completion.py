@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ragmeter.cli.parser import parser_of
+from ragmeter.cli.commands import COMMANDS, first_words
 from ragmeter.errors import UnknownNameError
 
-#: Commands whose first word is a command of its own.
-_SUBCOMMANDS = {"crag": ("generate", "evaluate"), "runs": ("remove", "tag", "prune")}
-#: The first sentence of an option's help has to do.
+#: The beginning of an option's help that is shown: its first sentence.
 _SENTENCE = re.compile(r"[^;:(]{1,70}")
 
 
@@ -30,36 +27,25 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Command:
-    """A command: its words, its options, and whether it takes runs."""
+class Completable:
+    """A command as a shell completes it: its words, its options, and whether it takes runs."""
 
     words: str
-    about: str
     options: list[Option]
     takes_runs: bool
 
 
-def completion(shell: str, commands: Mapping[str, str]) -> str:
-    """The script for a shell; `commands` are those of ragmeter, each with what it does."""
+def completion(shell: str) -> str:
+    """The script for a shell."""
     if shell not in _SHELLS:
         raise UnknownNameError("shell", shell, _SHELLS, hint="choose bash, zsh or fish")
-    return _SHELLS[shell](_read(commands))
+    return _SHELLS[shell]([_command(command.name, command.parser()) for command in COMMANDS.values()])
 
 
-def _read(commands: Mapping[str, str]) -> list[Command]:
-    read = []
-    for name, about in commands.items():
-        if name != "crag":
-            read.append(_command(name, about, parser_of(name)))
-        seconds = _SUBCOMMANDS.get(name, ())
-        read += [_command(f"{name} {second}", about, parser_of(name, second)) for second in seconds]
-    return read
-
-
-def _command(words: str, about: str, parser: argparse.ArgumentParser) -> Command:
+def _command(words: str, parser: argparse.ArgumentParser) -> Completable:
     options = [_option(action) for action in parser._actions if action.option_strings]
     takes_runs = any(not action.option_strings and action.dest in ("run", "runs") for action in parser._actions)
-    return Command(words, about, options, takes_runs)
+    return Completable(words, options, takes_runs)
 
 
 def _option(action: argparse.Action) -> Option:
@@ -69,17 +55,13 @@ def _option(action: argparse.Action) -> Option:
     return Option(list(action.option_strings), "" if about is None else about[0].strip(), choices, takes)
 
 
-def _by_first_word(commands: list[Command]) -> dict[str, str]:
-    return {command.words.split()[0]: command.about for command in commands}
-
-
-def _seconds(commands: list[Command]) -> dict[str, list[str]]:
+def _seconds(commands: list[Completable]) -> dict[str, list[str]]:
     """The second words of commands that have some."""
     pairs = [command.words.split() for command in commands if " " in command.words]
     return {first: [second for other, second in pairs if other == first] for first, _ in pairs}
 
 
-def _second_words(commands: list[Command], at_second: str, offer: str, second: str) -> list[str]:
+def _second_words(commands: list[Completable], at_second: str, offer: str, second: str) -> list[str]:
     """Lines for commands of two words; `at_second` asks whether the second is being typed, `offer` completes it."""
     lines = []
     for first, seconds in _seconds(commands).items():
@@ -91,7 +73,7 @@ def _second_words(commands: list[Command], at_second: str, offer: str, second: s
     return lines
 
 
-def _values(commands: list[Command], previous: str, offer: str, others: str) -> list[str]:
+def _values(commands: list[Completable], previous: str, offer: str, others: str) -> list[str]:
     """Lines for the value of the option before it: its choices are offered, `others` does what is usual for files."""
     lines = [f'    case "$command {previous}" in']
     for command in commands:
@@ -103,13 +85,13 @@ def _values(commands: list[Command], previous: str, offer: str, others: str) -> 
     return [*lines, "    esac"]
 
 
-def _taking_runs(commands: list[Command]) -> str:
+def _taking_runs(commands: list[Completable]) -> str:
     return "|".join(f"'{command.words}'" for command in commands if command.takes_runs)
 
 
-def _bash(commands: list[Command]) -> str:
+def _bash(commands: list[Completable]) -> str:
     offer = 'COMPREPLY=($(compgen -W "{}" -- "$cur"))'
-    first = f"{' '.join(_by_first_word(commands))} --help --version --completion"
+    first = f"{' '.join(first_words())} --help --version --completion"
     flags = {
         command.words: " ".join(flag for option in command.options for flag in option.flags) for command in commands
     }
@@ -137,9 +119,9 @@ def _bash(commands: list[Command]) -> str:
     return "\n".join([*lines, "complete -o default -F _ragmeter ragmeter"])
 
 
-def _zsh(commands: list[Command]) -> str:
+def _zsh(commands: list[Completable]) -> str:
     offer = "compadd {}"
-    described = " ".join(_zsh_pair(name, about) for name, about in _by_first_word(commands).items())
+    described = " ".join(_zsh_pair(name, about) for name, about in first_words().items())
     lines = [
         "#compdef ragmeter",
         '# zsh completion of ragmeter: eval "$(ragmeter --completion zsh)", after compinit',
@@ -169,9 +151,9 @@ def _zsh_pair(name: str, about: str) -> str:
     return f"'{text}'"
 
 
-def _fish(commands: list[Command]) -> str:
+def _fish(commands: list[Completable]) -> str:
     lines = ["# fish completion of ragmeter: ragmeter --completion fish | source"]
-    for name, about in _by_first_word(commands).items():
+    for name, about in first_words().items():
         lines.append(f"complete -c ragmeter -n __fish_use_subcommand -f -a {name} -d {_fish_text(about)}")
     seconds = _seconds(commands)
     for first, words in seconds.items():

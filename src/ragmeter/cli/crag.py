@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,21 +30,9 @@ _DESCRIPTIONS = {
 }
 
 
-def run(argv: Sequence[str]) -> int:
-    """Run `generate` or `evaluate`."""
-    commands = {"generate": (_generate_options, _generate), "evaluate": (_evaluate_options, _evaluate)}
-    if not argv or argv[0] not in commands:
-        parser = Parser(prog="ragmeter crag", usage="ragmeter crag {generate,evaluate} ...")
-        parser.description = "CRAG-MM: `ragmeter crag generate --help`, `ragmeter crag evaluate --help`"
-        parser.parse_known_args(list(argv[:1]))  # answers --help
-        raise UsageError("a command is missing: `ragmeter crag generate` or `ragmeter crag evaluate`")
-    add_options, command = commands[argv[0]]
-    parser = command_parser(f"ragmeter crag {argv[0]}", _DESCRIPTIONS[argv[0]])
-    add_options(parser)
-    return command(parser.parse_args(list(argv[1:])))
-
-
-def _generate_options(parser: Parser) -> None:
+def generate_parser() -> Parser:
+    """The parser of `ragmeter crag generate`."""
+    parser = command_parser("ragmeter crag generate", _DESCRIPTIONS["generate"])
     add = parser.add_argument
     add("--dataset", metavar="FILE", required=True, help="conversations: jsonl, json or parquet")
     add("--agent", metavar="PATH", required=True, help="the agent's class, for example mypkg.agents:MyAgent")
@@ -75,9 +62,12 @@ def _generate_options(parser: Parser) -> None:
     options.max_calls_option(parser)
     options.asking_options(parser, "turns without an answer", retries=3)
     options.json_option(parser)
+    return parser
 
 
-def _evaluate_options(parser: Parser) -> None:
+def evaluate_parser() -> Parser:
+    """The parser of `ragmeter crag evaluate`."""
+    parser = command_parser("ragmeter crag evaluate", _DESCRIPTIONS["evaluate"])
     add = parser.add_argument
     add("--turns", metavar="FILE", required=True, help="turn data, as `ragmeter crag generate` writes it")
     add("--output-dir", metavar="DIR", type=Path, required=True, help="where the results go")
@@ -88,9 +78,11 @@ def _evaluate_options(parser: Parser) -> None:
     options.json_option(parser)
     options.formula_option(parser)
     gate_options(parser)
+    return parser
 
 
-def _generate(chosen: argparse.Namespace) -> int:
+def run_generate(chosen: argparse.Namespace) -> int:
+    """Have the agent answer, and say what became of the turns."""
     from ragmeter.cli import crag_results as show_crag
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.truncation import load_tokenizer
@@ -149,7 +141,8 @@ def _generate(chosen: argparse.Namespace) -> int:
     return options.exit_code(chosen, len(failed), len(turns), "turns have no answer", skipped=skipped)
 
 
-def _evaluate(chosen: argparse.Namespace) -> int:
+def run_evaluate(chosen: argparse.Namespace) -> int:
+    """Judge the turns, keep the scores, and print them."""
     from ragmeter.cli import crag_results as show_crag
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.files import refuse_added
@@ -216,7 +209,7 @@ def _gate(chosen: argparse.Namespace) -> Gate | None:
 
 
 def _cascade(chosen: argparse.Namespace, turns: TurnTable) -> Cascade | None:
-    """How the offline judge and the model share the work, if they do."""
+    """The cascade of the options: how the offline judge and the model share the work, if they do."""
     from ragmeter.judges.cascade import Cascade
 
     if chosen.judge != "cascade":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import shutil
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import ragmeter
 from ragmeter import kernel
+from ragmeter.cli.modes import DOCTOR, refuse_idle
 from ragmeter.cli.options import json_option, runs_option
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.hints import install_command
 from ragmeter.io.locations import Location
 from ragmeter.io.write import dumps
@@ -31,7 +33,7 @@ short calls too, with your key: how long one takes, and how many the server work
 shown. The exit code is 1 if ragmeter can't work, if a plugin does not load, or if an endpoint does not answer.
 """
 _OK, _MISSING, _BROKEN = "ok", "missing", "broken"
-#: What an extra is for.
+#: The purpose of each extra.
 _EXTRAS = {
     "http": "judges, models and systems over HTTP",
     "semantic": "semantic_similarity with transformers",
@@ -48,15 +50,15 @@ _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KE
 
 @dataclass(frozen=True)
 class Check:
-    """Something that was looked at. `state` is ok, missing (only needed for some things) or broken."""
+    """The result of one check. `state` is ok, missing (only needed for some things) or broken."""
 
     name: str
     state: str
     what: str
 
 
-def run(argv: Sequence[str]) -> int:
-    """Look at everything, and print a line for each."""
+def parser() -> Parser:
+    """The parser of `ragmeter doctor`."""
     parser = command_parser("ragmeter doctor", _DESCRIPTION)
     endpoint = "an address to reach, for example of a judge or a system; may be given several times"
     parser.add_argument("--endpoint", metavar="URL", action="append", default=[], help=endpoint)
@@ -65,9 +67,12 @@ def run(argv: Sequence[str]) -> int:
     parser.add_argument("--judge-model", metavar="NAME", help=model)
     runs_option(parser)
     json_option(parser)
-    chosen = parser.parse_args(list(argv))
-    if chosen.judge_model is not None and not chosen.endpoint:
-        parser.error("--judge-model has no effect without --endpoint: name the address of its server")
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Look at everything, and print a line for each."""
+    refuse_idle(chosen, DOCTOR)
     checks = [*_checks(chosen.output_dir), *_endpoints(chosen.endpoint, chosen.timeout, chosen.judge_model)]
     if chosen.json:
         print(dumps([asdict(check) for check in checks], indent=2))
@@ -178,7 +183,7 @@ def _endpoints(urls: Sequence[str], timeout: float, model: str | None) -> Iterat
 
 
 def _speed(url: str, shown: str, model: str) -> Check:
-    """How fast a model judges, and the options that suit it."""
+    """The check of how fast a model judges, and the options that suit it."""
     from ragmeter.errors import RagmeterError
     from ragmeter.judges.speed import AT_ONCE, measure_speed
     from ragmeter.show.numbers import hundredths

@@ -17,7 +17,7 @@ _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
 
 @dataclass(frozen=True)
 class Package:
-    """A package that ragmeter uses: its version, None if it is not there, and the least version that will do."""
+    """A package that ragmeter uses: its version, None if it is not installed, and the least version that will do."""
 
     name: str
     version: str | None
@@ -26,7 +26,7 @@ class Package:
 
     @property
     def is_fine(self) -> bool:
-        """Whether it is there, and new enough."""
+        """Whether the package is installed, and new enough."""
         return self.version is not None and (self.least is None or _numbers(self.version) >= _numbers(self.least))
 
 

@@ -6,16 +6,14 @@ import argparse
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ragmeter import compat
 from ragmeter.cli import options
-from ragmeter.cli.class_options import class_options
+from ragmeter.cli.class_options import EvaluatorParser
 from ragmeter.cli.gate_options import asks_for_gate, gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import (
-    given_option,
     judge_code,
     judge_options,
     print_judge,
@@ -24,7 +22,8 @@ from ragmeter.cli.judge_options import (
     read_settings,
     settle_judge,
 )
-from ragmeter.cli.parser import Parser, command_parser, destinations, given_options
+from ragmeter.cli.modes import evaluate_table, refuse_idle
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.hints import for_command_line
 from ragmeter.io.locations import location, on_disk
@@ -44,18 +43,21 @@ With --metrics, the scores go into a run folder: manifest.json, rows.parquet, su
 """
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Evaluate, print the results, and say where they were written."""
-    first_pass, _ = _parser(add_help=False).parse_known_args(list(argv))
-    names = [name for group in first_pass.evaluator for part in group for name in part.split(",") if name]
-    kinds = [compat.find(name) for name in names]
-    parser = _parser(add_help=True)
-    destinations: set[str] = set()
-    keywords = {kind: class_options(parser, kind, destinations) for kind in kinds}
-    chosen = parser.parse_args(list(argv))
-    if kinds and chosen.metrics:
+    _check(chosen)
+    if chosen.results is None:
+        return _add_metrics(chosen)
+    if chosen.evaluators:
+        return _run_evaluators(chosen)
+    return _run_metrics(chosen)
+
+
+def _check(chosen: argparse.Namespace) -> None:
+    """Refuse what can't be done, and options without effect."""
+    if chosen.evaluators and chosen.metrics:
         raise UsageError("--evaluator and --metrics don't go together", hint="run the command once for each")
-    if not kinds and not chosen.metrics:
+    if not chosen.evaluators and not chosen.metrics:
         raise UsageError(
             "nothing to compute: --evaluator or --metrics is missing",
             hint="for example --evaluator EditDistanceEvaluator, or --metrics token_f1,ndcg@10",
@@ -65,20 +67,16 @@ def run(argv: Sequence[str]) -> int:
             "--results is missing: which file holds the system's answers?",
             hint="with --metrics and --run alone, metrics are added to a run that exists",
         )
-    if kinds and asks_for_gate(chosen):
+    if chosen.evaluators and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
-    if chosen.results is None:
-        _refuse_idle_when_adding(argv)
-        return _add_metrics(chosen)
-    _refuse_idle_engine(chosen)
-    _refuse_unused(chosen, {name for names in keywords.values() for name in names})
-    if kinds:
-        return _run_evaluators([(kind, _keywords(chosen, names)) for kind, names in keywords.items()], chosen)
-    return _run_metrics(chosen)
+    refuse_idle(chosen, evaluate_table())
+    if chosen.engine is not None and chosen.executor is not None:
+        raise UsageError("--engine and --executor don't go together", hint="leave one of them out")
 
 
-def _parser(*, add_help: bool) -> Parser:
-    parser = command_parser("ragmeter evaluate", _DESCRIPTION, add_help=add_help)
+def parser() -> Parser:
+    """The parser of `ragmeter evaluate`; the options of the evaluators that are named become known when it parses."""
+    parser = command_parser("ragmeter evaluate", _DESCRIPTION, kind=EvaluatorParser)
     group = parser.add_argument_group("what to compute")
     group.add_argument(
         "--evaluator",
@@ -116,7 +114,7 @@ def _parser(*, add_help: bool) -> Parser:
     options.keep_option(parser)
     options.missing_option(parser)
     options.statistics_options(parser)
-    judge_options(parser, offline=True)
+    judge_options(parser, offline=True, encoder=True)
     options.unscored_option(parser, "rows that the judge gave no verdict on")
     output = parser.add_argument_group("output")
     output.add_argument(
@@ -126,10 +124,7 @@ def _parser(*, add_help: bool) -> Parser:
         help=f"for --metrics also an address such as s3://bucket/runs; default: {EVALUATION_RESULTS}/, or {RUNS}/ for "
         "--metrics",
     )
-    output.add_argument(
-        "--run", metavar="NAME", help="the run's name, for --metrics; default: the file's name and the time"
-    )
-    options.replace_option(output)
+    options.keeping_options(output, "the file's name and the time; for --metrics")
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
     options.formula_option(output)
@@ -141,50 +136,6 @@ def _parser(*, add_help: bool) -> Parser:
     return parser
 
 
-def _refuse_unused(chosen: argparse.Namespace, evaluator_options: set[str]) -> None:
-    """Raise an error for an option that would have no effect."""
-    names = ["output_prefix", "output_format"]
-    if not chosen.metrics:
-        embedding = ("embedding_model", "embedding_base_url", "embedding_prefix")
-        parts = ("keep_columns", "engine", "skip_bad_parts")
-        of_metrics = ("language", "doc_id_pattern", *embedding, "executor", "run", "replace", "missing", *parts)
-        names = [name for name in of_metrics if name not in evaluator_options]
-    for name in names:
-        if getattr(chosen, name) not in (None, False):
-            mode = "--metrics" if chosen.metrics else f"--evaluator {' '.join(chosen.evaluator[0])}"
-            raise UsageError(f"--{name.replace('_', '-')} has no effect with {mode}", hint="leave it out")
-    judging = (given_option(chosen), "--dry-run" if chosen.dry_run else None)
-    if not chosen.metrics and (option := next(filter(None, judging), None)) is not None:
-        raise UsageError(f"{option} has no effect with --evaluator", hint="leave it out")
-    _refuse_idle_retry(chosen)
-
-
-def _refuse_idle_when_adding(argv: Sequence[str]) -> None:
-    """Where metrics are added to a run, its rows and its intervals are its own: refuse all options but those of use."""
-    used = {"metrics", "language", "doc_id_pattern", "executor", "max_unscored"}
-    used |= {"output_dir", "run", "retry_failed", "json"}
-    used |= destinations(options.embedding_options, partial(judge_options, offline=True), gate_options)
-    given = given_options(_parser(add_help=False), argv)
-    idle = next((flag for name, flag in given.items() if name not in used), None)
-    if idle is not None:
-        raise UsageError(
-            f"{idle} has no effect without --results: metrics are added",
-            hint="leave it out: the run keeps its rows, and the settings of its intervals",
-        )
-
-
-def _refuse_idle_engine(chosen: argparse.Namespace) -> None:
-    if chosen.skip_bad_parts and chosen.engine is None:
-        raise UsageError("--skip-bad-parts has no effect without --engine", hint="leave it out")
-    if chosen.engine is not None and chosen.executor is not None:
-        raise UsageError("--engine and --executor don't go together", hint="leave one of them out")
-
-
-def _refuse_idle_retry(chosen: argparse.Namespace) -> None:
-    if chosen.retry_failed and chosen.judge_model is None:
-        raise UsageError("--retry-failed has no effect without --judge-model", hint="name the model, or leave it out")
-
-
 def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, Any]:
     """The keywords that the user gave; the others keep the class's defaults."""
     return {
@@ -194,15 +145,15 @@ def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, An
     }
 
 
-def _run_evaluators(kinds: list[tuple[type[Any], dict[str, Any]]], chosen: argparse.Namespace) -> int:
+def _run_evaluators(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.files import run_evaluators
     from ragmeter.io.reading import Reading
     from ragmeter.show import terminal
 
     instances = []
-    for kind, keywords in kinds:
+    for kind, names in chosen.evaluators.items():
         with errors_of(f"{kind.__name__}()"):
-            instances.append(kind(**keywords))
+            instances.append(kind(**_keywords(chosen, names)))
     written = run_evaluators(
         instances,
         chosen.results,
@@ -286,7 +237,7 @@ def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
             skip_bad_parts=chosen.skip_bad_parts,
             missing=chosen.missing,
             run=name,
-            replace=chosen.replace,
+            **options.read_keeping(chosen),
             keep_columns=chosen.keep_columns or (),
             progress=True,
         )
@@ -351,7 +302,6 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.io.names import run_name
     from ragmeter.runs.finding import find_run
 
-    _refuse_idle_retry(chosen)
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)
     path = folder / chosen.run

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.options import json_option, runs_option
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import RUNS, dumps
 
@@ -26,8 +27,8 @@ with judge=offline, words that no passage supports stand in brackets. What the r
 """
 
 
-def run(argv: Sequence[str]) -> int:
-    """Explain a row's verdict, and print it."""
+def parser() -> Parser:
+    """The parser of `ragmeter explain`."""
     parser = command_parser("ragmeter explain", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help=f"a run's folder, or its name in {RUNS}/")
     parser.add_argument("qid", metavar="QID", help="the row's qid")
@@ -41,7 +42,11 @@ def run(argv: Sequence[str]) -> int:
         help="as `ragmeter calibrate --offline-judge` writes it; default: as in the run, or none",
     )
     json_option(parser)
-    chosen = parser.parse_args(list(argv))
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Explain a row's verdict, and print it."""
     from ragmeter.analysis.claim_support import explain_claims
     from ragmeter.analysis.explanation import abstained, explain, is_judged, run_verdicts
     from ragmeter.show.terminal.results import show_abstained, show_run_verdicts
@@ -89,7 +94,7 @@ def _records(
     judged: Sequence[Sequence[RunVerdict]],
     declined: Sequence[Sequence[str]],
 ) -> list[Any]:
-    """What JSON shows of each row: the judge's verdicts, the offline judge's evidence and the claims, if any."""
+    """The JSON record of each row: the judge's verdicts, the offline judge's evidence and the claims, if any."""
     records: list[dict[str, Any]] = [
         {"qid": qid, "judged": [asdict(verdict) for verdict in of_row]} for of_row in judged
     ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
 from pathlib import Path
 
 from ragmeter.cli.options import formula_option, json_option, runs_option
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\
@@ -23,8 +23,8 @@ Nothing is sent anywhere but to the MLflow that --tracking-uri names: figures an
 _FORMATS = ("csv", "parquet", "jsonl", "trec", "openinference", "mlflow")
 
 
-def run(argv: Sequence[str]) -> int:
-    """Export, and say where it went."""
+def parser() -> Parser:
+    """The parser of `ragmeter export`."""
     parser = command_parser("ragmeter export", _DESCRIPTION)
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")
@@ -35,7 +35,11 @@ def run(argv: Sequence[str]) -> int:
     formula_option(parser)
     runs_option(parser)
     json_option(parser)
-    chosen = parser.parse_args(list(argv))
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Export, and say where it went."""
     from ragmeter.show.exports.export import export
 
     places = export(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
 
 from ragmeter.cli.gate_options import FAILED, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.options import json_option, runs_option
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
@@ -18,14 +18,18 @@ The exit code is 0 if every check passed, {FAILED} if one failed, with the reaso
 """
 
 
-def run(argv: Sequence[str]) -> int:
-    """Check, print the reasons, and write the files for CI."""
+def parser() -> Parser:
+    """The parser of `ragmeter gate`."""
     parser = command_parser("ragmeter gate", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help="a run's folder, or its name in --output-dir")
     runs_option(parser)
     gate_options(parser)
     json_option(parser)
-    chosen = parser.parse_args(list(argv))
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Check, print the reasons, and write the files for CI."""
     gate = read_gate(chosen, chosen.output_dir)
     if gate is None:
         raise UsageError(

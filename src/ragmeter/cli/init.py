@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ragmeter.cli import options
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.cli.run import FILE
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps, replacing
 
 SCHEMA = "ragmeter.schema.json"
-#: What a file has that can be scored as it is.
+#: Pairs of columns that can be scored as they are.
 _SCORED = ({"answer", "reference"}, {"retrieved", "relevant"})
-#: Options of reading that the file keeps.
+#: The options of reading that are written into the file.
 _READING = ("delimiter", "decimal", "encoding", "split")
-#: Stands in the file until the user names a system.
+#: The target in the file until the user names a system.
 _TARGET = "mypkg.rag:pipeline"
 _DESCRIPTION = f"""\
 Look at a file of questions, or of answers, and write a {FILE} for it; beside it {SCHEMA}, by which editors complete
@@ -30,8 +29,8 @@ and check its keys.
 """
 
 
-def run(argv: Sequence[str]) -> int:
-    """Write both files, and say what comes next."""
+def parser() -> Parser:
+    """The parser of `ragmeter init`."""
     parser = command_parser("ragmeter init", _DESCRIPTION)
     add = parser.add_argument
     add("data", metavar="DATA", help="questions and gold answers, or answers: csv, tsv, json, jsonl or parquet")
@@ -39,7 +38,11 @@ def run(argv: Sequence[str]) -> int:
     add("--output", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
     add("--replace", action="store_true", help="replace a file that is there")
     options.reading_options(parser)
-    chosen = parser.parse_args(list(argv))
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Write both files, and say what comes next."""
     if chosen.output.exists() and not chosen.replace:
         raise UsageError(f"{chosen.output} is there already", hint="--replace replaces it, --output names another one")
     from ragmeter.cli.project_keys import schema

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
     from ragmeter.runs.run import Run
 
-LLM, CASCADE, OFFLINE = "llm", "cascade", "offline"
+LLM, CASCADE, OFFLINE, ENCODER = "llm", "cascade", "offline", "encoder"
+#: Those who judge without a language model.
+LOCAL = (OFFLINE, ENCODER)
 #: The keywords of `Judge` that are options, `base_url` as `--judge-base-url`, and how their values are read. Where the
 #: command has no option of the shorter name, `--base-url` will do as well.
 _SETTINGS: dict[str, dict[str, Any]] = {
@@ -52,7 +54,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "journal": {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: judge.journal.sqlite in the "
                 "folder of the runs"},
 }  # fmt: skip
-#: The same for `Cascade`.
+#: The keywords of `Cascade` that are options, and how their values are read.
 _CASCADE: dict[str, dict[str, Any]] = {
     "target_agreement": {"metavar": "SHARE", "type": float, "help": "of all verdicts with what the model would say; "
                          "default: 0.98, or what the budget pays for"},
@@ -64,26 +66,45 @@ _CASCADE: dict[str, dict[str, Any]] = {
     "audit_seed": {"metavar": "N", "type": int, "help": "draws what is audited; default: 0"},
 }  # fmt: skip
 
+#: Where the values of the options of a model that judges are kept, the model's name first; of the cascade.
+JUDGE_NAMES = (
+    "judge_model", *(f"judge_{name}" for name in _SETTINGS), "judge_header", "judge_grammar", "reasons", "judge",
+    "judge_check",
+)  # fmt: skip
+CASCADE_NAMES = tuple(_CASCADE)
+
 
 def judge_options(
     parser: argparse.ArgumentParser,
     *,
     offline: bool = False,
+    encoder: bool = False,
     default_model: str | None = None,
     dry_run: bool = True,
 ) -> None:
-    """Add the group. `offline`: the offline judge may judge alone. `dry_run`: the answers are there beforehand."""
+    """Add the judge's options. `offline`: the offline judge may judge alone, `encoder`: a local classifier.
+
+    `dry_run`: there are answers already.
+    """
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
     )
     add = group.add_argument
     add(
         "--judge",
-        choices=(LLM, CASCADE, OFFLINE) if offline else (LLM, CASCADE),
+        choices=(LLM, CASCADE, *([OFFLINE] if offline else []), *([ENCODER] if encoder else [])),
         help="cascade: the offline judge where it is sure, the model for the rest; "
         + ("offline: no model; " if offline else "")
+        + ("encoder: the --support-model; " if encoder else "")
         + "default: llm",
     )
+    if encoder:
+        add(
+            "--support-model",
+            metavar="FOLDER",
+            help="a classifier of pairs of texts as an ONNX file, which judges metrics with judge=encoder, such as "
+            "faithfulness[judge=encoder]: a folder, or a name on the hub",
+        )
     shown = "" if default_model is None else f"; default: {default_model}; none judges by exact match alone"
     add(
         "--judge-model",
@@ -123,27 +144,20 @@ def judge_options(
 
 def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     """The judge that was chosen, if one was; an option that would do nothing is refused."""
-    _refuse_idle(chosen)
+    from ragmeter.cli.modes import JUDGE, refuse_idle
+
+    refuse_idle(chosen, JUDGE)
     model = chosen.judge_model
-    given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
-    if model is None or model.lower() == "none" or chosen.judge == OFFLINE:
-        idle = given_option(chosen) if model is None else None
-        if idle is not None and not (idle == "--judge" and chosen.judge == OFFLINE):
-            raise UsageError(f"{idle} has no effect without --judge-model", hint="name the model, or leave it out")
+    is_alone = model is None or model.lower() == "none"
+    if is_alone and model is not None and chosen.judge == CASCADE:
+        raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
+    if is_alone or chosen.judge in LOCAL:
         return None
+    given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
     from ragmeter.judges.judge import Judge
 
     flags = {"reasons": chosen.reasons, "grammar": chosen.judge_grammar, "check": chosen.judge_check}
     return Judge(model, **given, headers=chosen.judge_header or (), **flags, **more)
-
-
-def given_option(chosen: argparse.Namespace) -> str | None:
-    """One of the judge's options that was given, the model first."""
-    names = ["judge_model", *(f"judge_{keyword}" for keyword in _SETTINGS), "judge_header", "judge_grammar", "reasons"]
-    if name := next((name for name in names if getattr(chosen, name)), None):
-        return f"--{name.replace('_', '-')}"
-    is_default = chosen.judge in (None, LLM)
-    return "--judge" if not is_default else None if chosen.judge_check else "--no-judge-check"
 
 
 def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
@@ -158,7 +172,7 @@ def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
 
 
 def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Mapping[str, Any] | None = None) -> None:
-    """What a run's documents say of the judge, if one was asked; `now` is what this command's calls took."""
+    """Print what a run's documents say of the judge, if one was asked; `now` is what this command's calls took."""
     from ragmeter.show.sentences.judging import judge_lines
     from ragmeter.show.terminal.judging import print_lines
 
@@ -166,7 +180,7 @@ def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Ma
 
 
 def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> int:
-    """The exit code says so where the judge was asked for these metrics, and one of them lacks it on too many rows.
+    """The exit code, which is not 0 where the judge gave no verdict on too many rows of one of these metrics.
 
     Rows are counted, not replies: of a metric that asks in several stages, each may have failed on other rows.
     """
@@ -182,7 +196,7 @@ def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> 
 
 
 def _without_verdict(run: Run, metric: str) -> Counter[str]:
-    """Why so many rows have no score where the judge was to give one; those that the system failed on don't count."""
+    """The number of rows without a verdict, by cause; rows that the system failed on don't count."""
     from ragmeter.table import NO_VERDICT
 
     causes = Counter({name: n for name, n in run.metrics()[metric]["n_not_scored"].items() if name in NO_VERDICT})
@@ -196,12 +210,13 @@ def _without_verdict(run: Run, metric: str) -> Counter[str]:
 
 def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
     """The settings of metrics that the judge's options are."""
-    if chosen.judge == OFFLINE and chosen.judge_model is not None:
-        raise UsageError(
-            "--judge-model has no effect with --judge offline",
-            hint="leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge=offline]",
-        )
-    return {"judge": None if chosen.judge == LLM else chosen.judge}
+    from ragmeter.cli.modes import METRIC_SETTINGS, refuse_idle
+
+    refuse_idle(chosen, METRIC_SETTINGS)
+    return {
+        "judge": None if chosen.judge == LLM else chosen.judge,
+        "support_model": getattr(chosen, "support_model", None),
+    }
 
 
 def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
@@ -209,6 +224,8 @@ def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
 
     `metrics` have the option's setting, unless their names say otherwise. An option that none of them takes is refused.
     """
+    from ragmeter.cli.modes import SETTLED, refuse_idle
+
     judges = {metric.settings.get("judge", LLM) for metric in metrics if metric.judge_columns or metric.offline}
     if chosen.judge is not None and chosen.judge not in judges:
         for metric in metrics:
@@ -219,9 +236,7 @@ def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
             raise UsageError(f"--judge cascade has no effect on {names}", hint="it is for llm_correct; leave it out")
     if CASCADE in judges:
         chosen.judge = CASCADE
-    elif chosen.offline_calibration is not None:
-        hint = "leave it out; of offline_correct it is a setting: --metrics 'offline_correct[calibration=FILE]'"
-        raise UsageError("--offline-calibration has no effect without --judge cascade", hint=hint)
+    refuse_idle(chosen, SETTLED)
 
 
 def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
@@ -232,7 +247,7 @@ def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascade:
-    """How the offline judge and the model share the work."""
+    """The cascade of the options: how the offline judge and the model share the work."""
     from ragmeter.judges.cascade import Cascade
 
     audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
@@ -244,14 +259,3 @@ def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascad
         calibration=chosen.offline_calibration,
         **audit,
     )
-
-
-def _refuse_idle(chosen: argparse.Namespace) -> None:
-    """An option that would do nothing is a misunderstanding, and better said than passed over."""
-    for name in _CASCADE:
-        if chosen.judge != CASCADE and getattr(chosen, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} has no effect without --judge cascade", hint="leave it out")
-    if chosen.judge in (None, LLM) and chosen.offline_calibration is not None:
-        raise UsageError("--offline-calibration has no effect with --judge llm", hint="leave it out")
-    if chosen.judge == CASCADE and (chosen.judge_model or "").lower() == "none":
-        raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")

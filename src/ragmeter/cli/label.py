@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +29,8 @@ judge's verdict is not shown, so that it influences nobody. `ragmeter calibrate`
 """
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Choose the rows, or take those of an existing file; then label."""
-    chosen = _parser().parse_args(list(argv))
     from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.labelling import show_sheet
 
@@ -51,7 +49,8 @@ def run(argv: Sequence[str]) -> int:
     return Session(folder, sheet, chosen.rater, contexts=chosen.contexts, scores=chosen.show_scores).run()
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of `ragmeter label`."""
     parser = command_parser("ragmeter label", _DESCRIPTION)
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")

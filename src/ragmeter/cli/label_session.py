@@ -18,7 +18,7 @@ from ragmeter.show.terminal.labelling import Screen
 
 _LABELS = {"c": CORRECT, "y": CORRECT, "1": CORRECT, "w": WRONG, "n": WRONG, "0": WRONG, "s": SKIPPED}
 _BACK, _QUIT, _CONTEXTS = ("b", "\x7f", "\x08"), ("q", "\x03", "\x04", ""), "x"
-#: What arrow keys send: several characters, and one of them may be a C.
+#: The codes that arrow keys send: several characters, and one of them may be a C.
 _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]?|O.?|.?)")
 
 
@@ -116,7 +116,7 @@ class Keys:
 
 
 def _read_characters() -> str:
-    """What one key press sends, or what was typed ahead."""
+    """The characters of one key press, or of keys that were pressed earlier."""
     if sys.platform == "win32":
         import msvcrt
 

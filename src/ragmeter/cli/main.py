@@ -9,34 +9,13 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
+from ragmeter.cli.commands import COMMANDS, GROUPS, find_command, first_words
 from ragmeter.effects.own_process import set_up_own_process
 from ragmeter.effects.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
-_COMMANDS = {
-    "app": "look at all runs in the browser, compare them, and label their answers",
-    "ask": "put a dataset's questions to a live system, and score its answers",
-    "calibrate": "a run's verdicts against people's labels, and the accuracy behind them",
-    "compare": "say whether one run is better than another, and how certain that is",
-    "crag": "answer conversations with an agent, and judge the answers",
-    "doctor": "say what is installed, what is missing, and which endpoints answer",
-    "evaluate": "score a file of results against references",
-    "explain": "say who judged a row and how, and what the offline judge sees in it",
-    "export": "write a run as csv, parquet, jsonl, for trec_eval or MLflow, or as spans",
-    "gate": "is a run good enough, and no worse than another? For CI",
-    "init": "write a ragmeter.toml, by looking at a file of questions",
-    "label": "choose some of a run's rows, and have a person say which are correct",
-    "metrics": "list the metrics, or explain one",
-    "power": "say how many questions a difference needs",
-    "report": "show runs on one page, or as figures and tables for papers",
-    "run": "do all that ragmeter.toml asks for, and compare the systems",
-    "runs": "list the runs, remove some, and delete what nobody needs",
-    "summary": "show a run's figures again, by slices",
-    "web": "ask a RAG that is only a web page, and score its answers",
-}
 _EXAMPLES = """\
 examples:
   ragmeter evaluate --evaluator EditDistanceEvaluator \\
@@ -119,16 +98,19 @@ def _drop_output() -> None:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if arguments and arguments[0] in _COMMANDS:
-        if not {"-h", "--help"}.intersection(arguments):  # help needs no heavy import
+    if (called := find_command(arguments)) is not None:
+        command, rest = called
+        if not {"-h", "--help"}.intersection(rest):  # help needs no heavy import
             set_up_own_process()
-        code: int = import_module(f"ragmeter.cli.{arguments[0]}").run(arguments[1:])
-        return code
+        return command.call(rest)
+    if arguments and arguments[0] in GROUPS:
+        return _incomplete(arguments)
+    known = first_words()
     parser = argparse.ArgumentParser(
         prog="ragmeter",
         usage="ragmeter [--help] [--version] [--completion SHELL] COMMAND ...",
         description="Measure retrieval-augmented generation: fast, offline, honest.",
-        epilog="commands:\n" + "".join(f"  {name:10} {text}\n" for name, text in _COMMANDS.items()) + "\n" + _EXAMPLES,
+        epilog="commands:\n" + "".join(f"  {name:10} {text}\n" for name, text in known.items()) + "\n" + _EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="the versions of ragmeter and of all that it uses")
@@ -140,8 +122,24 @@ def _dispatch(arguments: list[str]) -> int:
         parser.print_help()
         return 2
     raise UsageError(
-        f"unknown command {arguments[0]!r}{did_you_mean(arguments[0], _COMMANDS)}", hint="`ragmeter --help` lists them"
+        f"unknown command {arguments[0]!r}{did_you_mean(arguments[0], known)}", hint="`ragmeter --help` lists them"
     )
+
+
+def _incomplete(arguments: list[str]) -> int:
+    """Answer --help for a first word that needs a second one; without it that is an error."""
+    first, *rest = arguments
+    commands = {name: command.help for name, command in COMMANDS.items() if name.startswith(f"{first} ")}
+    if not {"-h", "--help"}.intersection(rest[:1]):
+        raise UsageError(f"a command is missing: {' or '.join(f'`ragmeter {name}`' for name in commands)}")
+    listed = "".join(f"  ragmeter {name:15} {text}\n" for name, text in commands.items())
+    argparse.ArgumentParser(
+        prog=f"ragmeter {first}",
+        usage=f"ragmeter {first} COMMAND ...",
+        description=f"{GROUPS[first].capitalize()}.\n\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).print_help()
+    return 0
 
 
 def _answer(arguments: list[str]) -> int:
@@ -154,5 +152,5 @@ def _answer(arguments: list[str]) -> int:
     from ragmeter.cli.completion import completion
 
     shell = arguments[0].partition("=")[2] or next(iter(arguments[1:]), "")
-    print(completion(shell, _COMMANDS))
+    print(completion(shell))
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
 
 from ragmeter import registry
 from ragmeter.analysis.metric_list import MetricInfo, list_metrics
@@ -11,14 +11,18 @@ from ragmeter.cli.parser import Parser
 from ragmeter.io.write import dumps
 
 
-def run(argv: Sequence[str]) -> int:
-    """List the metrics, or show one metric's page."""
-    from ragmeter.show.terminal.results import show_metric, show_metrics
-
+def parser() -> Parser:
+    """The parser of `ragmeter metrics`."""
     parser = Parser(prog="ragmeter metrics", description="List the metrics, or explain one.")
     parser.add_argument("name", nargs="?", help="a metric's name, for example ndcg@10")
     json_option(parser)
-    chosen = parser.parse_args(list(argv))
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """List the metrics, or show one metric's page."""
+    from ragmeter.show.terminal.results import show_metric, show_metrics
+
     if chosen.name is None:
         metrics = list_metrics()
         print(dumps([info.as_dict() for info in metrics], indent=2)) if chosen.json else show_metrics(metrics)

@@ -57,19 +57,24 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
 
 
 def read_asking(chosen: argparse.Namespace) -> dict[str, Any]:
-    """How a system is asked and what is kept, as keywords of the api."""
-    names = ("output_dir", "workers", "limit", "retries", "give_up_after", "replace", "resume", "retry_failed")
-    return {name: getattr(chosen, name) for name in names}
+    """The options that say how a system is asked and what is kept, as keywords of `ask()`."""
+    names = ("output_dir", "workers", "limit", "retries", "give_up_after", "resume", "retry_failed")
+    return {**{name: getattr(chosen, name) for name in names}, **read_keeping(chosen)}
 
 
-def run_option(parser: argparse._ActionsContainer, default: str) -> None:
-    """Add --run."""
+def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> None:
+    """Add --run and --replace: the options of a run that is kept, the same on all commands that make one."""
     parser.add_argument(
         "--run",
         metavar="NAME",
         help=f"the run's name; {{n}} in it is the next free number, {{date}} and {{time}} say when; default: {default}",
     )
     replace_option(parser)
+
+
+def read_keeping(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The options of a run that is kept, as keywords of `evaluate()` and `ask()`, without its name."""
+    return {"replace": chosen.replace}
 
 
 def replace_option(parser: argparse._ActionsContainer, though: str = "it has a judge's replies in it") -> None:
@@ -96,7 +101,7 @@ def max_calls_option(parser: argparse._ActionsContainer) -> None:
 
 
 def prints_aside() -> AbstractContextManager[Any]:
-    """Have what the user's code prints on standard error: standard output has the command's result alone."""
+    """Redirect what the user's code prints to standard error: standard output has the command's result alone."""
     return redirect_stdout(sys.stderr)
 
 
@@ -191,7 +196,7 @@ def check_numbers(chosen: argparse.Namespace) -> None:
         raise UsageError(f"--max-unscored must be between 0 and 1, got {given(chosen.max_unscored)}")
 
 
-#: The options that limit calls; those that a command has.
+#: The options that limit calls; a command has some of them.
 _LIMITS = ("max_calls", "budget", "judge_max_calls", "judge_budget")
 
 

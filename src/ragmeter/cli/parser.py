@@ -1,35 +1,12 @@
-"""The parser of a command: its errors are ours, and others may ask for it."""
+"""The parser of a command: its errors are ours, and it knows which options were given."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
 from ragmeter.errors import UsageError, did_you_mean
-
-
-class _ParserMade(Exception):
-    def __init__(self, parser: Parser) -> None:
-        self.parser = parser
-
-
-#: Whether a command should hand its parser over in place of parsing.
-_handing_over: ContextVar[bool] = ContextVar("handing_over", default=False)
-
-
-def parser_of(command: str, *first: str) -> Parser:
-    """The parser of a command, with all of its options; `first` are the words that come before them."""
-    token = _handing_over.set(True)
-    try:
-        import_module(f"ragmeter.cli.{command}").run(list(first))
-    except _ParserMade as made:
-        return made.parser
-    finally:
-        _handing_over.reset(token)
-    raise AssertionError(f"{command} parses no arguments")
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,11 +17,14 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message, hint=f"`{self.prog} --help` shows the options")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the arguments; the error for an unknown option suggests the nearest one."""
-        if _handing_over.get():
-            raise _ParserMade(self)
+        """Parse the arguments; the error for an unknown option suggests the nearest one.
+
+        The namespace has `given_flags` as well: the options that stand on the command line, also those with their
+        default value, each with its flag, by where its value is kept.
+        """
         chosen, unknown = self.parse_known_args(args, namespace)
         if not unknown:
+            chosen.given_flags = self._given_flags(args)
             return chosen
         option = next((text.partition("=")[0] for text in unknown if text.startswith("-")), None)
         if option is None:
@@ -52,15 +32,29 @@ class Parser(argparse.ArgumentParser):
         names = [name for action in self._actions for name in action.option_strings]
         return self.error(f"unknown option {option}{did_you_mean(option, names)}")
 
+    def _given_flags(self, args: Any) -> dict[str, str]:
+        defaults = [(action, action.default) for action in self._actions]
+        try:
+            for action, _ in defaults:
+                action.default = argparse.SUPPRESS
+            given = vars(self.parse_known_args(args)[0])
+        finally:
+            for action, default in defaults:
+                action.default = default
+        return {action.dest: _flag(action, given[action.dest]) for action, _ in defaults if action.dest in given}
 
-def command_parser(prog: str, description: str, *, add_help: bool = True) -> Parser:
+
+def _flag(action: argparse.Action, value: Any) -> str:
+    """An option's flag for a message, `--no-x` where that was given; a positional argument's name."""
+    flags = action.option_strings or [action.dest]
+    negative = isinstance(action, argparse.BooleanOptionalAction) and value is False
+    return next((flag for flag in flags if negative and flag.startswith("--no-")), flags[0])
+
+
+def command_parser(prog: str, description: str, *, kind: type[Parser] = Parser) -> Parser:
     """The parser of a command; its description keeps its line breaks."""
-    return Parser(
-        prog=prog,
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        add_help=add_help,
-        allow_abbrev=False,
+    return kind(
+        prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
 
 
@@ -70,11 +64,3 @@ def destinations(*groups: Callable[[argparse.ArgumentParser], None]) -> set[str]
     for add_group in groups:
         add_group(parser)
     return {action.dest for action in parser._actions}
-
-
-def given_options(parser: Parser, argv: Sequence[str]) -> dict[str, str]:
-    """The options that stand on the command line, defaults included, by where they are kept. It spoils the parser."""
-    for action in parser._actions:
-        action.default = argparse.SUPPRESS
-    given, _ = parser.parse_known_args(list(argv))
-    return {action.dest: action.option_strings[0] for action in parser._actions if hasattr(given, action.dest)}

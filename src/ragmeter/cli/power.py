@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
 from contextlib import suppress
 
 from ragmeter.cli.options import json_option, number_option, runs_option
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.stats.confidence import AUTO
@@ -23,10 +22,8 @@ From variances that you know, those of the difference of one question:
 """
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Plan, and print."""
-    chosen = _parser().parse_args(list(argv))
-
     from ragmeter.analysis.power import plan, plan_from_pilot
     from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.results import show_plan
@@ -80,7 +77,8 @@ def _range(metric: str | None) -> tuple[float, float]:
     return -math.inf, math.inf
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
+    """The parser of `ragmeter power`."""
     parser = command_parser("ragmeter power", _DESCRIPTION)
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a pilot: one run, or two on the same questions")
     parser.add_argument("--metric", metavar="NAME", help="which of the runs' metrics")

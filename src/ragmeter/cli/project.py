@@ -8,16 +8,15 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragmeter.cli.parser import parser_of
+from ragmeter.cli.commands import COMMANDS
 from ragmeter.cli.project_keys import (
-    COMMANDS,
     DATASETS,
     OF_ALL,
     OF_EACH,
+    SYSTEMS,
     check_keys,
     keys_after,
     keys_of,
@@ -44,14 +43,12 @@ class Step:
 
     def check(self) -> Step:
         """The step itself; raises an error if the command would not understand its arguments."""
-        parser_of(*self.command.split()).parse_args(self.arguments)
+        COMMANDS[self.command].parser().parse_args(self.arguments)
         return self
 
     def run(self) -> int:
-        """Do it; the command's exit code."""
-        module, *first = self.command.split()
-        code: int = import_module(f"ragmeter.cli.{module}").run([*first, *self.arguments])
-        return code
+        """Run the command; return its exit code."""
+        return COMMANDS[self.command].call(self.arguments)
 
 
 @dataclass(frozen=True)
@@ -175,7 +172,7 @@ def _table(document: Mapping[str, Any], name: str, above: str = "") -> dict[str,
 def _system(systems: Mapping[str, Any], name: str, limit: int | None) -> dict[str, Any]:
     """The table of a system; one whose command takes a limit has this one."""
     system = _table(systems, name, "systems.")
-    takes_limit = any(key in system for command, key in COMMANDS.items() if "limit" in keys_of(command))
+    takes_limit = any(key in system for command, key in SYSTEMS.items() if "limit" in keys_of(command))
     return system if limit is None or not takes_limit else {**system, "limit": limit}
 
 
@@ -183,9 +180,9 @@ def _plans(
     name: str, system: dict[str, Any], common: Mapping[str, Any], settings: Mapping[str, Any], dataset: Any
 ) -> Iterator[PlannedRun]:
     """The runs of a system: one for each combination of its settings."""
-    kinds = [command for command, key in COMMANDS.items() if key in system]
+    kinds = [command for command, key in SYSTEMS.items() if key in system]
     if len(kinds) != 1:
-        keys = ", ".join(COMMANDS.values())
+        keys = ", ".join(SYSTEMS.values())
         raise UsageError(
             f"[systems.{name}] should have one of {keys}", hint='for example target = "mypkg.rag:pipeline"'
         )
@@ -237,7 +234,7 @@ def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
 
 
 def _call(options: dict[str, Any], settings: Mapping[str, Any], command: str, name: str) -> None:
-    """Settings that stand nowhere in the options are the keywords of a Python target."""
+    """Write settings that stand nowhere in the options into the Python target, as its keywords."""
     if not settings:
         return
     target = options.get("target")
@@ -275,7 +272,7 @@ def _arguments(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -
 
 
 def _check_names(plans: list[PlannedRun]) -> None:
-    """Each run has its own name, and writes its own files."""
+    """Refuse two runs of one name, and two that would write one file."""
     for name, several in itertools.groupby(sorted(plan.run for plan in plans)):
         if len(list(several)) > 1:
             raise UsageError(f"two runs would be called {name!r}", hint="give the systems other names")

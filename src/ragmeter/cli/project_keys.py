@@ -11,22 +11,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.cli.parser import parser_of
+from ragmeter.cli.commands import COMMANDS
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.write import dumps
 
 #: The commands that make runs, and the key of a system that says which one is meant.
-COMMANDS = {"ask": "target", "evaluate": "results", "web": "url", "crag evaluate": "turns", "crag generate": "agent"}
-#: What the file of questions is called by each command that has one.
+SYSTEMS = {"ask": "target", "evaluate": "results", "web": "url", "crag evaluate": "turns", "crag generate": "agent"}
+#: The option that names the file of questions, for each command that has one.
 DATASETS = {"ask": "dataset", "evaluate": "reference", "web": "input", "crag generate": "dataset"}
-#: The commands that something is done with once the runs are made, of each run and of all together.
+#: The commands that are run once the runs are made: for each run, and for all together.
 OF_EACH, OF_ALL = ("summary", "label", "calibrate", "export"), ("compare", "power", "report")
 #: Tables of the file, and the options in them: by their group in the help, or by name.
 _GROUPS = {"the judge": "judge", "the cascade": "judge", "gate": "gate"}
 _DATA = ("column", "no_quotes", "delimiter", "decimal", "encoding", "max_field", "split", "keep_columns")
 #: Options without a key: the system's name is the run's, and what is printed is decided by `ragmeter run`.
 _LEFT_OUT = frozenset({"help", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"})
-#: The same of single commands: the turns have their place beside the run, and no key is pressed in `ragmeter run`.
+#: Options of single commands without a key: the turns are kept beside the run, no key is pressed in `ragmeter run`.
 _LEFT_OUT_OF = {"crag generate": "output", "label": "blank"}
 _TYPES = {int: ("integer", "a whole number"), float: ("number", "a number")}
 
@@ -41,17 +41,17 @@ class Key:
 
     @property
     def is_switch(self) -> bool:
-        """Whether it is true or false."""
+        """Whether the option is either given or not: its key is true or false."""
         return self.action.nargs == 0 or isinstance(self.action, argparse.BooleanOptionalAction)
 
     @property
     def is_list(self) -> bool:
-        """Whether it takes several values."""
+        """Whether the option takes several values."""
         return isinstance(self.action, argparse._AppendAction) or self.action.nargs in ("+", "*")
 
     @property
     def separator(self) -> str:
-        """What stands between the two halves of each value, such as NAME=VALUE; empty if there are none."""
+        """The mark between the two halves of each value, = in NAME=VALUE; empty if a value has no halves."""
         metavar = str(self.action.metavar or "")
         return next((mark for mark in ("=", ": ") if mark in metavar), "")
 
@@ -121,7 +121,7 @@ def shown(value: Any) -> str:
 def keys_of(command: str) -> dict[str, Key]:
     """The keys of a command's options, by their names in a system."""
     keys = {}
-    for action in parser_of(*command.split())._actions:
+    for action in COMMANDS[command].parser()._actions:
         flag = next((flag for flag in action.option_strings if flag.startswith("--")), "")
         if flag:
             name = flag.removeprefix("--").replace("-", "_")
@@ -136,9 +136,9 @@ def keys_of(command: str) -> dict[str, Key]:
 def table_keys(table: str) -> dict[str, Key]:
     """The keys of one of the file's tables, of all commands together; an empty name is the top of the file."""
     keys: dict[str, Key] = {}
-    for command in COMMANDS:
+    for command in SYSTEMS:
         for name, key in keys_of(command).items():
-            if key.table == table and name not in COMMANDS.values():
+            if key.table == table and name not in SYSTEMS.values():
                 keys.setdefault(short_name(name, table), key)
     return keys
 
@@ -161,7 +161,7 @@ def check_keys(given: Mapping[str, Any], known: Collection[str], where: str) -> 
 def schema() -> dict[str, Any]:
     """The JSON schema of ragmeter.toml, for editors."""
     settings = {"type": "object", "description": "settings of a system; a list makes a run for each of its values"}
-    of_systems = {name: key.schema() for command in COMMANDS for name, key in keys_of(command).items()}
+    of_systems = {name: key.schema() for command in SYSTEMS for name, key in keys_of(command).items()}
     dataset = {"dataset": {"type": "string", "description": "the file with the questions and gold answers"}}
     tables: dict[str, Any] = {
         "data": dataset,

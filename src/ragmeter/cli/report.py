@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
 from pathlib import Path
 
 from ragmeter.cli.options import json_option, runs_option
@@ -19,12 +19,11 @@ a release, or printed.
 """
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Write the page, and figures and tables if asked for, and say where."""
     from ragmeter.show.report.report import report
     from ragmeter.show.terminal.results import show_report
 
-    chosen = _parser().parse_args(list(argv))
     if chosen.max_rows < 1:
         raise UsageError(f"--max-rows must be at least 1, got {chosen.max_rows}")
     result = report(
@@ -45,7 +44,8 @@ def run(argv: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of `ragmeter report`."""
     parser = command_parser("ragmeter report", _DESCRIPTION)
     add = parser.add_argument
     add("runs", metavar="RUN", nargs="+", help="a run's folder, or its name")

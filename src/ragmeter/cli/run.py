@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
-from ragmeter.cli.parser import command_parser, parser_of
+from ragmeter.cli.commands import COMMANDS
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
 from ragmeter.io.write import dumps, replacing
 from ragmeter.show.progress import show_notice
@@ -35,8 +36,8 @@ done, the next `ragmeter run` asks all of them anew. Paths in the file start at 
 """
 
 
-def run(argv: Sequence[str]) -> int:
-    """Make the runs, and show them; the exit code is that of a gate that failed, if one did."""
+def parser() -> Parser:
+    """The parser of `ragmeter run`."""
     parser = command_parser("ragmeter run", _DESCRIPTION)
     add = parser.add_argument
     add("--file", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
@@ -44,7 +45,11 @@ def run(argv: Sequence[str]) -> int:
     options.limit_option(parser)
     add("--schema", action="store_true", help=f"print the JSON schema of {FILE}, for editors, and do nothing else")
     options.json_option(parser)
-    chosen = parser.parse_args(list(argv))
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Make the runs, and show them; the exit code is that of a gate that failed, if one did."""
     from ragmeter.cli.project import read_project
     from ragmeter.cli.project_keys import schema
 
@@ -112,7 +117,7 @@ class _Progress:
         return int(done["code"]) if isinstance(done.get("code"), int) else None
 
     def note(self, plan: PlannedRun, code: int) -> None:
-        """The run is done."""
+        """Record that a run is done, and its exit code."""
         self._done[plan.run] = {"digest": plan.digest(), "code": code}
         self._write()
 
@@ -121,7 +126,7 @@ class _Progress:
             temporary.write_text(dumps(self._done), encoding="utf-8")
 
     def forget(self, plans: Sequence[PlannedRun]) -> None:
-        """All of these are done: the next command makes them anew."""
+        """Remove these runs from the record, since all are done: the next command makes them anew."""
         left = {plan.run for plan in plans}
         self._done = {run: done for run, done in self._done.items() if run not in left}
         self._path.unlink(missing_ok=True) if not self._done else self._write()
@@ -132,7 +137,7 @@ def _comparison(project: Project, runs: Sequence[str]) -> Comparison | None:
 
     step = project.of_all("compare", runs)
     assert step is not None  # noqa: S101 - runs are always compared
-    chosen: argparse.Namespace = parser_of("compare").parse_args(step.arguments)
+    chosen: argparse.Namespace = COMMANDS["compare"].parser().parse_args(step.arguments)
     try:
         return compared(chosen)
     except RagmeterError as error:  # the runs are made all the same

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from ragmeter.cli.options import json_option, runs_option
@@ -29,21 +28,18 @@ embeddings, which all folders share. What a command is using stays. Without --ye
 """
 
 
-def run(argv: Sequence[str]) -> int:
-    """List the runs, or do what the first word says."""
-    commands = {"remove": _remove, "prune": _prune, "tag": _tag}
-    if argv and argv[0] in commands:
-        return commands[argv[0]](list(argv[1:]))
-    return _list(list(argv))
-
-
-def _list(argv: list[str]) -> int:
+def parser() -> Parser:
+    """The parser of `ragmeter runs`."""
     parser = command_parser("ragmeter runs", _LIST)
     parser.add_argument("--search", metavar="TEXT", default="", help="only runs with this text in their name or system")
     parser.add_argument("--tag", metavar="WORD", action="append", default=[], help="only runs with this tag")
     runs_option(parser)
     json_option(parser)
-    chosen = parser.parse_args(argv)
+    return parser
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """List the runs."""
     from ragmeter.runs.catalogue import catalogue
     from ragmeter.show.terminal.catalogue import show_runs
 
@@ -64,12 +60,17 @@ def _yes_option(parser: Parser) -> None:
     parser.add_argument("--yes", action="store_true", help="delete; without it, only say what would be deleted")
 
 
-def _remove(argv: list[str]) -> int:
+def remove_parser() -> Parser:
+    """The parser of `ragmeter runs remove`."""
     parser = command_parser("ragmeter runs remove", _REMOVE)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="a run's name, or its folder")
     _yes_option(parser)
     runs_option(parser)
-    chosen = parser.parse_args(argv)
+    return parser
+
+
+def run_remove(chosen: argparse.Namespace) -> int:
+    """Remove runs, each with its journal."""
     from ragmeter.runs.catalogue import remove_run, size_of
     from ragmeter.runs.finding import find_run
     from ragmeter.show.terminal.catalogue import size
@@ -83,13 +84,18 @@ def _remove(argv: list[str]) -> int:
     return _said(chosen)
 
 
-def _tag(argv: list[str]) -> int:
+def tag_parser() -> Parser:
+    """The parser of `ragmeter runs tag`."""
     parser = command_parser("ragmeter runs tag", _TAGS)
     parser.add_argument("run", metavar="RUN", help="a run's name")
     parser.add_argument("words", metavar="WORD", nargs="*", help="without one, the tags of the run are shown")
     parser.add_argument("--remove", action="store_true", help="remove these words")
     runs_option(parser)
-    chosen = parser.parse_args(argv)
+    return parser
+
+
+def run_tag(chosen: argparse.Namespace) -> int:
+    """Change a run's tags, or show them."""
     from ragmeter.runs.finding import find_run
     from ragmeter.runs.tags import change_tags
 
@@ -100,14 +106,19 @@ def _tag(argv: list[str]) -> int:
     return 0
 
 
-def _prune(argv: list[str]) -> int:
+def prune_parser() -> Parser:
+    """The parser of `ragmeter runs prune`."""
     parser = command_parser("ragmeter runs prune", _PRUNE)
     parser.add_argument(
         "--older-than", metavar="DAYS", type=float, default=30.0, help="not used for so long; default: 30"
     )
     _yes_option(parser)
     runs_option(parser)
-    chosen = parser.parse_args(argv)
+    return parser
+
+
+def run_prune(chosen: argparse.Namespace) -> int:
+    """Delete what has not been used for a while."""
     from ragmeter.analysis.pruning import unneeded
     from ragmeter.show.numbers import given
     from ragmeter.show.terminal.catalogue import size

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
 
 from ragmeter.cli import options
-from ragmeter.cli.parser import command_parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\
@@ -15,16 +15,19 @@ A run's figures again, on all rows and by slices:
 """
 
 
-def run(argv: Sequence[str]) -> int:
-    """Summarise, and print."""
+def parser() -> Parser:
+    """The parser of `ragmeter summary`."""
     parser = command_parser("ragmeter summary", _DESCRIPTION)
     parser.add_argument("run", metavar="RUN", help="a run's folder, or its name")
     options.part_options(parser, slices="whose values part the rows")
     options.statistics_options(parser, cluster="the run's own", own=True)
     options.runs_option(parser)
     options.json_option(parser)
-    chosen = parser.parse_args(list(argv))
+    return parser
 
+
+def run(chosen: argparse.Namespace) -> int:
+    """Summarise, and print."""
     from ragmeter.analysis.slicing import summarise_run
     from ragmeter.cli.judge_options import print_judge
     from ragmeter.cli.repeated import print_repeats, repeats_json

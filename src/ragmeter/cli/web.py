@@ -19,13 +19,13 @@ from ragmeter.cli.options import (
     exit_code,
     formula_option,
     json_option,
+    keeping_options,
     limit_option,
     read_asking,
     read_input,
     read_reading,
     reading_options,
     reuse_options,
-    run_option,
     runs_option,
 )
 from ragmeter.cli.parser import Parser, command_parser
@@ -51,19 +51,17 @@ _METRICS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "me
 _AVERAGE = "average_score"
 
 
-def run(argv: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace) -> int:
     """Ask the page, score, and write the CSV file."""
     from ragmeter.io.names import limited_name, plain_name
     from ragmeter.runs.numbering import hold_name
 
-    parser = _parser()
-    chosen = parser.parse_args(list(argv))
     if chosen.trial is not None:
         from ragmeter.cli.web_trial import try_page
 
         return try_page(chosen, _target(chosen, None))
     if missing := [f"--{name}" for name in ("input", "output") if getattr(chosen, name) is None]:
-        parser.error(f"the following arguments are required: {', '.join(missing)}")
+        parser().error(f"the following arguments are required: {', '.join(missing)}")
     _check(chosen)
     usual = limited_name(plain_name(f"web-{chosen.input.stem}"), chosen.limit)
     wanted_name = usual if chosen.run is None else chosen.run
@@ -135,7 +133,7 @@ def _keep_evidence(evidence: Path, run: Path) -> bool:
 
 
 def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
-    """Where questions were typed and answers read, so that both can be fixed; and which connections were blocked."""
+    """Print where questions were typed and answers read, so that both can be fixed; and what was blocked."""
     from ragmeter.show import terminal
 
     if target.found_box:
@@ -185,7 +183,8 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else value
 
 
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The parser of `ragmeter web`."""
     parser = command_parser("ragmeter web", _DESCRIPTION)
     add = parser.add_argument
     add("--url", required=True, help="the page")
@@ -230,7 +229,7 @@ def _parser() -> Parser:
     _browser_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--language", default="es", help="for stemming; default: es")
-    run_option(output, "from the input file")
+    keeping_options(output, "from the input file")
     runs_option(output)
     formula_option(output)
     reuse_options(output, "run")

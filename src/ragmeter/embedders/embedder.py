@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from ragmeter.embedders.port import Backend, Identity, Vectors, choose, default_model
+from ragmeter.embedders.port import Backend, Flags, Identity, Vectors, choose, default_model
 from ragmeter.errors import InputError, Interrupted, errors_of
 from ragmeter.io.normal_form import normalized
 
 if TYPE_CHECKING:
     from ragmeter.embedders.cache import Cache
+    from ragmeter.embedders.support import SupportModel
 
 _CHUNK = 512  # texts that are embedded and then kept; what was kept is not lost if the run is stopped
 
+
+class Identified(Protocol):
+    """A model that says what its results depend on."""
+
+    @property
+    def identity(self) -> Identity:
+        """Everything that they depend on besides the text."""
+
+
+Opened = TypeVar("Opened", bound=Identified)
+
 #: Models that this process has loaded, each with the lock that lets one thread at a time use it.
-_loaded: dict[Identity, tuple[Backend, threading.Lock]] = {}
+_loaded: dict[Identity, tuple[Any, threading.Lock]] = {}
 
 
 def plain(text: str) -> str:
@@ -33,27 +46,39 @@ def plain(text: str) -> str:
     return text.strip()
 
 
-class Embedder:
+class CachedModel(ABC, Generic[Opened]):
     """One model with its cache, for one run. Threads take turns: the model uses all cores by itself."""
 
-    def __init__(self, model: str, base_url: str | None, prefix: str | None) -> None:
+    title, gives = "model", "vectors"
+
+    def __init__(self, opened: Callable[[Cache], Opened]) -> None:
         from ragmeter.embedders.cache import Cache
 
-        self._cache: Cache = Cache()
+        self._cache = Cache()
         self._lock = threading.Lock()
         self._closed = False
-        self._cut: dict[bytes, bool] = {}
-        self._embedded = 0
-        self._dimensions = 0
+        self.computed = 0
         try:
-            chosen = choose(model, base_url, prefix, self._cache)
+            chosen = opened(self._cache)
         except BaseException:
             self._cache.close()
             raise
+        self._backend: Opened
         self._backend, self._turn = _loaded.setdefault(chosen.identity, (chosen, threading.Lock()))
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """A vector of length 1 for each text; the texts are distinct. A text without meaning to the model is zero."""
+    @abstractmethod
+    def _compute(self, texts: list[str]) -> tuple[Vectors, Flags]:
+        """What the model gives for texts that are not in the cache."""
+
+    def _kept(self, vectors: Vectors) -> Vectors:
+        """What of the model's vectors is kept in the cache."""
+        return vectors
+
+    def _known(self, texts: Sequence[str]) -> dict[bytes, tuple[bool, Vectors]]:
+        """What the model gives for distinct texts, by their keys in order: whether a text was too long, and its vector.
+
+        What is in the cache is not computed.
+        """
         from ragmeter.embedders.cache import keys_of
 
         keys = keys_of(self._backend.identity, texts)
@@ -66,24 +91,52 @@ class Embedder:
                     self._cache.close()
                     raise Interrupted
                 part = ordered[start : start + _CHUNK]
-                with self._turn, errors_of(f"the embedding model {self._backend.identity.model}"):
-                    vectors, cut = self._backend.embed([missing[key] for key in part])
-                new = dict(zip(part, zip(cut.tolist(), self._unit(vectors), strict=True), strict=True))
+                with self._turn, errors_of(f"the {self.title} {self._backend.identity.model}"):
+                    vectors, cut = self._compute([missing[key] for key in part])
+                if not np.isfinite(vectors).all():
+                    raise InputError(
+                        f"the {self.title} {self._backend.identity.model} gave {self.gives} that are no numbers",
+                        hint="it is broken, or was made smaller too far: take another file or another model",
+                    )
+                new = dict(zip(part, zip(cut.tolist(), self._kept(vectors), strict=True), strict=True))
                 self._cache.put(new)
                 known.update(new)
-                self._embedded += len(part)
-            self._cut.update((key, known[key][0]) for key in keys)
-        rows = [known[key][1] for key in keys]
+                self.computed += len(part)
+        return {key: known[key] for key in keys}
+
+    def close(self) -> None:
+        """Let go of the cache. A thread that is still computing ends after its chunk, and does it then."""
+        self._closed = True
+        if self._lock.acquire(blocking=False):
+            try:
+                self._cache.close()
+            finally:
+                self._lock.release()
+
+
+class Embedder(CachedModel[Backend]):
+    """An embedding model for one run."""
+
+    title = "embedding model"
+
+    def __init__(self, model: str, base_url: str | None, prefix: str | None) -> None:
+        super().__init__(lambda cache: choose(model, base_url, prefix, cache))
+        self._cut: dict[bytes, bool] = {}
+        self._dimensions = 0
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """A vector of length 1 for each text; the texts are distinct. A text without meaning to the model is zero."""
+        known = self._known(texts)
+        self._cut.update((key, cut) for key, (cut, _) in known.items())
+        rows = [vector for _, vector in known.values()]
         self._dimensions = len(rows[0]) if rows else self._dimensions
         return np.stack(rows) if rows else np.zeros((0, 1), dtype=np.float32)
 
-    def _unit(self, vectors: Vectors) -> Vectors:
+    def _compute(self, texts: list[str]) -> tuple[Vectors, Flags]:
+        return self._backend.embed(texts)
+
+    def _kept(self, vectors: Vectors) -> Vectors:
         """The vectors at length 1, in the same directions."""
-        if not np.isfinite(vectors).all():
-            raise InputError(
-                f"the embedding model {self._backend.identity.model} gave vectors that are no numbers",
-                hint="it is broken, or was made smaller too far: take another file or another model",
-            )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
@@ -99,26 +152,18 @@ class Embedder:
             "prefix": identity.prefix,
             "dimensions": self._dimensions,
             "texts": texts,
-            "embedded": self._embedded,
-            "from_cache": texts - self._embedded,
+            "embedded": self.computed,
+            "from_cache": texts - self.computed,
             "truncated": sum(self._cut.values()),
         }
 
-    def close(self) -> None:
-        """Let go of the cache. A thread that is still embedding ends after its chunk, and does it then."""
-        self._closed = True
-        if self._lock.acquire(blocking=False):
-            try:
-                self._cache.close()
-            finally:
-                self._lock.release()
-
 
 class Embedders:
-    """The models of one run. Use it as a context: at its end their caches are closed."""
+    """The models of one run: those that embed, and those that judge support. Use it as a context, which closes them."""
 
     def __init__(self) -> None:
         self._embedders: dict[tuple[str, str | None, str | None], Embedder] = {}
+        self._support: dict[str, SupportModel] = {}
         self._lock = threading.Lock()
 
     def of(self, model: str, base_url: str | None, prefix: str | None) -> Embedder:
@@ -129,16 +174,26 @@ class Embedders:
                 self._embedders[settings] = Embedder(*settings)
             return self._embedders[settings]
 
+    def support(self, model: str) -> SupportModel:
+        """The support model of this name."""
+        from ragmeter.embedders.support import SupportModel  # which needs this module
+
+        with self._lock:
+            if model not in self._support:
+                self._support[model] = SupportModel(model)
+            return self._support[model]
+
     def used(self) -> list[dict[str, Any]]:
-        """The records of each model's use."""
+        """The records of each embedding model's use."""
         return [embedder.used() for embedder in self._embedders.values()]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        for embedder in self._embedders.values():
-            embedder.close()
+        models: list[CachedModel[Any]] = [*self._embedders.values(), *self._support.values()]
+        for model in models:
+            model.close()
 
 
 def embed(

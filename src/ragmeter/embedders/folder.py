@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,18 +51,28 @@ class ModelFolder:
         others = [*self.path.glob("*.onnx"), *self.path.glob("onnx/*.onnx")]
         return others[0] if len(others) == 1 else None
 
-    def unfit_for_onnx(self) -> str:
-        """Why ONNX Runtime can't compute this model's vectors; empty if it can."""
+    def lacks_for_onnx(self) -> str:
+        """Which file ONNX Runtime lacks to run this model at all; empty if none."""
         if self.onnx_file is None:
             return "it has no ONNX file (model.onnx or onnx/model.onnx)"
-        if not (self.path / TOKENIZER).is_file():
-            return f"it has no {TOKENIZER}"
+        return "" if (self.path / TOKENIZER).is_file() else f"it has no {TOKENIZER}"
+
+    def unfit_for_onnx(self) -> str:
+        """Why ONNX Runtime can't compute this model's vectors; empty if it can."""
+        if reason := self.lacks_for_onnx():
+            return reason
         kinds = {module.get("type", "").rpartition(".")[2] for module in self._read("modules.json", [])}
         if more := kinds - {"Transformer", "Pooling", "Normalize"}:
             return f"it has layers that an ONNX file leaves out: {', '.join(sorted(more))}"
         if self.pooling is None:
             return "its pooling is neither the mean of the tokens nor the first one"
         return ""
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """What config.json says of the network; empty where there is none."""
+        config: dict[str, Any] = self._read("config.json", {})
+        return config
 
     @cached_property
     def pooling(self) -> str | None:
@@ -94,16 +105,15 @@ class ModelFolder:
 
     def _positions(self) -> int | None:
         """The model's position embeddings. In RoBERTa models, positions start after the padding token's id."""
-        config = self._read("config.json", {})
-        places = config.get("max_position_embeddings")
-        if isinstance(places, int) and "roberta" in str(config.get("model_type")):
+        places = self.config.get("max_position_embeddings")
+        if isinstance(places, int) and "roberta" in str(self.config.get("model_type")):
             return places - 1 - self.padding
         return places if isinstance(places, int) else None
 
     @property
     def padding(self) -> int:
         """The id of the padding token."""
-        token = self._read("config.json", {}).get("pad_token_id")
+        token = self.config.get("pad_token_id")
         return token if isinstance(token, int) else 0
 
     @property
@@ -137,7 +147,7 @@ class ModelFolder:
             content = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return default
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"can't be read: {error}", file=str(path), hint=DOWNLOAD_AGAIN) from None
         if not isinstance(content, type(default)) or (isinstance(content, list) and not all(map(_is_object, content))):
             expected = "a list of objects" if isinstance(default, list) else "an object"
@@ -157,20 +167,40 @@ class ModelFolder:
         return _hash(self.path, sorted(files), cache)
 
 
-def find(model: str) -> ModelFolder:
+@dataclass(frozen=True)
+class ModelKind:
+    """A kind of model for messages: its title, the parameter that names one, an example, and what else may be named.
+
+    `lacks` says why a folder is none that ONNX Runtime can run; empty if it can.
+    """
+
+    title: str
+    option: str
+    example: str
+    also: str
+    lacks: Callable[[ModelFolder], str]
+
+
+EMBEDDING = ModelKind(
+    "embedding model",
+    "embedding_model",
+    "intfloat/multilingual-e5-base",
+    ", openai:NAME for an endpoint, or wordllama",
+    ModelFolder.unfit_for_onnx,
+)
+
+
+def find(model: str, kind: ModelKind = EMBEDDING) -> ModelFolder:
     """A model by its folder, or by its name on the hub."""
     path = Path(model).expanduser()
     if model and path.is_dir():
         return ModelFolder(model, path)
     if not _HUB_NAME.fullmatch(model) or path.exists():
-        raise UsageError(
-            f"there is no embedding model {model!r}",
-            hint="give a folder that has one, a name on the hub such as intfloat/multilingual-e5-base, "
-            "openai:NAME for an endpoint, or wordllama",
-        )
+        hint = f"give a folder that has one, {'' if kind.also else 'or '}a name on the hub such as {kind.example}"
+        raise UsageError(f"there is no {kind.title} {model!r}", hint=hint + kind.also)
     from ragmeter.embedders import hub
 
-    fetched = hub.fetch(model)
+    fetched = hub.fetch(model, kind)
     return ModelFolder(model, fetched, fetched.name)
 
 

@@ -62,6 +62,7 @@ def extend(
     """
     manifest, summary = run.manifest(), run.summary()
     _refuse_other_sources(run, metrics)
+    _refuse_other_support_models(run, metrics)
     columns = columns_to_fill(run, metrics, setup)
     own = {metric.name for metric in metrics if not _is_builtin(metric.source)}
     metrics = [*metrics, *_others_over(columns, summary["metrics"], metrics)]
@@ -141,6 +142,17 @@ def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:
             raise UsageError(
                 f"the run {run.name} has another metric {metric.name!r}: {source}, not {metric.source}",
                 hint="give the new one another name, or score the rows as a run of their own: " + _anew(run),
+            )
+
+
+def _refuse_other_support_models(run: Run, metrics: Sequence[Metric]) -> None:
+    """Refuse a support model whose files are no more those that have judged the run."""
+    before = run.manifest().get("offline", {})
+    for name, now in offline_described(metrics).items():
+        if name in before and (differing := changed(before[name], now)):
+            raise UsageError(
+                f"{name} of the run {run.name} was filled by other files of this model ({', '.join(differing)})",
+                hint=f"judge its rows as a run of their own: {_anew(run)}",
             )
 
 

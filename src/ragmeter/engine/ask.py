@@ -109,6 +109,7 @@ def ask(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    support_model: str | None = None,
     judge: Judge | None = None,
     progress: Progress = None,
 ) -> Service:
@@ -153,6 +154,7 @@ def ask(
             model=embedding_model,
             base_url=embedding_base_url,
             prefix=embedding_prefix,
+            support_model=support_model,
         )
     )
     output_dir = on_disk(location(output_dir), "asking a system")

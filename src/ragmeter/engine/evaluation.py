@@ -17,6 +17,7 @@ from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
 from ragmeter.engine.added_metrics import extend, journal_folder
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
+from ragmeter.engine.judging.offline import check_support_models
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
 from ragmeter.engine.judging.setup import Batches, JudgeResult, JudgeSetup, journals_of
 from ragmeter.engine.kept_run import check_scores, described, keep_run, results_of, score_into, signature
@@ -41,6 +42,7 @@ from ragmeter.io.locations import Location, location
 from ragmeter.io.reading import Reading, checked
 from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
+from ragmeter.judge_columns import ENCODER, SUPPORT_MODEL
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer
@@ -72,6 +74,7 @@ def evaluate(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    support_model: str | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str | None = None,
     quotes: bool = True,
@@ -107,6 +110,7 @@ def evaluate(
         embedding_model: the model of metrics of meaning, see `semantic_similarity`.
         embedding_base_url: the endpoint of an `openai:NAME` embedding model.
         embedding_prefix: a text that is put before each text that is embedded.
+        support_model: the folder or the hub's name of the classifier behind metrics with `judge=encoder`.
         columns: the table's names and yours: `{"answer": "generated_answer"}`.
         encoding: the encoding of text files; by default UTF-8.
         quotes: whether quotation marks in delimited files quote.
@@ -150,6 +154,7 @@ def evaluate(
             model=embedding_model,
             base_url=embedding_base_url,
             prefix=embedding_prefix,
+            support_model=support_model,
         )
     )
     if engine is not None and (whole := [metric.name for metric in chosen if metric.by_session]):
@@ -340,6 +345,7 @@ def add_metrics(
     embedding_model: str | None = None,
     embedding_base_url: str | None = None,
     embedding_prefix: str | None = None,
+    support_model: str | None = None,
     judge: Judge | None = None,
     retry_failed: bool = False,
     output_dir: str | Location = RUNS,
@@ -366,7 +372,7 @@ def add_metrics(
         "base_url": embedding_base_url,
         "prefix": embedding_prefix,
     }
-    chosen = choose_metrics(metrics, language=language, **(named | settings))
+    chosen = choose_metrics(metrics, language=language, support_model=support_model, **(named | settings))
     for name in settings:
         if not any(name in metric.defaults for metric in chosen):
             known = sorted({setting for metric in chosen for setting in metric.defaults})
@@ -389,15 +395,44 @@ def add_metrics(
 
 
 def choose_metrics(
-    metrics: str | Iterable[MetricLike] | None, *, language: str | None = None, **settings: Any
+    metrics: str | Iterable[MetricLike] | None,
+    *,
+    language: str | None = None,
+    support_model: str | None = None,
+    **settings: Any,
 ) -> list[Metric]:
     """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
     language = None if language in (None, "none") else Language.parse(language)
-    return registry.get_all(metrics, language=language, **settings)
+    chosen = registry.get_all(metrics, language=language, **settings)
+    return chosen if support_model is None else _with_support_model(chosen, support_model)
+
+
+def _with_support_model(metrics: Sequence[Metric], model: str) -> list[Metric]:
+    """The metrics with this support model, where one judges them and their names say no other."""
+    judged = [metric for metric in metrics if metric.settings.get("judge") == ENCODER]
+    if not judged:
+        able = [metric for metric in metrics if metric.accepts("judge", ENCODER)]
+        named = able[0].with_settings(judge=ENCODER).name if able else f"faithfulness[judge={ENCODER}]"
+        raise UsageError(
+            f"{option(SUPPORT_MODEL, model)} has no effect on {', '.join(metric.name for metric in metrics)}",
+            hint=f"it judges metrics such as {named}; write that, or leave it out",
+        )
+    return list(
+        dict.fromkeys(
+            metric.with_settings(support_model=model)
+            if metric in judged and metric.settings[SUPPORT_MODEL] is None
+            else metric
+            for metric in metrics
+        )
+    )
 
 
 def with_models(metrics: Sequence[Metric], present: Collection[str] = ()) -> list[Metric]:
-    """The metrics with the default embedding model where none was named, except those that a run has already."""
+    """The metrics with the default embedding model where none was named, except those that a run has already.
+
+    A support model that was not named, or is none, is an error.
+    """
+    check_support_models([metric for metric in metrics if metric.name not in present])
     unnamed = [metric for metric in metrics if _lacks_model(metric) and metric.name not in present]
     if not unnamed:
         return list(metrics)

@@ -43,8 +43,8 @@ def score_batches(
     embeds = any(metric.embedded for metric in metrics)
     scoring = _Scoring(tuple(metrics))
     waiting: deque[Batch] = deque()
-    batches = with_offline(batches, metrics)
-    with nullcontext(embedders) if embedders is not None or not embeds else Embedders() as models:
+    with nullcontext(embedders) if embedders is not None else Embedders() as models:
+        batches = with_offline(batches, metrics, models)
         if embeds:  # one after the other: a model uses all cores by itself
             batches = Threads(1).map(partial(fill_embedded, metrics=metrics, embedders=models), batches)
         for scores in (executor or Threads()).map(scoring, scoring.inputs(batches, waiting)):

@@ -69,7 +69,7 @@ def _score(rows: pa.Table, metrics: Sequence[Metric], mapping: dict[str, str]) -
     with Embedders() as embedders:
         for batch in whole_sessions(Typed(source, "both", mapping).batches(), metrics):
             _check(batch, metrics, rows.schema.names)
-            (filled,) = with_offline([batch], metrics)
+            (filled,) = with_offline([batch], metrics, embedders)
             blocks.append(score_batch(fill_embedded(filled, metrics, embedders), metrics).scores)
     return blocks if rows.num_rows else []
 

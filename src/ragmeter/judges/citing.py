@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmeter.definition import metric
-from ragmeter.judge_columns import LLM, Parts, judge_column
+from ragmeter.judge_columns import JUDGED_BY, Parts, Support, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
 from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, citable, cited_sentences
-from ragmeter.metrics.offline.support.claims import labels_by_passage
 from ragmeter.metrics.support import NO_CONTEXTS, SUPPORTED, Judged, as_passages
 from ragmeter.table import Failed
 
@@ -45,12 +44,12 @@ def _without_calls(row: Mapping[str, Any]) -> Failed | None:
     return declined(row) or (None if as_passages(row["contexts"]) else Failed(NO_CONTEXTS))
 
 
-def _offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _offline(rows: Sequence[Mapping[str, Any]], support: Support) -> list[Any]:
     pairs = [[(rank, text) for _, rank, text in _pairs(row)] for row in rows]
     passages = [as_passages(row["contexts"]) for row in rows]
     claims = [list(dict.fromkeys(text for _, text in own)) for own in pairs]
     values = []
-    for row, own, texts, labels in zip(rows, pairs, claims, labels_by_passage(claims, passages), strict=True):
+    for row, own, texts, labels in zip(rows, pairs, claims, support.labels(claims, passages), strict=True):
         known = citable(row["contexts"])
         by_pair = [[labels[texts.index(text)][rank - 1]] for rank, text in own if rank in known]
         values.append(_join(row, by_pair))
@@ -65,20 +64,23 @@ citation_support = judge_column(
     structured=True,
     known=_without_calls,
     parts=Parts(("answer", "contexts"), _split, _join),
-    settings={"judge": LLM},
+    settings=JUDGED_BY,
     offline=_offline,
 )
 
 
 @metric(direction="higher")
-def citation_precision(citation_support: Sequence[Sequence[Any]], *, judge: Judged = "llm") -> list[float | Failed]:
+def citation_precision(
+    citation_support: Sequence[Sequence[Any]], *, judge: Judged = "llm", support_model: str | None = None
+) -> list[float | Failed]:
     """The share of the answer's citations whose passage supports the sentence that cites it.
 
     **Formula.** Citations whose passage supports the sentence, over all citations. One of a passage that does not
     exist, or has no text, supports nothing. The column `citation_support` is filled by the judge's model, one call for
     each citation.
 
-    **Settings.** `judge=offline` asks no model, but the offline support model.
+    **Settings.** `judge=offline` asks no model, but the offline support model, `judge=encoder` the local classifier
+    `support_model`.
 
     **Edge cases.** An answer without citations is `no_citations`, one that declines `abstained`: neither is scored. A
     sentence that takes two passages together is supported by neither.
@@ -93,12 +95,15 @@ def citation_precision(citation_support: Sequence[Sequence[Any]], *, judge: Judg
 
 
 @metric(direction="higher")
-def citation_recall(citation_support: Sequence[Sequence[Any]], *, judge: Judged = "llm") -> list[float | Failed]:
+def citation_recall(
+    citation_support: Sequence[Sequence[Any]], *, judge: Judged = "llm", support_model: str | None = None
+) -> list[float | Failed]:
     """The share of the answer's sentences that a passage which they cite supports.
 
     **Formula.** Sentences with at least one citation whose passage supports them, over all sentences.
 
-    **Settings.** `judge=offline` asks no model, but the offline support model.
+    **Settings.** `judge=offline` asks no model, but the offline support model, `judge=encoder` the local classifier
+    `support_model`.
 
     **Edge cases.** An answer that declines is `abstained`, one without sentences `no_claims`: neither is scored. An
     answer without citations scores 0.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.judge_columns import LLM, Parts, judge_column
+from ragmeter.judge_columns import JUDGED_BY, Parts, judge_column
 from ragmeter.judges.list_forms import Items
 from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.refusals import is_miss
@@ -33,8 +33,8 @@ claims = judge_column(
     structured=True,
     given=True,
     guess=lambda row: sentences(row["answer"]),
-    settings={"judge": LLM},
-    offline=lambda rows: [claims_of(row["answer"]) for row in rows],
+    settings=JUDGED_BY,
+    offline=lambda rows, support: [claims_of(row["answer"]) for row in rows],
 )
 
 
@@ -57,6 +57,6 @@ reference_claims = judge_column(
     given=True,
     parts=Parts(("question", "reference"), first_reference, lambda row, values: values[0]),
     guess=lambda row: sentences(_first(row["reference"])),
-    settings={"judge": LLM},
-    offline=lambda rows: [claims_of(_first(row["reference"])) for row in rows],
+    settings=JUDGED_BY,
+    offline=lambda rows, support: [claims_of(_first(row["reference"])) for row in rows],
 )

@@ -13,11 +13,11 @@ from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import LLM, Parts, judge_column
+from ragmeter.judge_columns import JUDGED_BY, Parts, judge_column
 from ragmeter.judges.claims import declined, first_reference
 from ragmeter.judges.list_forms import Items, Labels, listed
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets
-from ragmeter.metrics.offline.support.claims import nugget_labels
+from ragmeter.metrics.offline.support.claims import as_nugget_label
 from ragmeter.metrics.sentences import sentences
 
 _IMPORTANCE = re.compile(rf"[\[(*]*({VITAL}|{OKAY})[\])*]*\s*[:–-]?\s+(.*)", re.IGNORECASE)
@@ -105,6 +105,9 @@ nugget_support = judge_column(
             "labels": {"question": "Question", "answer": "Answer", "claims": "Fact"},
         },
     ),
-    settings={"judge": LLM},
-    offline=lambda rows: nugget_labels([_texts(row["nuggets"]) for row in rows], [row["answer"] for row in rows]),
+    settings=JUDGED_BY,
+    offline=lambda rows, support: [
+        list(map(as_nugget_label, chances))
+        for chances in support.chances([_texts(row["nuggets"]) for row in rows], [row["answer"] for row in rows])
+    ],
 )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmeter.judge_columns import LLM, JudgeColumn, Parts, judge_column
+from ragmeter.judge_columns import JUDGED_BY, JudgeColumn, Parts, Support, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, listed
-from ragmeter.metrics.offline.support.claims import labels_by_passage, labels_by_text
+from ragmeter.metrics.offline.support.claims import labels_by_text
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts, has_text
 
 _WORDS = {"Supported": SUPPORTED, "Contradicted": CONTRADICTED, "Neither": NOT_MENTIONED}
@@ -54,10 +54,10 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
                 labels_of_claim.append(next(remaining) if has_text(passage) else NO_TEXT)
         return by_claim
 
-    def offline(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        labels = labels_by_passage if by_passage else labels_by_text
+    def offline(rows: Sequence[Mapping[str, Any]], support: Support) -> list[Any]:
         texts = [as_passages(row[text]) if by_passage else _several(row[text]) for row in rows]
-        return list(labels([claim_texts(row[claims]) for row in rows], texts))
+        labels = support.labels([claim_texts(row[claims]) for row in rows], texts)
+        return list(labels) if by_passage else labels_by_text(labels)
 
     return judge_column(
         name,
@@ -67,7 +67,7 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
         parts=Parts((claims, text), split, join, ALONE),
         known=declined if text == "answer" else None,
         labels=_LABELS,
-        settings={"judge": LLM},
+        settings=JUDGED_BY,
         offline=offline,
     )
 

@@ -44,13 +44,16 @@ def _unscorable(labels: Sequence[Sequence[Any]]) -> Failed | None:
 
 
 @metric(direction="higher")
-def claim_precision(support_by_reference: Labels, *, judge: Judged = "llm") -> list[_Share]:
+def claim_precision(
+    support_by_reference: Labels, *, judge: Judged = "llm", support_model: str | None = None
+) -> list[_Share]:
     """The share of the answer's claims that the reference supports.
 
     **Formula.** Claims of the answer that the reference supports, over the claims of the answer: RAGChecker's overall
     precision. The columns `claims` and `support_by_reference` are filled by the judge's model.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`: neither is scored.
 
@@ -61,14 +64,17 @@ def claim_precision(support_by_reference: Labels, *, judge: Judged = "llm") -> l
 
 
 @metric(direction="higher")
-def claim_recall(reference_support_by_answer: Labels, *, judge: Judged = "llm") -> list[_Share]:
+def claim_recall(
+    reference_support_by_answer: Labels, *, judge: Judged = "llm", support_model: str | None = None
+) -> list[_Share]:
     """The share of the reference's claims that the answer has.
 
     **Formula.** Claims of the reference that the answer supports, over the claims of the reference: RAGChecker's
     overall recall. The columns `reference_claims` and `reference_support_by_answer` are filled by the judge's model. Of
     several acceptable references, the claims are those of the first.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** A reference that claims nothing is `no_claims`, an answer that declines `abstained`: neither is
     scored.
@@ -80,13 +86,18 @@ def claim_recall(reference_support_by_answer: Labels, *, judge: Judged = "llm") 
 
 @metric(direction="higher")
 def claim_f1(
-    support_by_reference: Labels, reference_support_by_answer: Labels, *, judge: Judged = "llm"
+    support_by_reference: Labels,
+    reference_support_by_answer: Labels,
+    *,
+    judge: Judged = "llm",
+    support_model: str | None = None,
 ) -> list[_Share]:
     """The harmonic mean of `claim_precision` and `claim_recall`.
 
     **Formula.** `2PR / (P + R)`, and 0 where both are 0: RAGChecker's overall F1.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** As for the two that it is made of.
 
@@ -101,13 +112,16 @@ def claim_f1(
 
 
 @metric(direction="higher")
-def context_claim_recall(reference_support_by_passages: LabelsByPassage, *, judge: Judged = "llm") -> list[_Share]:
+def context_claim_recall(
+    reference_support_by_passages: LabelsByPassage, *, judge: Judged = "llm", support_model: str | None = None
+) -> list[_Share]:
     """The share of the reference's claims that some retrieved passage supports: what could have been answered.
 
     **Formula.** Claims of the reference that at least one passage supports, over the claims of the reference:
     RAGChecker's claim recall of the retriever, and Ragas's context recall.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** A row without passages is `no_contexts`, a reference without claims `no_claims`: neither is scored.
 
@@ -118,13 +132,16 @@ def context_claim_recall(reference_support_by_passages: LabelsByPassage, *, judg
 
 
 @metric(direction="higher")
-def context_claim_precision(reference_support_by_passages: LabelsByPassage, *, judge: Judged = "llm") -> list[_Share]:
+def context_claim_precision(
+    reference_support_by_passages: LabelsByPassage, *, judge: Judged = "llm", support_model: str | None = None
+) -> list[_Share]:
     """The share of the retrieved passages that support some claim of the reference.
 
     **Formula.** Passages that support at least one claim of the reference, over the passages: RAGChecker's context
     precision.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** As for `context_claim_recall`. A passage without text does not count.
 
@@ -140,14 +157,19 @@ def context_claim_precision(reference_support_by_passages: LabelsByPassage, *, j
 
 @metric(direction="higher")
 def context_utilization(
-    reference_support_by_passages: LabelsByPassage, reference_support_by_answer: Labels, *, judge: Judged = "llm"
+    reference_support_by_passages: LabelsByPassage,
+    reference_support_by_answer: Labels,
+    *,
+    judge: Judged = "llm",
+    support_model: str | None = None,
 ) -> list[_Share]:
     """The share of what was retrieved of the reference that the answer makes use of.
 
     **Formula.** Claims of the reference that both some passage and the answer support, over those that some passage
     supports: RAGChecker's context utilization.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** Where no passage supports a claim of the reference there is nothing to use: the row is
     `nothing_to_use`, and not scored. RAGChecker gives it 0.
@@ -164,14 +186,17 @@ def context_utilization(
 
 
 @metric(direction="higher")
-def faithfulness(support_by_passages: LabelsByPassage, *, judge: Judged = "llm") -> list[_Share]:
+def faithfulness(
+    support_by_passages: LabelsByPassage, *, judge: Judged = "llm", support_model: str | None = None
+) -> list[_Share]:
     """The share of the answer's claims that some retrieved passage supports.
 
     **Formula.** Claims of the answer that at least one passage supports, over the claims of the answer: RAGChecker's
     and Ragas's faithfulness, with each passage asked about by itself. The columns `claims` and `support_by_passages`
     are filled by the judge's model.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`, a row without passages
     `no_contexts`: none is scored. A claim that takes two passages together is held for unsupported.
@@ -184,14 +209,19 @@ def faithfulness(support_by_passages: LabelsByPassage, *, judge: Judged = "llm")
 
 @metric(direction="lower")
 def hallucination(
-    support_by_reference: Labels, support_by_passages: LabelsByPassage, *, judge: Judged = "llm"
+    support_by_reference: Labels,
+    support_by_passages: LabelsByPassage,
+    *,
+    judge: Judged = "llm",
+    support_model: str | None = None,
 ) -> list[_Share]:
     """The share of the answer's claims that are wrong and that no passage supports.
 
     **Formula.** Claims of the answer that neither the reference nor any passage supports, over the claims of the
     answer: RAGChecker's hallucination.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** As for `faithfulness`.
 
@@ -207,14 +237,19 @@ def hallucination(
 
 @metric(direction="none")
 def self_knowledge(
-    support_by_reference: Labels, support_by_passages: LabelsByPassage, *, judge: Judged = "llm"
+    support_by_reference: Labels,
+    support_by_passages: LabelsByPassage,
+    *,
+    judge: Judged = "llm",
+    support_model: str | None = None,
 ) -> list[_Share]:
     """The share of the answer's claims that are right and that no passage supports: what the model knew by itself.
 
     **Formula.** Claims of the answer that the reference supports and no passage does, over the claims of the answer:
     RAGChecker's self-knowledge.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** As for `faithfulness`.
 
@@ -235,6 +270,7 @@ def noise_sensitivity_in_relevant(
     reference_support_by_passages: LabelsByPassage,
     *,
     judge: Judged = "llm",
+    support_model: str | None = None,
 ) -> list[_Share]:
     """The share of the answer's claims that are wrong and come from a relevant passage.
 
@@ -242,7 +278,8 @@ def noise_sensitivity_in_relevant(
     claims of the answer; a passage is relevant if it supports some claim of the reference. RAGChecker's noise
     sensitivity in relevant passages.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** As for `faithfulness` and `context_claim_recall`.
 
@@ -258,13 +295,15 @@ def noise_sensitivity_in_irrelevant(
     reference_support_by_passages: LabelsByPassage,
     *,
     judge: Judged = "llm",
+    support_model: str | None = None,
 ) -> list[_Share]:
     """The share of the answer's claims that are wrong and come from irrelevant passages alone.
 
     **Formula.** As `noise_sensitivity_in_relevant`, with claims that no relevant passage supports and an irrelevant one
     does. RAGChecker's noise sensitivity in irrelevant passages.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model.
+    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
+    has the local classifier `support_model` say what supports them.
 
     **Edge cases.** As for `faithfulness` and `context_claim_recall`.
 

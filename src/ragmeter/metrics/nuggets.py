@@ -54,6 +54,7 @@ def nugget_recall(
     count: Literal["vital", "all", "weighted"] = "vital",
     strict: bool = True,
     judge: Judged = "llm",
+    support_model: str | None = None,
 ) -> list[float | Failed]:
     """The share of the facts that an answer should have which it has.
 
@@ -62,8 +63,8 @@ def nugget_recall(
     `nugget_support` is the model's.
 
     **Settings.** `count=all` counts okay nuggets like vital ones, `count=weighted` half as much. `strict=false` counts
-    partial support as one half. `judge=offline` has the offline support model say what the answer supports; the
-    nuggets are then those of the data.
+    partial support as one half. `judge=offline` has the offline support model say what the answer supports, and
+    `judge=encoder` the local classifier `support_model`; the nuggets are then those of the data.
 
     **Edge cases.** A row without nuggets of the kind that counts is `no_nuggets`, an answer that declines `abstained`:
     neither is scored.

@@ -12,8 +12,8 @@ SUPPORTED, CONTRADICTED, NOT_MENTIONED = "supported", "contradicted", "not menti
 NO_CONTEXTS = "no_contexts"
 #: The label of a passage that has no text. It keeps its number and counts for nothing.
 NO_TEXT = "no text"
-#: Who says what a text claims and what supports it: a language model, or the offline support model.
-Judged = Literal["llm", "offline"]
+#: Who says what a text claims and what supports it: a language model, the offline support model, or an encoder.
+Judged = Literal["llm", "offline", "encoder"]
 #: What other tools call a claim that a text supports.
 _SUPPORTED = frozenset({SUPPORTED, "entailment", "yes", "true"})
 _CONTRADICTED = frozenset({CONTRADICTED, "contradiction"})

@@ -12,7 +12,7 @@ from typing import Any
 from ragmeter import registry
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
-from ragmeter.judge_columns import BoundColumn
+from ragmeter.judge_columns import SUPPORT_MODEL, BoundColumn
 from ragmeter.runs.run import Run
 
 #: What a manifest says of a filled column that its values don't depend on.
@@ -20,6 +20,10 @@ _ASIDE = frozenset({"tries", "columns", "calls", "calls_about_one", "rephrased_c
 #: What the vectors of an embedding model depend on.
 _OF_VECTORS = ("backend", "revision", "endpoint", "prefix")
 EMBEDDING_MODEL = "embedding model"
+#: Under these names a signature has the model that it is of.
+_MODELS = frozenset({"model", SUPPORT_MODEL, EMBEDDING_MODEL})
+#: The documents' entries that say who judged.
+_ENTRIES = ("asked", "offline", "embeddings")
 
 #: Where a model is asked: the same one may have moved.
 ENDPOINT = "endpoint"
@@ -34,8 +38,8 @@ def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differing]:
-    """Those of the metrics that two runs have from different judges or embedding models, and what differs."""
-    if not any(run.manifest().get(entry) for run in (a, b) for entry in ("asked", "embeddings")):
+    """Those of the metrics that two runs have from different judges or local models, and what differs."""
+    if not any(run.manifest().get(entry) for run in (a, b) for entry in _ENTRIES):
         return {}
     differing = {}
     for name in metrics:
@@ -63,6 +67,9 @@ def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Mappi
         metric = registry.get(name)
         for column in metric.judge_columns:
             yield column, asked.get(column.name) or {}
+        offline = manifest.get("offline") or {}
+        for column in metric.offline:
+            yield column, offline.get(column.name) or {}
         for _, settings in metric.embedded.values():
             yield None, _embedding(manifest.get("embeddings") or (), settings.get("model") or STATIC)
 
@@ -78,7 +85,7 @@ def _embedding(entries: Sequence[Mapping[str, Any]], model: str) -> Mapping[str,
 def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> Differing:
     """The settings that differ, whichever of the two has them."""
     names = dict.fromkeys([*changed(first, second), *changed(second, first)])
-    if not all({"model", EMBEDDING_MODEL} & signature.keys() for signature in (first, second)):
+    if not all(_MODELS & signature.keys() for signature in (first, second)):
         # a table brought the values, or no model was asked: the settings of the other model say nothing
-        names = {name: None for name in names if name in ("model", EMBEDDING_MODEL, "cascade")}
+        names = {name: None for name in names if name in {*_MODELS, "cascade"}}
     return {name: (first.get(name), second.get(name)) for name in names}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
-from ragmeter.judge_columns import OFFLINE
+from ragmeter.judge_columns import ENCODER, OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
 from ragmeter.show.sentences.limits import limit_lines
@@ -85,7 +85,9 @@ def metric_page(metric: Metric) -> str:
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
     judged = ", and a judge" if metric.judge_columns else ""
     if judged and metric.accepts("judge", OFFLINE):
-        judged += " (or `judge=offline`)"
+        judged += (
+            " (or `judge=offline`)" if not metric.accepts("judge", ENCODER) else " (or `judge=offline`, `encoder`)"
+        )
     facts = f"**Range.** {bounds}; {better}. **Needs** {_needed(metric)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -30,6 +30,13 @@ class Estimate:
     def none(cls, reason: str, n: int = 0) -> Estimate:
         """An estimate without a value, for this reason."""
         return cls(None, None, n, undefined=reason)
+
+    def complement(self) -> Estimate:
+        """The estimate of one minus this share."""
+        if self.value is None:
+            return self
+        ends = None if self.interval is None else (1 - self.interval[1], 1 - self.interval[0])
+        return replace(self, value=1 - self.value, interval=ends)
 
 
 @dataclass(frozen=True)

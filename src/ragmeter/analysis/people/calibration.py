@@ -20,7 +20,7 @@ from ragmeter.analysis.people.label_matching import (
     match_claims,
 )
 from ragmeter.analysis.people.labels import SUPPORTED, UNSUPPORTED, read_labels
-from ragmeter.analysis.people.verdicts import Answers, read_columns, verdicts
+from ragmeter.analysis.people.verdicts import Answers, counts_wrong, read_columns, verdicts
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.locations import on_disk
@@ -64,6 +64,7 @@ class BetweenPeople:
 class Calibration(Tabular):
     """How well a judge agrees with labels, and its corrected accuracy. `n_scored` rows have a verdict.
 
+    Of a metric that `counts_wrong`, such as `offline_hallucinated`, the shares are those of what is wrong.
     Where claims were labelled, `unit` is "claim", and `n_rows` and `n_scored` are numbers of claims.
     """
 
@@ -94,6 +95,14 @@ class Calibration(Tabular):
     sentence: str = ""
     unit: str = "answer"
     n_clusters: int | None = None
+    counts_wrong: bool = False
+
+    @property
+    def share(self) -> str:
+        """What the corrected value is a share of."""
+        if self.unit == "claim":
+            return self.metric
+        return "share wrong" if self.counts_wrong else "accuracy"
 
     @property
     def kinds(self) -> tuple[str, str]:
@@ -123,12 +132,11 @@ class Calibration(Tabular):
 
     def estimates(self) -> dict[str, Estimate]:
         """All estimates: first of the accuracy, then of the judge's agreement with people."""
-        accuracy = "accuracy" if self.unit == "answer" else self.metric
         return {
-            f"{accuracy} people would find": self.corrected,
+            f"{self.share} people would find": self.corrected,
             f"{self.metric}, as it is": self.raw,
-            f"{accuracy} of the labels alone": self.labels_alone,
-            f"{accuracy} by Rogan–Gladen": self.rogan_gladen,
+            f"{self.share} of the labels alone": self.labels_alone,
+            f"{self.share} by Rogan–Gladen": self.rogan_gladen,
             "agreement with people": self.judge.agreement,
             "Cohen's kappa": self.judge.kappa,
             "sensitivity": self.judge.sensitivity,
@@ -209,6 +217,11 @@ def calibrate(
             f"{name} has no score on any labelled row", hint=f"choose another metric with {option('metric')}"
         )
     clusters = run.clusters(run.confidence)[1] if claims is None else None  # of claims, the rows are the clusters
+    is_wrong = claims is None and counts_wrong(run, name, threshold)
+    estimates = estimates_of(matched, judge, level, claims, clusters)
+    if is_wrong:
+        shares = ("raw", "labels_alone", "corrected", "rogan_gladen")
+        estimates |= {share: estimates[share].complement() for share in shares}
     calibration = Calibration(
         run=run.name,
         metric=name,
@@ -226,12 +239,20 @@ def calibrate(
         clustered=clusters is not None,
         n_clusters=None if clusters is None else len(np.unique(clusters[matched.places])),
         unit="answer" if claims is None else "claim",
-        **estimates_of(matched, judge, level, claims, clusters),
+        counts_wrong=is_wrong,
+        **estimates,
     )
     return replace(
         calibration,
         warnings=tuple(_warnings(calibration)),
-        sentence=words.corrected_sentence(name, calibration.corrected, calibration.raw, level, calibration.unit),
+        sentence=words.corrected_sentence(
+            name,
+            calibration.corrected,
+            calibration.raw,
+            level,
+            calibration.unit,
+            counts_wrong=is_wrong,
+        ),
     )
 
 

@@ -73,8 +73,17 @@ def binary_metrics(run: Run) -> list[str]:
     ]
 
 
+def _counting_wrong(run: Run) -> list[str]:
+    """The run's metrics whose scores are 0 and 1, where 1 is bad."""
+    return [
+        name
+        for name, measure in run.measures.items()
+        if measure.binary and measure.direction == "lower" and is_binary(run.scores(name))
+    ]
+
+
 def verdicts(run: Run, metric: str | None, threshold: float | None) -> tuple[str, Scores]:
-    """The metric that is compared with people, and its verdict on each row: 1, 0, or NaN for no verdict."""
+    """The metric that is compared with people, and its verdict on each row: 1 for correct, 0, or NaN for no verdict."""
     name = _default_metric(run) if metric is None else metric_named(run, metric)
     if threshold is not None and not math.isfinite(threshold):
         raise UsageError(
@@ -90,17 +99,22 @@ def verdicts(run: Run, metric: str | None, threshold: float | None) -> tuple[str
             f"{name} is not 0 or 1, so it is not a verdict" if not np.isnan(scores).all() else f"{name} scored no row",
             hint=f"set the score from which an answer is correct: {option('threshold', 0.5)}",
         )
-    if direction != "higher":
+    if direction == "none":
         raise UsageError(
-            f"a 1 of {name} does not mean a correct answer",
-            hint=f"choose a metric where 1 means correct, or add {option('threshold', 0)}",
+            f"neither a 1 nor a 0 of {name} means a correct answer",
+            hint="choose a metric that says which answers are correct, or which are wrong",
         )
-    return name, scores
+    return name, scores if direction == "higher" else 1 - scores
+
+
+def counts_wrong(run: Run, name: str, threshold: float | None) -> bool:
+    """Whether a metric's verdicts are about what is wrong: its mean is the share of such rows."""
+    return threshold is None and run.metrics()[name]["direction"] == "lower"
 
 
 def _default_metric(run: Run) -> str:
     """The only metric of 0 and 1, or the judge's verdict."""
-    binary = binary_metrics(run)
+    binary = binary_metrics(run) or _counting_wrong(run)
     if len(binary) == 1:
         return binary[0]
     verdict = next((name for name in _VERDICTS if name in binary), None)

@@ -1,14 +1,24 @@
-"""Columns of a judge that are filled without a model, with `judge=offline`: batch by batch, before they are scored."""
+"""Columns of a judge that are filled without a language model: batch by batch, before they are scored.
+
+With `judge=offline` the offline support model fills them, with `judge=encoder` a local classifier of pairs of texts.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 from ragmeter.definition import Metric
+from ragmeter.embedders.embedder import Embedders
+from ragmeter.errors import RagmeterWarning, UsageError
+from ragmeter.hints import option
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import DECLARED, BoundColumn, JudgeColumn
+from ragmeter.judge_columns import DECLARED, ENCODER, SUPPORT_MODEL, BoundColumn, JudgeColumn, Support
+from ragmeter.judges.encoder import EncoderSupport
+from ragmeter.metrics.offline.support.claims import OfflineSupport
 from ragmeter.metrics.support import has_text
 from ragmeter.registry import load_builtin
 from ragmeter.table import SCORED, Batch, Failed, outcome_column, outcomes, row_causes
@@ -17,10 +27,16 @@ from ragmeter.table import SCORED, Batch, Failed, outcome_column, outcomes, row_
 _ANSWERS = ("answer", "other_answer")
 
 
-def with_offline(batches: Iterable[Batch], metrics: Sequence[Metric]) -> Iterable[Batch]:
-    """The batches with the columns that metrics need and no model fills. Those that are there already stay."""
+def with_offline(
+    batches: Iterable[Batch], metrics: Sequence[Metric], models: Embedders | None = None
+) -> Iterable[Batch]:
+    """The batches with the columns that metrics need and no language model fills. Those that are there already stay.
+
+    But not a support model's labels: they may be of other files under its name, and what was read is in the cache.
+    `models` are the run's; without them, a support model is opened for each batch.
+    """
     columns = offline_columns(metrics)
-    return (_filled(batch, columns) for batch in batches) if columns else batches
+    return (_filled(batch, columns, models) for batch in batches) if columns else batches
 
 
 def offline_columns(metrics: Iterable[Metric]) -> list[BoundColumn]:
@@ -30,23 +46,71 @@ def offline_columns(metrics: Iterable[Metric]) -> list[BoundColumn]:
 
 
 def described(metrics: Iterable[Metric]) -> dict[str, dict[str, Any]]:
-    """What the manifest says of the columns that are filled offline."""
-    return {column.name: {"columns": column.columns} for column in offline_columns(metrics)}
+    """What the manifest says of the columns that are filled offline; of a support model, its files' hash and labels."""
+    columns = offline_columns(metrics)
+    with Embedders() as models:
+        of_models = {
+            name: models.support(name).described()
+            for name in dict.fromkeys(column.support_model for column in columns)
+            if name is not None
+        }
+    return {
+        column.name: {"columns": column.columns, **of_models.get(column.support_model or "", {})} for column in columns
+    }
 
 
-def _filled(batch: Batch, columns: Sequence[BoundColumn]) -> Batch:
-    for column in columns:
-        if column.name not in batch.columns:
-            batch = replace(batch, columns={**batch.columns, **_fill(column, batch)})
+def check_support_models(metrics: Iterable[Metric]) -> None:
+    """Refuse metrics whose support model was not named, or is none, before anything is asked or computed."""
+    for metric in metrics:
+        if SUPPORT_MODEL not in metric.defaults:
+            continue
+        model, is_judge = metric.settings[SUPPORT_MODEL], metric.settings["judge"] == ENCODER
+        if is_judge and model is None:
+            hint = f"name a classifier of pairs of texts: {option(SUPPORT_MODEL, 'FOLDER')}, or its name on the hub"
+            raise UsageError(f"{metric.name} needs a support model", hint=hint)
+        if model is not None and not is_judge:
+            raise UsageError(
+                f"{metric.name} asks no support model", hint=f"judge={ENCODER} has it judge, or leave it out"
+            )
+    names = dict.fromkeys(column.support_model for metric in metrics for column in metric.offline)
+    for name in filter(None, names):
+        from ragmeter.embedders.support import labels_of  # here, so that others don't wait for it
+
+        labels = labels_of(name)
+        if labels.assumed:
+            unsupported, supported = labels.names
+            warnings.warn(
+                f"the labels of {name} say nothing of support: {supported} is taken for supported, and "
+                f"{unsupported} for unsupported; id2label in its config.json can say which is which",
+                RagmeterWarning,
+                stacklevel=4,
+            )
+
+
+def _filled(batch: Batch, columns: Sequence[BoundColumn], models: Embedders | None) -> Batch:
+    with nullcontext(models) if models is not None else Embedders() as opened:
+        for column in columns:
+            is_of_model = column.support_model is not None and not column.declaration.given
+            if is_of_model or column.name not in batch.columns:
+                batch = replace(batch, columns={**batch.columns, **_fill(column, batch, _support(column, opened))})
     return batch
 
 
-def _fill(column: BoundColumn, batch: Batch) -> dict[str, list[Any]]:
+def _support(column: BoundColumn, models: Embedders) -> Support:
+    """What says which claims are supported: the column's support model, or the offline one."""
+    if column.settings["judge"] != ENCODER:
+        return OfflineSupport()
+    if column.support_model is None:
+        raise UsageError(f"{column.name} needs a support model", hint=f"name it: {option(SUPPORT_MODEL)}")
+    return EncoderSupport(models.support(column.support_model))
+
+
+def _fill(column: BoundColumn, batch: Batch, support: Support) -> dict[str, list[Any]]:
     """The column's values as JSON, and the outcome of each."""
     states, values, rows = rows_to_fill(column, column.declaration, batch)
     open_places = [place for place, value in enumerate(values) if value is None and states[place] == SCORED]
     assert column.declaration.offline is not None  # noqa: S101 - only such columns are filled here
-    results = column.declaration.offline([rows[place] for place in open_places])
+    results = column.declaration.offline([rows[place] for place in open_places], support)
     for place, result in zip(open_places, results, strict=True):
         if isinstance(result, Failed):
             states[place] = result.cause

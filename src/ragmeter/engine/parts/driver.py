@@ -23,6 +23,7 @@ import numpy as np
 
 import ragmeter
 from ragmeter.definition import Metric
+from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.judging.offline import offline_columns
 from ragmeter.engine.judging.setup import own_name
 from ragmeter.engine.parts.counts import Counted
@@ -105,7 +106,7 @@ class PartsPlan:
         wanted = data.wanted(metrics)
         gold = () if reference is None else reference.files
         made_of = (ragmeter.__version__, mapping, sorted(wanted or ()), reading, columns, parts, gold)
-        made_of_all = (*made_of, _described(metrics), data.missing_as_zero)
+        made_of_all = (*made_of, _described(metrics), offline_described(metrics), data.missing_as_zero)
         fingerprint = hashlib.sha256(repr(made_of_all).encode()).hexdigest()[:16]
         job = Job(
             ragmeter.__version__,

@@ -36,19 +36,22 @@ NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, a
 NOT_NARROWER = "the judge does not make the interval narrower: the labels alone tell as much"
 
 
-def corrected_sentence(metric: str, corrected: Estimate, raw: Estimate, level: float, unit: str = "answer") -> str:
-    """The share that people would call correct, and whether the judge is too strict or too lenient."""
+def corrected_sentence(
+    metric: str, corrected: Estimate, raw: Estimate, level: float, unit: str = "answer", *, counts_wrong: bool = False
+) -> str:
+    """The share that people would call correct, or wrong, and whether the judge is too strict or too lenient."""
     if corrected.value is None or corrected.interval is None or raw.value is None:
         return f"What people would say of all {unit}s can't be told yet: {corrected.undefined}."
     low, high = corrected.interval
-    share = "The share of answers that people would call correct" if unit == "answer" else f"By people, {metric}"
+    called = f"The share of answers that people would call {'wrong' if counts_wrong else 'correct'}"
+    share = called if unit == "answer" else f"By people, {metric}"
     text = (
         f"{share} is {number(corrected.value)} ({percent(level)}: "
         f"{interval(corrected.interval)}, from {corrected.n:,} labels); {metric} says {number(raw.value)}"
     )
     if low <= raw.value <= high:
         return f"{text}, which the labels don't contradict."
-    return f"{text}, which is too {'strict' if raw.value < low else 'lenient'}."
+    return f"{text}, which is too {'strict' if (raw.value < low) != counts_wrong else 'lenient'}."
 
 
 def unlabelled_strata(strata: Sequence[str]) -> str:

@@ -118,14 +118,25 @@ def without_width(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def no_rates(metrics: Iterable[str]) -> list[str]:
-    """A line for each metric whose mean reads like a share of answers and is none. Unknown names are not imported."""
+    """A line for each metric whose mean reads like a share of answers and is none, or only by a threshold for equal
+    numbers of good and bad ones. Unknown names are not imported.
+    """
     known = {metric.base: metric for metric in registry.known()}
     of_name = {name: known[base] for name in metrics if (base := _base(name)) in known}
+    by_threshold = {metric.rate for metric in known.values() if metric.rate}
     return [
-        f"the mean of {name} is no share of answers; {metric.rate or 'it puts answers in an order'}"
-        f"{' is' if metric.rate else ''}"
-        for name, metric in of_name.items()
-        if not metric.mean_is_rate
+        *(
+            f"the mean of {name} is no share of answers; {metric.rate or 'it puts answers in an order'}"
+            f"{' is' if metric.rate else ''}"
+            for name, metric in of_name.items()
+            if not metric.mean_is_rate
+        ),
+        *(
+            f"{name}: its threshold is for equal numbers of good and bad answers; about 100 labels give the rate that "
+            "people would find (`ragmeter label`, `ragmeter calibrate`)"
+            for name, metric in of_name.items()
+            if metric.base in by_threshold
+        ),
     ]
 
 

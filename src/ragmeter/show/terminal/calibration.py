@@ -36,7 +36,7 @@ def show_calibration(result: Calibration, written: Sequence[Path]) -> None:
         "corrected (PPI++)": result.corrected,
         "Rogan–Gladen": result.rogan_gladen,
     }
-    out.print(_estimates("accuracy" if result.unit == "answer" else result.metric, accuracies, result.level))
+    out.print(_estimates(result.share, accuracies, result.level))
     for name, estimate in (("corrected", result.corrected), ("Rogan–Gladen", result.rogan_gladen)):
         if estimate.undefined is not None:
             out.sentence(f"{name}: there is none, because {estimate.undefined}", "red")

@@ -56,24 +56,30 @@ def _label(readable: bool, supported: bool, contradicted: bool) -> str:
     return SUPPORTED if supported else CONTRADICTED if contradicted else NOT_MENTIONED
 
 
-def labels_by_text(claims: RowsOfTexts, texts: RowsOfTexts) -> list[list[str]]:
-    """The label that a row's texts give each of its claims: the best of them counts."""
+def labels_by_text(labels: Sequence[Sequence[Sequence[str]]]) -> list[list[str]]:
+    """The label that a row's texts together give each of its claims, from those of each: the best of them counts."""
     in_order = (SUPPORTED, CONTRADICTED, NOT_MENTIONED, NO_TEXT)
     return [
-        [as_label(min(by_text, key=in_order.index, default=NOT_MENTIONED)) for by_text in labels]
-        for labels in labels_by_passage(claims, texts)
+        [as_label(min(by_text, key=in_order.index, default=NOT_MENTIONED)) for by_text in of_row] for of_row in labels
     ]
 
 
-def nugget_labels(facts: RowsOfTexts, answers: Sequence[str]) -> list[list[str]]:
-    """Labels of each row's facts: whether the answer supports each, partly, or not."""
+class OfflineSupport:
+    """The offline support model as what fills the columns of `judge=offline`."""
+
+    def labels(self, claims: RowsOfTexts, passages: RowsOfTexts) -> list[list[list[str]]]:
+        """A label for each row, each of its claims and each of its passages."""
+        return labels_by_passage(claims, passages)
+
+    def chances(self, claims: RowsOfTexts, texts: Sequence[str]) -> list[list[float]]:
+        """For each row the probability that its text supports each of its claims."""
+        from ragmeter.metrics.offline.support.model import supported_of_rows
+
+        return [row.tolist() for row in supported_of_rows(claims, [[text] for text in texts])]
+
+
+def as_nugget_label(probability: float) -> str:
+    """Whether an answer that supports a fact with this probability supports it, partly, or not."""
     from ragmeter.metrics.offline.support.model import SUPPORTED as LEAST
-    from ragmeter.metrics.offline.support.model import supported_of_rows
 
-    return [
-        [
-            SUPPORT if probability >= LEAST else PARTIAL if probability >= PARTLY else NONE
-            for probability in row.tolist()
-        ]
-        for row in supported_of_rows(facts, [[answer] for answer in answers])
-    ]
+    return SUPPORT if probability >= LEAST else PARTIAL if probability >= PARTLY else NONE
