@@ -65,9 +65,9 @@ def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Mappi
     asked = manifest.get("asked") or {}
     with suppress(UsageError):  # no metric, or one of a package that is not there any more
         metric = registry.get(name)
-        for column in metric.judge_columns:
-            yield column, asked.get(column.name) or {}
         offline = manifest.get("offline") or {}
+        for column in metric.judge_columns:
+            yield column, asked.get(column.name) or offline.get(column.name) or {}
         for column in metric.offline:
             yield column, offline.get(column.name) or {}
         for _, settings in metric.embedded.values():

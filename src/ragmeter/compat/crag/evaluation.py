@@ -41,7 +41,7 @@ from ragmeter.metrics.conversation import (
     turn_of,
 )
 from ragmeter.show.progress import Advance
-from ragmeter.table import ENDED, SCORED, Batch, outcome_column
+from ragmeter.table import ENDED, JUDGE_COLUMNS, SCORED, Batch, outcome_column
 
 #: The metrics of turns, and of conversations, by the seed's names.
 METRICS: dict[str, Metric] = {
@@ -107,14 +107,16 @@ class TurnJudge:
         """Judge and score turns. `advance` is called with the number of turns that are done."""
         batch = turns.batch()
         filled, cascade = JudgeResult(), None
+        manifest: dict[str, Any] = {"inputs": dict(inputs)}
         if self.judge is not None:
             filled = self.judge_run(self.judge).fill(lambda: [batch], advance, watch)
         else:
             batch, cascade = _decided(batch, self.cascade)
+            shared = {} if self.cascade is None else {"cascade": self.cascade.signature()}
+            manifest["offline"] = {"verdict": {"columns": list(JUDGE_COLUMNS), **shared}}
             advance(len(turns))
-        evaluation = score_in_memory(
-            filled.joined([batch]), self.metrics(), Inputs("turns", {"inputs": dict(inputs)}), filled=filled
-        )
+        about = Inputs("turns", manifest)
+        evaluation = score_in_memory(filled.joined([batch]), self.metrics(), about, filled=filled)
         return JudgedTurns(turns, evaluation, watch.by_qid, cascade)
 
 
