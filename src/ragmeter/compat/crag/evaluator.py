@@ -13,6 +13,7 @@ from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, TurnJudge
 from ragmeter.compat.crag.failures import check_scored, check_turns
 from ragmeter.compat.crag.generation import Generation, Heard
 from ragmeter.compat.crag.images import Images
+from ragmeter.compat.crag.llm_judge import LLMJudge
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.compat.crag.turns import TurnTable, given_turns, load_turns, save_turns
@@ -27,7 +28,7 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge, LLMJudge
+from ragmeter.judges.judge import Judge
 from ragmeter.show.progress import Advance, both, show_notice
 
 #: The journal by default: a crash must not lose replies that were paid for.
