@@ -16,7 +16,7 @@ from judged import Judged, fold
 
 from ragmeter.metrics.offline.features import FEATURES, NAMES, Feature, features
 from ragmeter.metrics.offline.guards import capped
-from ragmeter.metrics.offline.trees import Trees
+from ragmeter.metrics.offline.trees import ModelFile, Trees
 from ragmeter.stats.cascade import by_labels
 
 Floats = npt.NDArray[np.float64]
@@ -93,7 +93,7 @@ def fingerprint(rows: Sequence[Judged]) -> str:
     return hashlib.sha256(features.tobytes()).hexdigest()
 
 
-def fit(rows: Rows, **settings: Any) -> dict[str, Any]:
+def fit(rows: Rows, **settings: Any) -> ModelFile:
     """Train on each row's best pair, the one with the most of the gold answer in it; the trees as plain arrays."""
     most = {"recall_new": 1.0, "precision": 0.1}
     features = rows.features[:, : len(NAMES)]  # the guard is no feature
@@ -103,7 +103,7 @@ def fit(rows: Rows, **settings: Any) -> dict[str, Any]:
 
 def grown(
     features: Floats, right: Bools, weight: Floats, described: Sequence[Feature], settings: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> ModelFile:
     """Trees for these rows, as plain arrays; `described` has the name and the direction of each feature."""
     from catboost import CatBoostClassifier
 

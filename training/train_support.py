@@ -23,7 +23,7 @@ from ragmeter.metrics.offline.support.answers import unsupported, words_of
 from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.offline.support.features import FEATURES, NAMES
 from ragmeter.metrics.offline.support.model import log_odds, split_into, support_lines
-from ragmeter.metrics.offline.trees import Trees
+from ragmeter.metrics.offline.trees import ModelFile, Trees
 
 ROOT = Path(__file__).parent.parent
 MODEL = ROOT / "src" / "ragmeter" / "metrics" / "offline" / "support.json.gz"
@@ -81,7 +81,7 @@ def lines_of(rows: list[Claimed]) -> Floats:
     return support_lines([([row.text], row.passages) for row in rows])
 
 
-def fitted(rows: list[Claimed], lines: Floats, some: Bools) -> dict[str, Any]:
+def fitted(rows: list[Claimed], lines: Floats, some: Bools) -> ModelFile:
     """Trees for some of the rows."""
     chosen = [row for row, is_chosen in zip(rows, some.tolist(), strict=True) if is_chosen]
     supported = np.array([row.supported for row in chosen])

@@ -21,7 +21,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, get_type_hints, overload
 
@@ -31,6 +31,7 @@ from ragmeter import naming
 from ragmeter.derived import Derived, Embedded, signature_of
 from ragmeter.errors import UsageError, errors_of, not_importable
 from ragmeter.judge_columns import DECLARED, BoundColumn, JudgeColumn
+from ragmeter.naming import Settings
 from ragmeter.table import NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes, plain_column
 
 Direction = Literal["higher", "lower", "none"]
@@ -78,7 +79,7 @@ class Metric:
         by_session: bool = False,
         per_session: bool = False,
         also: tuple[str, ...] = (),
-        settings: Mapping[str, Any] | None = None,
+        settings: Settings | None = None,
         source: str = "",
         owner: object = None,
     ) -> None:
@@ -201,7 +202,7 @@ class Metric:
         return UsageError(f"{self.base} has no setting {key!r}", hint=hint)
 
     @cached_property
-    def embedded(self) -> dict[str, tuple[Embedded, Mapping[str, Any]]]:
+    def embedded(self) -> dict[str, tuple[Embedded, Settings]]:
         """The columns that an embedding model fills for it, each with its settings."""
         leaves = _leaves(self, self.settings)
         return {leaf.key(settings): (leaf, settings) for leaf, settings in leaves if isinstance(leaf, Embedded)}
@@ -373,7 +374,7 @@ def of_script(source: str) -> str:
     return source.replace("__mp_main__.", "__main__.", 1)
 
 
-def _derived(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[Derived]:
+def _derived(node: Metric | Derived, settings: Settings) -> Iterable[Derived]:
     """The derived columns that a metric is computed from."""
     for name in node.inputs:
         inner = None if name in DECLARED or name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name)
@@ -384,7 +385,7 @@ def _derived(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[De
             yield from _derived(inner, settings)
 
 
-def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tuple[Any, Mapping[str, Any]]]:
+def _leaves(node: Metric | Derived, settings: Settings) -> Iterable[tuple[Any, Settings]]:
     """The table's columns (by name), asked and embedded columns that a metric is computed from, with their settings."""
     for name in node.inputs:
         inner = DECLARED.get(name) or (None if name in NAMED_COLUMNS else COLUMNS.get(name) or METRICS.get(name))
@@ -398,13 +399,13 @@ def _leaves(node: Metric | Derived, settings: Mapping[str, Any]) -> Iterable[tup
             yield from _leaves(inner, settings)
 
 
-def _with_shared(metric: Metric, settings: Mapping[str, Any]) -> Metric:
+def _with_shared(metric: Metric, settings: Settings) -> Metric:
     """A metric that another one is computed from, with the settings that both have."""
     shared = {key: settings[key] for key in metric.settings if key in settings}
     return metric.with_settings(**shared) if shared else metric
 
 
-def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
+def _resolve(name: str, settings: Settings, block: Block) -> Any:
     """A column by its name: of the table, from the memo, or computed now."""
     if name in DECLARED:
         asked_column = BoundColumn.of(DECLARED[name], settings)
@@ -428,7 +429,7 @@ def _resolve(name: str, settings: Mapping[str, Any], block: Block) -> Any:
     return block.memo[memo_key]
 
 
-def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
+def _type_hints(function: Callable[..., Any]) -> dict[str, object]:
     try:
         return get_type_hints(function)
     except NameError:  # an annotation that is imported for the type checker alone

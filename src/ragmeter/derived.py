@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ragmeter import naming
+from ragmeter.naming import Settings
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,11 @@ class Derived:
     may_lack: frozenset[str] = frozenset()
     only_with: tuple[str, Any] | None = None
 
-    def is_used(self, settings: Mapping[str, Any]) -> bool:
+    def is_used(self, settings: Settings) -> bool:
         """Whether a metric with these settings is computed from it."""
         return self.only_with is None or settings.get(self.only_with[0]) == self.only_with[1]
 
-    def own(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+    def own(self, settings: Settings) -> Settings:
         """The settings of this column, out of a metric's settings."""
         return {key: settings[key] for key in self.settings}
 
@@ -33,12 +34,12 @@ class Derived:
 class Embedded(Derived):
     """A column of vectors that an embedding model fills before any metric runs."""
 
-    def key(self, settings: Mapping[str, Any]) -> str:
+    def key(self, settings: Settings) -> str:
         """The column's name with its settings, such as `embeddings[model=wordllama]`."""
         return naming.render(self.name, {key: value for key, value in self.own(settings).items() if value is not None})
 
 
-def signature_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+def signature_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], Settings]:
     """The columns a function takes, and its settings with their defaults."""
     parameters = inspect.signature(function).parameters.values()
     inputs = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))

@@ -52,7 +52,7 @@ class RagmeterError(Exception):
         return _arrived, (type(self), self.args, vars(self))
 
 
-def _arrived(error_class: type[RagmeterError], args: tuple[Any, ...], state: dict[str, Any]) -> RagmeterError:
+def _arrived(error_class: type[RagmeterError], args: tuple[Any, ...], state: dict[str, object]) -> RagmeterError:
     error = error_class.__new__(error_class, *args)
     vars(error).update(state)
     return error

@@ -13,11 +13,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, ParamSpec, Protocol
+from typing import Any, Literal, ParamSpec, Protocol, TypedDict
 
 from ragmeter import naming
 from ragmeter.errors import UsageError
-from ragmeter.table import Failed
+from ragmeter.naming import Settings
+from ragmeter.table import Failed, Row
 
 #: All declared columns, by name.
 DECLARED: dict[str, JudgeColumn] = {}
@@ -39,6 +40,21 @@ RowsOfTexts = Sequence[Sequence[str]]
 _Fields = ParamSpec("_Fields")
 
 
+class NamedSchema(TypedDict):
+    """A JSON schema for a model's reply, as OpenAI-compatible servers take it."""
+
+    name: str
+    strict: bool
+    schema: Mapping[str, Any]
+
+
+class ResponseFormat(TypedDict):
+    """The form of a reply for servers that can enforce one: the parameter `response_format` of a request."""
+
+    type: Literal["json_schema"]
+    json_schema: NamedSchema
+
+
 class Form(Protocol):
     """The form of a model's reply, with a strict parser. `sent` has the texts that the model was shown."""
 
@@ -46,7 +62,7 @@ class Form(Protocol):
     def instruction(self, *, reasons: bool) -> str:
         """The instruction for the model about the form of its reply."""
 
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+    def response_format(self, *, reasons: bool) -> ResponseFormat | None:
         """The form for servers that can enforce one; None for plain lines, which every server can give."""
         return None
 
@@ -71,6 +87,15 @@ class Form(Protocol):
         """About how many tokens a reply has."""
 
 
+class Changes(TypedDict, total=False):
+    """The attributes of a column that are others with a setting, or where a call is about a single claim."""
+
+    words: str
+    form: Form
+    known: Callable[[Row], str | Failed | None] | None
+    labels: Mapping[str, str]
+
+
 class Support(Protocol):
     """Says what supports claims where no language model is asked."""
 
@@ -93,9 +118,9 @@ class Parts:
     """
 
     over: tuple[str, ...]
-    split: Callable[[Mapping[str, Any], int], list[dict[str, str]]]
-    join: Callable[[Mapping[str, Any], list[Any]], Any]
-    alone: Mapping[str, Any] = field(default_factory=dict)
+    split: Callable[[Row, int], list[dict[str, str]]]
+    join: Callable[[Row, list[Any]], Any]
+    alone: Changes = field(default_factory=Changes)
 
 
 @dataclass(frozen=True)
@@ -132,16 +157,16 @@ class JudgeColumn:
     form: Form
     fills: Collection[str] = ()
     optional: Collection[str] = ()
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    known: Callable[[Mapping[str, Any]], str | Failed | None] | None = None
-    configure: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    settings: Settings = field(default_factory=dict)
+    known: Callable[[Row], str | Failed | None] | None = None
+    configure: Callable[[Settings], Changes] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     rephrased: Wording | None = None
     parts: Parts | None = None
     structured: bool = False
     given: bool = False
-    guess: Callable[[Mapping[str, Any]], Any] | None = None
-    offline: Callable[[Sequence[Mapping[str, Any]], Support], Sequence[Any]] | None = None
+    guess: Callable[[Row], Any] | None = None
+    offline: Callable[[Sequence[Row], Support], Sequence[Any]] | None = None
     instead: str = ""
 
     @cached_property
@@ -172,11 +197,11 @@ class BoundColumn:
     """
 
     declaration: JudgeColumn
-    settings: Mapping[str, Any]
+    settings: Settings
     by_session: bool = False
 
     @classmethod
-    def of(cls, node: JudgeColumn, settings: Mapping[str, Any]) -> BoundColumn:
+    def of(cls, node: JudgeColumn, settings: Settings) -> BoundColumn:
         """The column with its own settings, out of a metric's settings."""
         own_settings = {key: settings.get(key, default) for key, default in node.settings.items()}
         return cls(node if node.configure is None else replace(node, **node.configure(own_settings)), own_settings)

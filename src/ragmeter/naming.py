@@ -11,7 +11,7 @@ import re
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from ragmeter.errors import UsageError
 
@@ -19,6 +19,13 @@ _NAME = re.compile(r"(?P<base>[^\W\d][\w.:]*)(?:@(?P<k>\d+))?(?:\[(?P<settings>.
 _SETTING = re.compile(r'\s*(?P<key>\w+)\s*=\s*(?P<value>"(?:[^"\\]|\\.)*"|[^",\[\]]*?)\s*(?:,|$)', re.DOTALL)
 _ITEM = re.compile(r'(?:\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|[^,])+', re.DOTALL)
 _BARE = re.compile(r"[\w.+/:-]+")
+
+#: Settings by their names, each with a value of the type that its owner declares: of a metric, a derived column, a
+#: column that a judge fills, or whatever else is opened by a name.
+Settings: TypeAlias = Mapping[str, Any]
+#: What a result depends on and may be written down, as JSON: of an input, a system, a model or a judge. A user's own
+#: system or provider has members of its own in it.
+Signature: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ def parse(text: str) -> Name:
     return Name(match["base"], settings)
 
 
-def render(base: str, settings: Mapping[str, Any]) -> str:
+def render(base: str, settings: Settings) -> str:
     """The name with these settings, in their order."""
     cut = f"@{settings['k']}" if settings.get("k") is not None else ""
     inside = ",".join(f"{key}={_value(value)}" for key, value in settings.items() if key != "k")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict
 from uuid import UUID
 
 #: Under these names an object that stands for a passage has its text, its id and its score.
@@ -51,12 +51,20 @@ def passage_score(item: Any) -> float | None:
     return score if score is None or isinstance(score, int | float) else float(score)
 
 
-def passage_details(item: Any) -> dict[str, Any]:
+class PassageDetails(TypedDict, total=False):
+    """What a passage has besides its text; metadata are as its owner wrote them."""
+
+    id: str
+    score: float
+    metadata: dict[str, object]
+
+
+def passage_details(item: Any) -> PassageDetails:
     """All of a passage but its text: `id`, `score` and `metadata`, those that it has."""
     if isinstance(item, str):
         return {}
-    details: dict[str, Any] = {}
-    metadata: dict[str, Any] = {}
+    details: PassageDetails = {}
+    metadata: dict[str, object] = {}
     if (name := passage_id(item)) is not None:
         details["id"] = name
     if (score := passage_score(item)) is not None:

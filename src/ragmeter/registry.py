@@ -14,7 +14,7 @@ import sys
 import types
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -24,6 +24,7 @@ from ragmeter import naming
 from ragmeter.definition import METRICS, Metric, add
 from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError, errors_of, not_importable
 from ragmeter.hints import by_caller
+from ragmeter.naming import Settings
 from ragmeter.table import NAMED_COLUMNS, Failed
 
 _BUILTIN = ("ragmeter.metrics", "ragmeter.judges")
@@ -71,7 +72,7 @@ class BaseScorer(ABC):
     def get_score_name(self) -> str:
         """The name of the score's column."""
 
-    def get_metadata(self) -> dict[str, Any]:
+    def get_metadata(self) -> dict[str, str]:
         """The name and the description of the score."""
         return {"name": self.get_score_name(), "description": inspect.cleandoc(type(self).__doc__ or "")}
 
@@ -268,7 +269,7 @@ class Kind(ABC, Generic[Opened]):
         return isinstance(given, str) and bool(self.prefix) and given.startswith(self.prefix)
 
     @abstractmethod
-    def open(self, given: Any, settings: Mapping[str, Any]) -> Opened:
+    def open(self, given: Any, settings: Settings) -> Opened:
         """Open it. `settings` has the given ones of `options`, and the settings of every kind."""
 
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,11 @@ from ragmeter.text_columns import ListsOfOne
 
 Scores = npt.NDArray[np.float64]
 Column = Sequence[Any]
+#: One row of a table, by the names of its columns: a cell is a text, a number, a list of texts or None, or whatever a
+#: user's own column has. What has no columns is no row, even where it is a dict.
+Row: TypeAlias = Mapping[str, Any]
+#: A row that is still being made, or that its receiver may change.
+NewRow: TypeAlias = dict[str, Any]
 #: For each metric its scores, and for each row `scored` or the cause why it has no score.
 ScoreColumns = dict[str, tuple[Scores, list[str]]]
 

@@ -246,7 +246,7 @@ def test_every_option_has_its_key() -> None:
     assert {"labels", "delimiter"} <= set(keys_after("calibrate"))
     assert {"n", "by", "strata"} <= set(keys_after("label"))
     assert "alpha" in keys_after("compare")
-    described = schema()["properties"]
+    described: Any = schema()["properties"]
     assert described["workers"]["type"] == "integer"
     assert described["judge"]["properties"]["model"]["type"] == "string"
     assert {"type": "object"} in described["gate"]["properties"]["fail_under"]["anyOf"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Retries
 from ragmeter.models.http import HttpProvider
-from ragmeter.models.port import ChatProvider, ChatReply
+from ragmeter.models.port import ChatProvider, ChatReply, Parameters
 from ragmeter.models.prices import Price
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.command import PATIENCE
@@ -23,7 +23,7 @@ MESSAGES = [
     {"role": "assistant", "content": "No"},
     {"role": "user", "content": "And now?"},
 ]
-PARAMETERS = {"temperature": 0.0, "seed": 7, "max_tokens": 50}
+PARAMETERS: Parameters = {"temperature": 0.0, "seed": 7, "max_tokens": 50}
 SERVERS: dict[str, type[FormatServer]] = {"openai": OpenAIServer, "anthropic": AnthropicServer, "gemini": GeminiServer}
 
 
@@ -35,7 +35,7 @@ def provider_for(vendor: str, server: FormatServer, **settings: Any) -> HttpProv
 
 
 def call(
-    provider: ChatProvider, *, failures: int = 2, journal: Path | None = None, **parameters: Any
+    provider: ChatProvider, *, failures: int = 2, journal: Path | None = None, **parameters: Unpack[Parameters]
 ) -> Reply | Failure:
     """One reply, as a judge gets it: asked again where that may help, and kept."""
 

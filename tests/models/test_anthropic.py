@@ -7,16 +7,19 @@ from typing import Any
 import pytest
 
 from ragmeter.effects.journal import Reply
+from ragmeter.judge_columns import ResponseFormat
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.judge_server import Action
 from tests.models.helpers import KEY, PARAMETERS, call, chat_reply, provider_for
 from tests.provider_servers import AnthropicServer
 
+FORM: ResponseFormat = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
+
 
 def test_the_request() -> None:
     with AnthropicServer() as server:
         provider = provider_for("anthropic", server)
-        call(provider, response_format={"type": "json_schema"}, logprobs=True, top_logprobs=5)
+        call(provider, response_format=FORM, logprobs=True, top_logprobs=5)
     assert server.requests == [
         {
             "model": "m-1",

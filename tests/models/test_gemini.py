@@ -9,16 +9,19 @@ import pytest
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.pace import Pace
 from ragmeter.errors import EndpointError
+from ragmeter.judge_columns import ResponseFormat
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.judge_server import Action
 from tests.models.helpers import KEY, call, chat_reply, provider_for
 from tests.provider_servers import GeminiServer
 
+FORM: ResponseFormat = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
+
 
 def test_the_request() -> None:
     with GeminiServer() as server:
         provider = provider_for("gemini", server)
-        call(provider, response_format={"type": "json_schema"}, logprobs=True, top_logprobs=5)
+        call(provider, response_format=FORM, logprobs=True, top_logprobs=5)
     assert server.requests == [
         {
             "systemInstruction": {"parts": [{"text": "You grade."}]},

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from ragmeter.targets.web.finish import Finish, Traffic, is_answer
+from ragmeter.targets.web.looks import Look
 
-QUIET = {
+#: A look at a page that shows nothing at all.
+QUIET: Look = {
+    "text": "", "ignored": "", "problem": "", "lost": False, "echoed": False, "selector": None, "sources": None,
     "unsure": "", "signs": 0, "waiting": 0, "busy": None, "worked": False, "idle": False, "off": False, "timers": False,
     "ticking": False, "ready": False, "newly": False,
 }  # fmt: skip
@@ -21,13 +24,13 @@ class Request:
     resource_type: str
 
 
-def steady(text: str, **signals: Any) -> Iterator[dict[str, Any]]:
+def steady(text: str, **signals: Any) -> Iterator[Look]:
     while True:
-        yield {**QUIET, "text": text, **signals}
+        yield cast("Look", {**QUIET, "text": text, **signals})
 
 
 def finished_at(
-    looks: Iterable[dict[str, Any]], *, named: bool = False, traffic: Traffic | None = None, step: float = 0.05
+    looks: Iterable[Look], *, named: bool = False, traffic: Traffic | None = None, step: float = 0.05
 ) -> float:
     """The seconds until the answer is taken for finished, with a look every `step` of them; at most 40."""
     finish, now = Finish(0.0, named=named), 0.0
@@ -105,12 +108,12 @@ def test_what_is_an_answer(text: str, expected: bool) -> None:
         (steady("", unsure="10:32"), Traffic(under_way={object()}), 40.0),
     ],
 )
-def test_how_long_a_text_must_be_still(looks: Iterator[dict[str, Any]], traffic: Traffic, seconds: float) -> None:
+def test_how_long_a_text_must_be_still(looks: Iterator[Look], traffic: Traffic, seconds: float) -> None:
     assert finished_at(looks, traffic=traffic) == pytest.approx(seconds, abs=0.2)
 
 
 def test_what_the_user_named() -> None:
-    def looks(before: bool, after: bool, **more: Any) -> Iterator[dict[str, Any]]:
+    def looks(before: bool, after: bool, **more: Any) -> Iterator[Look]:
         for _ in range(20):
             yield {**QUIET, "text": "It is so.", "ready": before}
         yield from steady("It is so.", ready=after, **more)
@@ -122,7 +125,7 @@ def test_what_the_user_named() -> None:
 
 
 def test_a_stop_button_that_goes_is_the_end_unless_the_text_goes_on() -> None:
-    def looks(*texts: str) -> Iterator[dict[str, Any]]:
+    def looks(*texts: str) -> Iterator[Look]:
         for _ in range(10):
             yield {**QUIET, "text": "some", "busy": "#stop"}
         for text in texts:
@@ -134,7 +137,7 @@ def test_a_stop_button_that_goes_is_the_end_unless_the_text_goes_on() -> None:
 
 
 def test_a_signal_that_ends_before_the_text_begins_says_nothing() -> None:
-    def looks() -> Iterator[dict[str, Any]]:
+    def looks() -> Iterator[Look]:
         for _ in range(10):
             yield {**QUIET, "text": "", "busy": "#spinner"}
         yield from steady("some")
@@ -147,7 +150,7 @@ def test_time_in_which_nobody_looked_does_not_count() -> None:
 
 
 def test_what_blinks_does_not_keep_an_answer_open() -> None:
-    def looks() -> Iterator[dict[str, Any]]:
+    def looks() -> Iterator[Look]:
         while True:
             for text in ("It is so. \u25cf", "It is so.", "Live: it is so.", "It is so."):
                 yield {**QUIET, "text": text}
@@ -156,7 +159,7 @@ def test_what_blinks_does_not_keep_an_answer_open() -> None:
 
 
 def test_pauses_that_were_seen_make_the_wait_longer_up_to_a_limit() -> None:
-    def looks(pause: float) -> Iterator[dict[str, Any]]:
+    def looks(pause: float) -> Iterator[Look]:
         for _ in range(round(pause / 0.05)):
             yield {**QUIET, "text": "Some"}
         yield from steady("Some more.")
@@ -169,10 +172,10 @@ def test_pauses_that_were_seen_make_the_wait_longer_up_to_a_limit() -> None:
     assert after(7.0) == pytest.approx(10.0, abs=0.3)
 
 
-def first_shown(sign: dict[str, Any], **after: Any) -> Iterator[dict[str, Any]]:
+def first_shown(sign: dict[str, Any], **after: Any) -> Iterator[Look]:
     """An answer with a sign of work for half a second, and without it from then on."""
     for _ in range(10):
-        yield {**QUIET, "text": "It is so.", **sign}
+        yield cast("Look", {**QUIET, "text": "It is so.", **sign})
     yield from steady("It is so.", **after)
 
 
@@ -193,7 +196,7 @@ def test_a_weak_sign_that_goes_is_not_the_end_while_the_answer_is_requested(
 def test_the_end_of_the_request_that_an_answer_came_with_is_its_end() -> None:
     traffic, request = asked()
 
-    def looks() -> Iterator[dict[str, Any]]:
+    def looks() -> Iterator[Look]:
         for text in ("It", "It is", "It is so."):
             yield {**QUIET, "text": text}
         traffic.end(request, 0.15)
@@ -208,7 +211,7 @@ def test_a_page_that_types_has_timers_after_its_weak_signs_went(sign: dict[str, 
 
 
 def test_a_stop_button_goes_before_the_box_can_be_used_again() -> None:
-    def looks() -> Iterator[dict[str, Any]]:
+    def looks() -> Iterator[Look]:
         for busy in ("#stop", None):
             for _ in range(10):
                 yield {**QUIET, "text": "It is so.", "busy": busy, "off": True, "ticking": True}
@@ -218,7 +221,7 @@ def test_a_stop_button_goes_before_the_box_can_be_used_again() -> None:
 
 
 def test_signs_that_blink_do_not_keep_an_answer_open() -> None:
-    def looks() -> Iterator[dict[str, Any]]:
+    def looks() -> Iterator[Look]:
         while True:
             for signs in (1, 0):
                 yield {**QUIET, "text": "It is so.", "signs": signs}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from ragmeter.targets.web import growth
 from ragmeter.targets.web.finish import Traffic
+from ragmeter.targets.web.looks import Signs
 
 BOX = {"boxes": 1, "elements": 100}
 
@@ -24,13 +24,13 @@ BOX = {"boxes": 1, "elements": 100}
     ],
 )
 def test_ready_once_it_has_a_box_and_does_not_change(
-    later: list[dict[str, Any]], expected: float, monkeypatch: pytest.MonkeyPatch
+    later: list[Signs], expected: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(growth, "time", SimpleNamespace(monotonic=lambda: clock.now, perf_counter=lambda: clock.now))
-    looks = [[], [{"boxes": 0, "elements": 10}], *([sign] for sign in later)]
+    looks: list[list[Signs]] = [[], [{"boxes": 0, "elements": 10}], *([sign] for sign in later)]
 
-    async def signs() -> list[dict[str, Any]]:
+    async def signs() -> list[Signs]:
         return looks.pop(0) if len(looks) > 1 else looks[0]
 
     async def opened() -> float:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from ragmeter.targets.web.finish import Finish, Traffic
+from ragmeter.targets.web.looks import Look
 from ragmeter.targets.web.trouble import LOST, Trouble
 from tests.web.test_finish import QUIET, Request
 
-LOOK = {**QUIET, "text": "", "problem": "", "lost": False}
 STOPPED = "the page has stopped working on the question and shows no answer"
 
 
@@ -39,13 +37,13 @@ def sent_by(kind: str) -> Traffic:
     ],
 )
 def test_what_becomes_of_a_question_that_the_page_shows_nothing_of(
-    look: dict[str, Any], traffic: Traffic, polls: bool, expected: tuple[float, str] | None
+    look: Look, traffic: Traffic, polls: bool, expected: tuple[float, str] | None
 ) -> None:
     trouble, finish, found = Trouble(), Finish(0.0, named=False), None
     for second in range(1, 60):
         if polls:
             traffic.heard_at = float(second)
-        if cause := trouble.see({**LOOK, **look}, finish, traffic, float(second), ended=False):
+        if cause := trouble.see(QUIET | look, finish, traffic, float(second), ended=False):
             found = second - 1.0, cause
             break
     assert found == expected

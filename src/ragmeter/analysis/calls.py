@@ -21,11 +21,12 @@ from ragmeter.judges.column_judge import reply_key, texts_of_calls
 from ragmeter.judges.judge import as_rephrased, as_worded
 from ragmeter.judges.prompt import Prompt, prompt_hash
 from ragmeter.models.port import ChatReply
+from ragmeter.naming import Signature
 from ragmeter.registry import load_builtin
 from ragmeter.runs.catalogue import JOURNAL, system_of
 from ragmeter.runs.conversations import conversation
 from ragmeter.runs.run import Run
-from ragmeter.table import REPEAT, SCORED, Batch
+from ragmeter.table import REPEAT, SCORED, Batch, Row
 from ragmeter.targets.port import Answer, Question, session_of
 from ragmeter.targets.replies import key_of_answer
 
@@ -54,7 +55,7 @@ class Call:
     changed: bool = False
 
 
-def calls_of_row(run: Run, place: int, row: Mapping[str, Any] | None = None) -> list[Call]:
+def calls_of_row(run: Run, place: int, row: Row | None = None) -> list[Call]:
     """The recorded calls behind a row: the system's answer first, then what each judged column took.
 
     `row` is all of it, where somebody has read it already.
@@ -64,7 +65,7 @@ def calls_of_row(run: Run, place: int, row: Mapping[str, Any] | None = None) -> 
     return [*_answer_calls(run, place, row), *_judge_calls(run, row)][:_MOST]
 
 
-def _answer_calls(run: Run, place: int, row: Mapping[str, Any]) -> Iterator[Call]:
+def _answer_calls(run: Run, place: int, row: Row) -> Iterator[Call]:
     """The call by which the system under test has answered. The earlier turns of its session are part of its key."""
     path = run.path.with_name(f"{run.name}{JOURNAL}")
     target = run.manifest().get("target")
@@ -103,7 +104,7 @@ def _answer_call(asked: str, question: Question, recorded: RecordedReply) -> Cal
     return _call("answer", asked, messages, str(answer["answer"]), "", recorded)
 
 
-def _judge_calls(run: Run, row: Mapping[str, Any]) -> Iterator[Call]:
+def _judge_calls(run: Run, row: Row) -> Iterator[Call]:
     for question in _asked_of_judges(run, row):
         if isinstance(question.entry.get("calls"), str):
             yield from _column_calls(run, question)
@@ -114,17 +115,17 @@ class _JudgeQuestion:
     """What a judge was asked about a row, for one column. `entry` is what the manifest says of that."""
 
     column: BoundColumn
-    entry: Mapping[str, Any]
+    entry: Signature
     declaration: Any
     texts: Mapping[str, str]
     items: int
 
 
-def _asked_of_judges(run: Run, row: Mapping[str, Any]) -> Iterator[_JudgeQuestion]:
+def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
     """The columns of a row about which a judge was asked; others were filled without one."""
     manifest = run.manifest()
     load_builtin()
-    entries: dict[str, Mapping[str, Any]] = {**(manifest.get("asked") or {})}
+    entries: dict[str, Signature] = {**(manifest.get("asked") or {})}
     for name, entry in entries.items():
         column = _asked_column(name)
         if column is None:
@@ -170,7 +171,7 @@ def _column_calls(run: Run, question: _JudgeQuestion) -> Iterator[Call]:
 
 
 def _replies(
-    journals: Sequence[RecordedReplies], entry: Mapping[str, Any], texts: Mapping[str, str]
+    journals: Sequence[RecordedReplies], entry: Signature, texts: Mapping[str, str]
 ) -> Iterator[tuple[int, RecordedReply]]:
     """The replies of every repeat and of every try of it, with the number of the try."""
     for repeat in range(int(entry.get("repeats") or 1)):
@@ -182,7 +183,7 @@ def _replies(
             yield attempt, recorded
 
 
-def _journals(run: Run, entry: Mapping[str, Any]) -> list[Path]:
+def _journals(run: Run, entry: Signature) -> list[Path]:
     """Where a judge's replies may be: in the file that was named, the run's own journal, or that of all runs."""
     named = [Path(entry["journal"])] if isinstance(entry.get("journal"), str) else []
     paths = [*named, run.path / OWN_JOURNAL, run.path.parent / JUDGE_JOURNAL]
@@ -206,7 +207,7 @@ def _call(
     )  # fmt: skip
 
 
-def calls_or_problem(run: Run, place: int, row: Mapping[str, Any]) -> tuple[list[Call], str]:
+def calls_or_problem(run: Run, place: int, row: Row) -> tuple[list[Call], str]:
     """The calls behind a row, and why those of a judge are not among them."""
     try:
         return calls_of_row(run, place, row), _why_missing(run, row)
@@ -216,7 +217,7 @@ def calls_or_problem(run: Run, place: int, row: Mapping[str, Any]) -> tuple[list
         return [], "the recorded calls can't be read"
 
 
-def _why_missing(run: Run, row: Mapping[str, Any]) -> str:
+def _why_missing(run: Run, row: Row) -> str:
     entries = [question.entry for question in _asked_of_judges(run, row)]
     if not all(_journals(run, entry) for entry in entries):
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_label, as_passages, claim_texts
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
-from ragmeter.table import QID
+from ragmeter.table import QID, NewRow, Row
 
 #: For each kind of claims: the column of labels by passage, the column of labels by another text, and that text.
 _LABELLED = {
@@ -156,7 +156,7 @@ def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> 
     return claim_sets(run, places, unsupported_words=unsupported_words)
 
 
-def _make(rows: Sequence[dict[str, Any]]) -> None:
+def _make(rows: Sequence[NewRow]) -> None:
     """Fill the columns of these rows' claims as the offline metrics do."""
     from ragmeter.metrics.offline.support.claims import claims_of, labels_by_passage  # they take a while to load
 
@@ -177,7 +177,7 @@ def _sets(run: Run) -> list[_Columns]:
     return [columns for columns in sets if columns is not None]
 
 
-def _set(columns: _Columns, row: Mapping[str, Any], unsupported_words: Callable[..., Any] | None) -> ClaimSet:
+def _set(columns: _Columns, row: Row, unsupported_words: Callable[..., Any] | None) -> ClaimSet:
     claims = tuple(_READERS.get(columns.base, _claims)(row, columns))
     passages = as_passages(row.get("contexts"))
     claim_set = ClaimSet(columns.name, _TITLES[columns.base], _LABELLED[columns.base][2], columns.by, claims)
@@ -192,7 +192,7 @@ def _set(columns: _Columns, row: Mapping[str, Any], unsupported_words: Callable[
     return replace(claim_set, claims=tuple(marked))
 
 
-def _claims(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:
+def _claims(row: Row, columns: _Columns) -> Iterator[LabelledClaim]:
     values = _list(row.get(columns.texts))
     of_nuggets = columns.base == "nugget_support"
     texts = list(map(_nugget, as_nuggets(values) or ())) if of_nuggets else claim_texts(values)
@@ -212,7 +212,7 @@ def _nugget(nugget: Nugget) -> str:
     return nugget.text if nugget.vital else f"{nugget.text} ({OKAY})"
 
 
-def _citations(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:
+def _citations(row: Row, columns: _Columns) -> Iterator[LabelledClaim]:
     """The sentences that cite anything."""
     sentences = cited_sentences(row.get("answer") or "", as_passages(row.get("contexts")))
     values = _list(row.get(columns.name))
@@ -224,7 +224,7 @@ def _citations(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledCl
             yield LabelledClaim(sentence.sentence, passages=tuple((rank, str(label)) for rank, label in pairs))
 
 
-def _relevance(row: Mapping[str, Any], columns: _Columns) -> Iterator[LabelledClaim]:
+def _relevance(row: Row, columns: _Columns) -> Iterator[LabelledClaim]:
     """The passages, each by its number and its first words, with what it is worth for the question."""
     passages, labels = as_passages(row.get("contexts")), _list(row.get(columns.name))
     if len(passages) != len(labels):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +17,10 @@ from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline import RIGHT
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_answers
+from ragmeter.naming import Settings
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
-from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, QID, SCORED, outcome_column
+from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, QID, SCORED, Row, outcome_column
 
 _NEEDED = ("question", "reference", "answer")
 METRICS = ("offline_correct_probability", "offline_correct")
@@ -107,7 +107,7 @@ def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:
     ]
 
 
-def _run_verdict(name: str, columns: Sequence[str], row: Mapping[str, Any], model: str | None) -> RunVerdict | None:
+def _run_verdict(name: str, columns: Sequence[str], row: Row, model: str | None) -> RunVerdict | None:
     value, reason, by, probability = (row.get(columns[place]) if place < len(columns) else None for place in range(4))
     outcome = row.get(outcome_column(name))
     if (value is None and by is None and outcome in (None, SCORED)) or str(value).startswith(("[", "{")):
@@ -121,7 +121,7 @@ def is_judged(run: RunLike, output_dir: str | Path = RUNS) -> bool:
 
 
 def explain_rows(
-    rows: Sequence[Mapping[str, Any]], *, language: str | None = None, calibration: str | None = None
+    rows: Sequence[Row], *, language: str | None = None, calibration: str | None = None
 ) -> list[Explanation]:
     """The offline judge's evidence for rows that have a question, references and an answer."""
     code = None if language in (None, "none") else Language.parse(language)
@@ -132,14 +132,14 @@ def explain_rows(
     return [_calibrated(explanation, calibration) for explanation in explanations]
 
 
-def settings_of(run: Run) -> dict[str, Any]:
+def settings_of(run: Run) -> Settings:
     """The settings of the run's own offline metric, or of its cascade."""
     metrics = run.summary().get("metrics", {})
     names = [naming.parse(name) for name in metrics if name.startswith(METRICS)]
     for base in METRICS:
         for name in names:
             if name.base == base:
-                return dict(name.settings)
+                return name.settings
     manifest = run.manifest()
     cascades = [manifest.get("cascade"), *(entry.get("cascade") for entry in (manifest.get("asked") or {}).values())]
     calibrations = [cascade.get("calibration") or {} for cascade in cascades if cascade]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ragmeter.runs.finding import RunLike, find_runs, run_labels
 from ragmeter.runs.run import Run
 from ragmeter.show.progress import Progress
 from ragmeter.stats.confidence import AUTO, RANDOMISATION, Confidence
-from ragmeter.table import QID
+from ragmeter.table import QID, NewRow
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
@@ -97,7 +97,7 @@ def prefer(
 
 def paired_answers(
     before: RunLike, after: RunLike, output_dir: str | Path = RUNS, cluster: str | None = AUTO
-) -> tuple[list[dict[str, Any]], str | None]:
+) -> tuple[list[NewRow], str | None]:
     """The rows that two runs share, with the answer of the later one and, as `other_answer`, that of the earlier.
 
     Also the column that clusters them, which is among theirs; None for independent rows.

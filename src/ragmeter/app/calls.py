@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from ragmeter.analysis.calls import Call, calls_or_problem
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, element, joined, text
 from ragmeter.runs.run import Run
 from ragmeter.show import numbers
+from ragmeter.table import Row
 
 #: A message that is longer is cut, and says so.
 _LONGEST = 20_000
 
 
-def calls(run: Run, place: int, row: Mapping[str, Any]) -> Content:
+def calls(run: Run, place: int, row: Row) -> Content:
     """The calls of a row, each folded to a line."""
     recorded, problem = calls_or_problem(run, place, row)
     return [*map(_call, recorded), element("p", text(problem), class_="soft") if problem else None]

@@ -11,6 +11,7 @@ from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import command, field, options, table
 from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.io.decoding import JsonObject
 from ragmeter.io.write import RUNS
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.run import Run
@@ -56,7 +57,7 @@ def comparison_part(runs: Sequence[Run], query: Any) -> Content:
     return joined(form, _kept_note(kept, settings), pairs, _about(comparison), same)
 
 
-def keep(runs: Sequence[Run], form: Mapping[str, Any]) -> str:
+def keep(runs: Sequence[Run], form: JsonObject) -> str:
     """Compare, and write the comparison beside the runs; returns the address that shows it with the same rows."""
     if not runs:
         raise UsageError("choose the runs to compare")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.scores import score
@@ -11,7 +9,7 @@ from ragmeter.errors import UnknownNameError
 from ragmeter.runs.conversations import TURN, turns_of
 from ragmeter.runs.run import Run
 from ragmeter.show.texts import shortened
-from ragmeter.table import outcome_column
+from ragmeter.table import Row, outcome_column
 
 _MOST_TURNS, _MOST_METRICS, _LONGEST = 200, 8, 20_000
 
@@ -40,7 +38,7 @@ def conversation_page(run: Run, session: str) -> list[Content]:
     ]
 
 
-def _turn(run: Run, place: int, number: int, record: dict[str, Any]) -> Markup:
+def _turn(run: Run, place: int, number: int, record: Row) -> Markup:
     """One turn: its question, answer, reference and scores."""
     label = link(wording.TURN.format(turn=number), address("run", run.name, "row", place))
     answer = record.get("answer")

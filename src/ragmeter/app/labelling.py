@@ -223,7 +223,7 @@ def _row(run: Run, own: OpenSheet, place: int, query: Any) -> Markup:
     )
 
 
-def _fields(query: Any) -> dict[str, Any]:
+def _fields(query: Any) -> dict[str, object]:
     """The fields of an address that say who labels, and how."""
     return {
         "rater": query.get("rater", ""),
@@ -232,7 +232,7 @@ def _fields(query: Any) -> dict[str, Any]:
     }
 
 
-def _back(run: Run, fields: Mapping[str, Any], place: int) -> Markup:
+def _back(run: Run, fields: Mapping[str, object], place: int) -> Markup:
     """A link to the row before, whose label can be given anew."""
     return link(wording.UNDO, address("run", run.name, "label", **fields, place=max(place - 1, 0)), id="back")
 

@@ -168,7 +168,7 @@ def options(name: str, choices: Mapping[str, str], chosen: str) -> Markup:
     )
 
 
-def downloads(where: Sequence[str | int], fields: Mapping[str, Any], before: Content = None) -> Markup:
+def downloads(where: Sequence[str | int], fields: Mapping[str, object], before: Content = None) -> Markup:
     """Links to files of the rows that are shown, after other links."""
     files = [joined(link(kind, address(*where, "export", kind, **fields)), " ") for kind in ("csv", "jsonl", "parquet")]
     return element("p", before, wording.EXPORT, " ", files, class_="soft")

@@ -21,7 +21,7 @@ from ragmeter.metrics.support import as_passages
 from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
 from ragmeter.show import numbers
-from ragmeter.table import LIST_COLUMNS, SCORED, outcome_column
+from ragmeter.table import LIST_COLUMNS, SCORED, Row, outcome_column
 
 #: A text that is longer is cut, and says so: a page with a passage of a megabyte helps nobody.
 _LONGEST = 20_000
@@ -60,7 +60,7 @@ def _neighbours(run: Run, database: Database, wish: Wish, place: int) -> Markup:
     return element("p", [joined(item, " ") for item in links], class_="pager")
 
 
-def _conversation(run: Run, row: dict[str, Any], place: int) -> Content:
+def _conversation(run: Run, row: Row, place: int) -> Content:
     """A link to the conversation that the row is a turn of."""
     turns = conversation(run, row)
     if place not in turns:
@@ -94,7 +94,7 @@ def _more(count: int) -> Content:
     return element("p", wording.AND_MORE.format(count=count - _MOST_PASSAGES)) if count > _MOST_PASSAGES else None
 
 
-def _answer(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
+def _answer(row: Row, sets: Sequence[ClaimSet]) -> Content:
     answer = row.get("answer")
     if answer is None:
         why = f": {row['error']}" if row.get("error") else ""
@@ -108,7 +108,7 @@ def _answer(row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
     return joined(element("div", marked(answer, spans, "unsupported"), class_="card"), note)
 
 
-def _passages(run: Run, row: dict[str, Any], sets: Sequence[ClaimSet]) -> Content:
+def _passages(run: Run, row: Row, sets: Sequence[ClaimSet]) -> Content:
     """The passages, with a judge's labels; where the answer's claims are known, with the words that these have too."""
     passages = as_passages(row.get("contexts"))
     if not passages:
@@ -130,7 +130,7 @@ def _passages(run: Run, row: dict[str, Any], sets: Sequence[ClaimSet]) -> Conten
     return joined(element("ol", items, class_="texts"), _more(len(passages)), note)
 
 
-def _labels_of_passages(run: Run, row: dict[str, Any]) -> list[tuple[str, list[str]]]:
+def _labels_of_passages(run: Run, row: Row) -> list[tuple[str, list[str]]]:
     """The columns of a judge that have a label for each passage."""
     n_passages = len(as_passages(row.get("contexts")))
     columns = [(name, _labels(row.get(name))) for columns in run.judged_columns.values() for name in columns]
@@ -154,12 +154,12 @@ def _within(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in spans if end <= _LONGEST]
 
 
-def _scores(run: Run, row: dict[str, Any]) -> Content:
+def _scores(run: Run, row: Row) -> Content:
     cells = [[breakable(name), score(row[name], row.get(outcome_column(name)))] for name in run.row_metrics]
     return table([wording.METRIC, wording.VALUE], cells, caption=wording.SCORES, figures=(1,)) if cells else None
 
 
-def _judges(run: Run, row: dict[str, Any]) -> Content:
+def _judges(run: Run, row: Row) -> Content:
     """The columns that a judge has filled: its verdict, its reason, who decided; or why it has not.
 
     Claims and labels of passages have a place of their own.
@@ -178,7 +178,7 @@ def _judges(run: Run, row: dict[str, Any]) -> Content:
     return table([wording.COLUMN, wording.VALUE], cells, caption=wording.JUDGE) if cells else None
 
 
-def _evidence(run: Run, row: dict[str, Any]) -> Content:
+def _evidence(run: Run, row: Row) -> Content:
     """Why the offline judge takes the answer for right or wrong, where the run was judged by it."""
     if not any(name.partition("[")[0] in METRICS for name in run.row_metrics):
         return None
@@ -197,7 +197,7 @@ def _evidence(run: Run, row: dict[str, Any]) -> Content:
     return joined(probability, table(["about", "says", "weight"], cells, caption=wording.EVIDENCE, figures=(2,)))
 
 
-def _others(run: Run, row: dict[str, Any]) -> Content:
+def _others(run: Run, row: Row) -> Content:
     """Every column that has no place of its own."""
     judged = {name for columns in run.judged_columns.values() for name in columns}
     shown = {"question", "reference", "answer", "contexts", "error", *run.row_metrics, *judged}

@@ -124,7 +124,7 @@ def _filter(run: Run, database: Database, wish: Wish) -> Markup:
     outcomes = {"": wording.ALL, "failed": wording.NOT_SCORED}
     number = {"type": "number", "step": "any"}
     hidden = [
-        element("input", type="hidden", name=name, value=value)
+        element("input", type="hidden", name=name, value=str(value))
         for name, value in wish.as_query(page=1).items()
         if name in ("sort", "descending", "column", "value") and value is not None
     ]

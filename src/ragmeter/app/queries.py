@@ -23,7 +23,7 @@ from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
-from ragmeter.table import QID, SCORED, outcome_column
+from ragmeter.table import QID, SCORED, NewRow, outcome_column
 
 #: Rows on a page.
 PAGE = 50
@@ -64,10 +64,12 @@ class Wish:
             max(int(_number(query.get("page", "")) or 1), 1),
         )
 
-    def as_query(self, **changes: Any) -> dict[str, Any]:
+    def as_query(self, **changes: Any) -> dict[str, object]:
         """The fields for an address, changed."""
         wish = replace(self, **changes)
-        fields = {name: value for name, value in vars(wish).items() if value is not None and value != ""}
+        fields: dict[str, object] = {
+            name: value for name, value in vars(wish).items() if value is not None and value != ""
+        }
         fields["descending"] = 1 if wish.descending else None
         if wish.page == 1:
             fields.pop("page", None)
@@ -108,7 +110,7 @@ class Database:
             raise MissingExtraError("ragmeter app", extra="app") from None
         scratch = tempfile.mkdtemp(prefix="ragmeter-app-")
         weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
-        settings: dict[str, Any] = {
+        settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": _MEMORY,
             "threads": min(available_cores(), _THREADS),
             "temp_directory": scratch,
@@ -177,7 +179,7 @@ class Database:
         query = f"SELECT {places} FROM {sources[0]} AS r0 {joins} ORDER BY place0"  # noqa: S608 - our own numbers
         return self._ask(query, [_files(run) for run in runs], _numbers)
 
-    def records(self, run: Run, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+    def records(self, run: Run, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """Some columns of the rows at these places. Much quicker than `run.records` where they are far apart."""
         names = [name for name in dict.fromkeys(columns) if name in run.columns]
         if not places or not names:

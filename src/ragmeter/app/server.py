@@ -33,6 +33,7 @@ from ragmeter.app.snapshots import Snapshot, of_one_moment
 from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
 from ragmeter.io.cells import whole
+from ragmeter.io.decoding import JsonObject
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
 from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
@@ -221,7 +222,7 @@ class App:
         return report_page([_run(request)])
 
 
-async def _json(request: Request) -> dict[str, Any]:
+async def _json(request: Request) -> JsonObject:
     """The body of a write; anything but a small JSON object is empty, and then refused by what needs its fields."""
     import json
 
@@ -237,7 +238,7 @@ async def _json(request: Request) -> dict[str, Any]:
     return form if isinstance(form, dict) else {}
 
 
-def _whole(form: dict[str, Any], name: str) -> int:
+def _whole(form: JsonObject, name: str) -> int:
     try:
         return int(form[name])
     except (KeyError, TypeError, ValueError, OverflowError):

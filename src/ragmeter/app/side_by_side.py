@@ -18,7 +18,7 @@ from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
 from ragmeter.show.sentences.metrics import titled
-from ragmeter.table import outcome_column
+from ragmeter.table import Row, outcome_column
 
 FEWEST, MOST = 2, 5
 _LONGEST = 1_500
@@ -91,7 +91,7 @@ def _filter(runs: Sequence[Run], chosen: ChangedRows, settings: Mapping[str, str
     )
 
 
-def _fields(runs: Sequence[Run], chosen: ChangedRows) -> dict[str, Any]:
+def _fields(runs: Sequence[Run], chosen: ChangedRows) -> dict[str, object]:
     """The rows that are shown, for an address."""
     low = chosen.threshold or None
     return {"run": [run.name for run in runs], "metric": chosen.metric, "change": chosen.change, "low": low}
@@ -119,7 +119,7 @@ def _rows(
     return paged(cards, selection, Wish(page=page), ("side-by-side",), **_fields(runs, chosen), **settings)
 
 
-def _card(runs: Sequence[Run], places: Sequence[int], records: Sequence[dict[str, Any]], metric: str) -> Markup:
+def _card(runs: Sequence[Run], places: Sequence[int], records: Sequence[Row], metric: str) -> Markup:
     """One question, with the answers of all runs; words that differ from the first run's answer are marked."""
     first = records[0]
     base = first.get("answer") or ""

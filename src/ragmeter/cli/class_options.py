@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import inspect
 import re
 import types
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ragmeter import compat
-from ragmeter.cli.parser import Parser
+from ragmeter.cli.parser import OptionWords, Parser
 
 #: Options of the command that mean the same as an evaluator's keyword of that name.
 _SHARED = frozenset({"language", "doc_id_pattern"})
@@ -66,17 +67,24 @@ def class_options(parser: argparse.ArgumentParser, kind: type[Any], added: set[s
             continue
         added.add(destination)
         flag = "--" + destination.replace("_", "-")
-        options: dict[str, Any] = {"dest": destination, "default": argparse.SUPPRESS, "help": shown.replace("%", "%%")}
+        add = functools.partial(
+            group.add_argument,
+            flag,
+            dest=destination,
+            default=argparse.SUPPRESS,
+            required=required,
+            help=shown.replace("%", "%%"),
+        )
         annotation = hints.get(name, type(default) if default is not None else str)
         if _without_none(annotation) is bool:
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, required=required, **options)
+            add(action=argparse.BooleanOptionalAction)
         else:
-            group.add_argument(flag, required=required, **options, **_reading(annotation))
+            add(**_reading(annotation))
     group.description = "\n".join(shared) or None
     return destinations
 
 
-def _hints(kind: type[Any]) -> dict[str, Any]:
+def _hints(kind: type[Any]) -> dict[str, object]:
     try:
         return get_type_hints(kind.__init__)
     except (NameError, TypeError, AttributeError):  # a name that is imported only for type checking
@@ -89,7 +97,7 @@ def _described(kind: type[Any], name: str) -> str:
     return f"{match[1].rstrip('.;')}; " if match else ""
 
 
-def _reading(annotation: Any) -> dict[str, Any]:
+def _reading(annotation: Any) -> OptionWords:
     """The keywords of `add_argument` that read a value of this type."""
     annotation = _without_none(annotation)
     if get_origin(annotation) is Literal:

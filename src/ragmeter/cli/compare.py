@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
 from ragmeter.cli.judge_options import (
@@ -55,16 +55,17 @@ def run(chosen: argparse.Namespace) -> int:
 
     comparison = compared(chosen)
     preferred = None if judge is None else _preferred(chosen, judge)
-    preference: dict[str, Any] = {}
+    preference: dict[str, object] = {}
+    sentence = ""
     if preferred is not None:
-        comparison, about = _preference(chosen, preferred, comparison)
-        preference = {"preference": about}
+        comparison, sentence, figures = _preference(chosen, preferred, comparison)
+        preference = {"preference": {**figures, "sentence": sentence}}
     if chosen.json:
         print(dumps({**comparison.as_dict(), **preference}, indent=2))
     else:
         show_comparison(comparison)
         if preferred is not None:
-            console().sentence(preference["preference"]["sentence"])
+            console().sentence(sentence)
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
         if chosen.keep:
             path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
@@ -137,10 +138,10 @@ def _preferred(chosen: argparse.Namespace, judge: Judge) -> Preference:
 
 def _preference(
     chosen: argparse.Namespace, preferred: Preference, comparison: Comparison
-) -> tuple[Comparison, dict[str, Any]]:
-    """The win rate of the second run, in numbers and in a sentence, and what the judge did for it.
+) -> tuple[Comparison, str, dict[str, object]]:
+    """The comparison, whose p-values are corrected over this test as well, and the win rate of the second run.
 
-    Also the comparison, whose p-values are corrected over this test as well.
+    The win rate is a sentence, and figures for JSON, with what the judge did for it.
     """
     from ragmeter.analysis.comparing import with_another_test
     from ragmeter.analysis.comparing.significance import is_significant
@@ -159,7 +160,7 @@ def _preference(
     wording = Wording(comparison.level, comparison.alpha, comparison.tests)
     sentence = wording.preference(before, after, summary, counts, inconsistent, p_holm=p_holm, significant=significant)
     tested = {"p": p, "p_holm": p_holm, "significant": significant}
-    return comparison, {**summary, **counts, "inconsistent": inconsistent, **tested, **judging, "sentence": sentence}
+    return comparison, sentence, {**summary, **counts, "inconsistent": inconsistent, **tested, **judging}
 
 
 def parser() -> Parser:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from ragmeter import compat
 from ragmeter.cli import options
@@ -28,6 +28,7 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.hints import for_command_line
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.write import EVALUATION_RESULTS, FORMATS, RUNS, dumps
+from ragmeter.naming import Settings
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
@@ -136,7 +137,15 @@ def parser() -> Parser:
     return parser
 
 
-def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> dict[str, Any]:
+class _Judging(TypedDict):
+    """Who judges, and where the replies are kept: keywords of the api."""
+
+    judge: Judge | None
+    retry_failed: bool
+    output_dir: Any
+
+
+def _keywords(chosen: argparse.Namespace, names: dict[str, str]) -> Settings:
     """The keywords that the user gave; the others keep the class's defaults."""
     return {
         name: getattr(chosen, destination)
@@ -197,14 +206,14 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
 
     folder = chosen.output_dir or RUNS
     usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
-    how: dict[str, Any] = {"doing": "evaluates results", "asks": chosen.judge_model is not None}
+    doing, asks = "evaluates results", chosen.judge_model is not None
     place: AbstractContextManager[str]
     if chosen.dry_run:
         place = nullcontext(run_name(usual if chosen.run is None else chosen.run, folder))
     elif chosen.run is None:  # there may be two runs in a second
-        place = hold_free(chain([usual], next_names(f"{usual}-{{n}}", folder)), folder, **how)
+        place = hold_free(chain([usual], next_names(f"{usual}-{{n}}", folder)), folder, doing, asks=asks)
     else:
-        place = hold_name(chosen.run, folder, **how)
+        place = hold_name(chosen.run, folder, doing, asks=asks)
     with place as name:
         return _make_run(chosen, folder, name)
 
@@ -221,7 +230,7 @@ def _make_run(chosen: argparse.Namespace, folder: Any, name: str) -> int:
     gate = read_gate(chosen, folder, metrics, folder / name)
     inputs = {"reference": chosen.reference, **options.read_input(chosen)}
     judge = _judge(chosen, lambda: rows_to_judge(chosen.results, **inputs))
-    judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
+    judging: _Judging = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
         estimate = estimate_judging(chosen.results, metrics=metrics, **judging, **inputs)
         return options.print_estimate(estimate, json=chosen.json)
@@ -316,7 +325,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     existing = find_run(path, folder).measures.values() if asks_for_gate(chosen) else ()
     gate = read_gate(chosen, folder, [*metrics, *existing], path)
     judge = _judge(chosen, lambda: rows_of_run(path))
-    judging: dict[str, Any] = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
+    judging: _Judging = {"judge": judge, "retry_failed": chosen.retry_failed, "output_dir": folder}
     if chosen.dry_run:
         return options.print_estimate(estimate_adding(path, metrics, **judging), json=chosen.json)
     executor = chosen.executor or "auto"

@@ -95,7 +95,7 @@ def _records(
     declined: Sequence[Sequence[str]],
 ) -> list[Any]:
     """The JSON record of each row: the judge's verdicts, the offline judge's evidence and the claims, if any."""
-    records: list[dict[str, Any]] = [
+    records: list[dict[str, object]] = [
         {"qid": qid, "judged": [asdict(verdict) for verdict in of_row]} for of_row in judged
     ]
     for record, explanation in zip(records, explanations, strict=False):

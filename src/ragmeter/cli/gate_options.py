@@ -6,8 +6,9 @@ import argparse
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ragmeter.cli.parser import OptionWords
 from ragmeter.errors import OutputError, UsageError
 from ragmeter.io.write import check_writable, replacing
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 FAILED = 1
 #: The environment variable with the path of GitHub's step summary, a file to append to.
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-_OPTIONS: dict[str, dict[str, Any]] = {
+_OPTIONS: dict[str, OptionWords] = {
     "fail_under": {"metavar": "METRIC=VALUE", "action": "append", "help": "the least that a mean may be: token_f1=0.6"},
     "fail_over": {"metavar": "METRIC=VALUE", "action": "append", "help": "the most that a mean may be: "
                   "latency_ms=2000"},
@@ -104,7 +105,7 @@ def pass_gate(gate: Gate | None, chosen: argparse.Namespace, folder: Run) -> Ver
     return verdict
 
 
-def gate_json(verdict: Verdict | None) -> dict[str, Any]:
+def gate_json(verdict: Verdict | None) -> dict[str, object]:
     """The verdict as a part of a command's JSON."""
     if verdict is None:
         return {}

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.options import exit_code
+from ragmeter.cli.parser import OptionWords
 from ragmeter.errors import UsageError
+from ragmeter.naming import Settings
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
@@ -22,7 +24,7 @@ LLM, CASCADE, OFFLINE, ENCODER = "llm", "cascade", "offline", "encoder"
 LOCAL = (OFFLINE, ENCODER)
 #: The keywords of `Judge` that are options, `base_url` as `--judge-base-url`, and how their values are read. Where the
 #: command has no option of the shorter name, `--base-url` will do as well.
-_SETTINGS: dict[str, dict[str, Any]] = {
+_SETTINGS: dict[str, OptionWords] = {
     "base_url": {"metavar": "URL", "help": "any OpenAI-compatible endpoint; default: OPENAI_BASE_URL, or the vendor's "
                  "own. The key is OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY"},
     "api_version": {"metavar": "VERSION", "help": "of the endpoint's API, which Azure wants"},
@@ -55,7 +57,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
                 "folder of the runs"},
 }  # fmt: skip
 #: The keywords of `Cascade` that are options, and how their values are read.
-_CASCADE: dict[str, dict[str, Any]] = {
+_CASCADE: dict[str, OptionWords] = {
     "target_agreement": {"metavar": "SHARE", "type": float, "help": "of all verdicts with what the model would say; "
                          "default: 0.98, or what the budget pays for"},
     "llm_share": {"metavar": "SHARE", "type": float, "help": "ask the model about this share of what is doubtful"},
@@ -208,7 +210,7 @@ def _without_verdict(run: Run, metric: str) -> Counter[str]:
     return Counter({name: counted[name] for name in causes})
 
 
-def metric_settings(chosen: argparse.Namespace) -> dict[str, Any]:
+def metric_settings(chosen: argparse.Namespace) -> Settings:
     """The settings of metrics that the judge's options are."""
     from ragmeter.cli.modes import METRIC_SETTINGS, refuse_idle
 
@@ -239,7 +241,7 @@ def settle_judge(chosen: argparse.Namespace, metrics: Sequence[Metric]) -> None:
     refuse_idle(chosen, SETTLED)
 
 
-def read_settings(chosen: argparse.Namespace) -> dict[str, Any]:
+def read_settings(chosen: argparse.Namespace) -> Settings:
     """The settings of metrics that are options of a command, where it has them."""
     options = {"language": "language", "doc_id": "doc_id_pattern"}
     options |= {name: f"embedding_{name}" for name in ("model", "base_url", "prefix")}

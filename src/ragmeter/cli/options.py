@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from typing import Any
+from typing import Any, TypedDict
 
 from ragmeter.errors import UsageError
 from ragmeter.io.limits import MAX_FIELD
@@ -56,10 +56,36 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
     )
 
 
-def read_asking(chosen: argparse.Namespace) -> dict[str, Any]:
+class Keeping(TypedDict):
+    """What becomes of an older run: keywords of `evaluate()` and `ask()`."""
+
+    replace: bool
+
+
+class Asking(Keeping):
+    """How a system is asked and what is kept: keywords of `ask()`."""
+
+    output_dir: Any
+    workers: int
+    limit: int | None
+    retries: int
+    give_up_after: float
+    resume: bool
+    retry_failed: bool
+
+
+def read_asking(chosen: argparse.Namespace) -> Asking:
     """The options that say how a system is asked and what is kept, as keywords of `ask()`."""
-    names = ("output_dir", "workers", "limit", "retries", "give_up_after", "resume", "retry_failed")
-    return {**{name: getattr(chosen, name) for name in names}, **read_keeping(chosen)}
+    return {
+        "output_dir": chosen.output_dir,
+        "workers": chosen.workers,
+        "limit": chosen.limit,
+        "retries": chosen.retries,
+        "give_up_after": chosen.give_up_after,
+        "resume": chosen.resume,
+        "retry_failed": chosen.retry_failed,
+        **read_keeping(chosen),
+    }
 
 
 def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> None:
@@ -72,7 +98,7 @@ def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> No
     replace_option(parser)
 
 
-def read_keeping(chosen: argparse.Namespace) -> dict[str, Any]:
+def read_keeping(chosen: argparse.Namespace) -> Keeping:
     """The options of a run that is kept, as keywords of `evaluate()` and `ask()`, without its name."""
     return {"replace": chosen.replace}
 
@@ -134,7 +160,7 @@ def part_options(parser: argparse.ArgumentParser, *, slices: str) -> None:
 
 
 #: The settings of intervals, unless others are asked for.
-_USUAL_STATISTICS = {"interval": AUTO, "level": 0.95, "seed": 0}
+_USUAL_STATISTICS: Mapping[str, object] = {"interval": AUTO, "level": 0.95, "seed": 0}
 
 
 def statistics_options(
@@ -145,7 +171,7 @@ def statistics_options(
 ) -> None:
     """Add the options of intervals. `cluster` says what the default of --cluster is; `own`: others are the run's."""
     group = parser.add_argument_group("intervals")
-    usual: dict[str, Any] = dict.fromkeys(("interval", "level", "seed")) if own else _USUAL_STATISTICS
+    usual = dict.fromkeys(_USUAL_STATISTICS) if own else _USUAL_STATISTICS
     shown = {name: "the run's own" if value is None else value for name, value in usual.items()}
     auto = "auto is Wilson's for scores of 0 and 1, and Student's for the rest"
     group.add_argument(
@@ -164,10 +190,33 @@ def statistics_options(
     group.add_argument("--seed", metavar="N", type=int, default=usual["seed"], help=drawn)
 
 
-def read_statistics(chosen: argparse.Namespace) -> dict[str, Any]:
+class Statistics(TypedDict):
+    """How intervals are made: keywords of the api."""
+
+    interval: str
+    cluster: str | None
+    level: float
+    seed: int
+
+
+class OtherStatistics(TypedDict):
+    """The same of a command whose intervals are made as the run's own are; None is the run's."""
+
+    interval: str | None
+    cluster: str | None
+    level: float | None
+    seed: int | None
+
+
+def read_statistics(chosen: argparse.Namespace) -> Statistics:
     """The options of intervals, as the keywords of the api."""
     cluster = None if chosen.cluster == "none" else chosen.cluster
     return {"interval": chosen.interval, "cluster": cluster, "level": chosen.level, "seed": chosen.seed}
+
+
+def read_other_statistics(chosen: argparse.Namespace) -> OtherStatistics:
+    """The options of intervals, where those that are not given are the run's own."""
+    return {**read_statistics(chosen)}
 
 
 _LEAST = {
@@ -292,12 +341,29 @@ def missing_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--missing", choices=("zero",), help=text)
 
 
-def read_input(chosen: argparse.Namespace) -> dict[str, Any]:
+class ReadingWords(TypedDict):
+    """How a file is read: keywords of `Reading`."""
+
+    encoding: str | None
+    quotes: bool
+    delimiter: str | None
+    max_field: float
+    split: str | None
+    decimal: str | None
+
+
+class Input(ReadingWords):
+    """How a file is read, and what its columns are called: keywords of the api."""
+
+    columns: dict[str, str]
+
+
+def read_input(chosen: argparse.Namespace) -> Input:
     """The input options, as the keywords of the api."""
     return {"columns": read_columns(chosen.column), **read_reading(chosen)}
 
 
-def read_reading(chosen: argparse.Namespace) -> dict[str, Any]:
+def read_reading(chosen: argparse.Namespace) -> ReadingWords:
     """The options that say how a file is read, as the keywords of `Reading`."""
     return {
         "encoding": chosen.encoding,

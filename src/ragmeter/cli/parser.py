@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict
 
 from ragmeter.errors import UsageError, did_you_mean
+
+
+class OptionWords(TypedDict, total=False):
+    """What `add_argument` is told about an option, where a table has the options."""
+
+    metavar: str
+    help: str
+    type: Callable[[str], Any]
+    action: str
+    nargs: str
+    choices: Sequence[Any]
 
 
 class Parser(argparse.ArgumentParser):

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ragmeter.cli.commands import COMMANDS
 from ragmeter.cli.project_keys import (
@@ -17,6 +17,7 @@ from ragmeter.cli.project_keys import (
     OF_ALL,
     OF_EACH,
     SYSTEMS,
+    Key,
     check_keys,
     keys_after,
     keys_of,
@@ -27,6 +28,9 @@ from ragmeter.errors import InputError, UsageError
 from ragmeter.io.names import NOT_ON_WINDOWS, limited_name, plain_name
 from ragmeter.io.write import RUNS, dumps
 
+#: A table of the file as it was read, and its tables as they become the keys and values of commands. A key may be any
+#: option of any command (`Key` says which values it takes), or a name that the user made up.
+Table: TypeAlias = dict[str, Any]
 _TABLES = ("data", "judge", "gate")
 #: Options that name a file to be written: each run needs its own.
 _WRITTEN = ("output", "junit", "markdown")
@@ -88,7 +92,7 @@ class Project:
 
     plans: list[PlannedRun]
     output_dir: str
-    after: dict[str, dict[str, Any]]
+    after: dict[str, Table]
 
     def of_each(self, run: str) -> list[Step]:
         """The commands that are run for one run."""
@@ -130,7 +134,7 @@ def read_project(path: Path, limit: int | None = None) -> Project:
         raise UsageError(f"{path.name}: {error.message}", hint=error.hint) from None
 
 
-def _project(document: Mapping[str, Any], limit: int | None) -> Project:
+def _project(document: Table, limit: int | None) -> Project:
     tables = {name: _table(document, name) for name in (*_TABLES, "settings", "systems", *OF_EACH, *OF_ALL)}
     check_keys(document, {*table_keys(""), *tables}, "")
     for name in _TABLES:
@@ -162,23 +166,21 @@ def _project(document: Mapping[str, Any], limit: int | None) -> Project:
     return project
 
 
-def _table(document: Mapping[str, Any], name: str, above: str = "") -> dict[str, Any]:
+def _table(document: Table, name: str, above: str = "") -> Table:
     value = document.get(name, {})
     if not isinstance(value, dict):
         raise UsageError(f"{above}{name} should be a table, got {shown(value)}", hint=f"write [{above}{name}]")
     return value
 
 
-def _system(systems: Mapping[str, Any], name: str, limit: int | None) -> dict[str, Any]:
+def _system(systems: Table, name: str, limit: int | None) -> Table:
     """The table of a system; one whose command takes a limit has this one."""
     system = _table(systems, name, "systems.")
     takes_limit = any(key in system for command, key in SYSTEMS.items() if "limit" in keys_of(command))
     return system if limit is None or not takes_limit else {**system, "limit": limit}
 
 
-def _plans(
-    name: str, system: dict[str, Any], common: Mapping[str, Any], settings: Mapping[str, Any], dataset: Any
-) -> Iterator[PlannedRun]:
+def _plans(name: str, system: Table, common: Table, settings: Table, dataset: Any) -> Iterator[PlannedRun]:
     """The runs of a system: one for each combination of its settings."""
     kinds = [command for command, key in SYSTEMS.items() if key in system]
     if len(kinds) != 1:
@@ -215,7 +217,7 @@ def _plain(value: Any) -> str:
     return plain_name(re.sub(r"[/\\\0\s]+", "_", text))
 
 
-def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
+def _filled(value: Any, values: Table, used: set[str]) -> Any:
     """The value with {name} replaced by each setting, in all texts inside; `used` are the names that occurred."""
     if isinstance(value, dict):
         return {key: _filled(part, values, used) for key, part in value.items()}
@@ -233,7 +235,7 @@ def _filled(value: Any, values: Mapping[str, Any], used: set[str]) -> Any:
     return value
 
 
-def _call(options: dict[str, Any], settings: Mapping[str, Any], command: str, name: str) -> None:
+def _call(options: Table, settings: Table, command: str, name: str) -> None:
     """Write settings that stand nowhere in the options into the Python target, as its keywords."""
     if not settings:
         return
@@ -248,7 +250,7 @@ def _call(options: dict[str, Any], settings: Mapping[str, Any], command: str, na
     options["target"] = f"{target}({', '.join(f'{key}={value!r}' for key, value in settings.items())})"
 
 
-def _command_line(options: Mapping[str, Any], command: str, name: str, run: str) -> list[str]:
+def _command_line(options: Table, command: str, name: str, run: str) -> list[str]:
     known = keys_of(command)
     dataset = DATASETS.get(command, "")
     given = [f"--{dataset}={options[dataset]}"] if dataset in options else []
@@ -266,7 +268,7 @@ def _command_line(options: Mapping[str, Any], command: str, name: str, run: str)
     return [*given, *_arguments(own, known, f"systems.{name}")]
 
 
-def _arguments(given: Mapping[str, Any], known: Mapping[str, Any], where: str) -> list[str]:
+def _arguments(given: Table, known: Mapping[str, Key], where: str) -> list[str]:
     check_keys(given, known, where)
     return [text for key, value in given.items() for text in known[key].arguments(value, f"{where}.{key}")]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ragmeter.cli.commands import COMMANDS
 from ragmeter.errors import UsageError, did_you_mean
@@ -28,6 +28,8 @@ _DATA = ("column", "no_quotes", "delimiter", "decimal", "encoding", "max_field",
 _LEFT_OUT = frozenset({"help", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"})
 #: Options of single commands without a key: the turns are kept beside the run, no key is pressed in `ragmeter run`.
 _LEFT_OUT_OF = {"crag generate": "output", "label": "blank"}
+#: A JSON schema, which is only written.
+JsonSchema: TypeAlias = dict[str, object]
 _TYPES = {int: ("integer", "a whole number"), float: ("number", "a number")}
 
 
@@ -55,15 +57,17 @@ class Key:
         metavar = str(self.action.metavar or "")
         return next((mark for mark in ("=", ": ") if mark in metavar), "")
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> JsonSchema:
         """The key for editors, as a JSON schema."""
         described = {"description": (self.action.help or "").replace("%%", "%")}
         if self.is_switch:
             return {"type": "boolean", **described}
-        single: dict[str, Any] = {"type": _TYPES.get(self.action.type, ("string", ""))[0]}  # type: ignore[call-overload]
+        single: dict[str, object] = {"type": _TYPES.get(self.action.type, ("string", ""))[0]}  # type: ignore[call-overload]
         if self.action.choices:
             single = {"enum": list(self.action.choices)}
-        kinds = [single, *([{"type": "array", "items": single}] if self.is_list else [])]
+        kinds = [single]
+        if self.is_list:
+            kinds.append({"type": "array", "items": single})
         if self.separator or self.action.metavar == "JSON":
             kinds.append({"type": "object"})
         return {**(kinds[0] if len(kinds) == 1 else {"anyOf": kinds}), **described}
@@ -148,7 +152,7 @@ def short_name(name: str, table: str) -> str:
     return name.removeprefix("judge_") if table == "judge" else name
 
 
-def check_keys(given: Mapping[str, Any], known: Collection[str], where: str) -> None:
+def check_keys(given: Iterable[str], known: Collection[str], where: str) -> None:
     """Raise an error for a key that is not known."""
     for name in given:
         if name not in known:
@@ -158,13 +162,13 @@ def check_keys(given: Mapping[str, Any], known: Collection[str], where: str) -> 
             raise UsageError(f"unknown key {name!r}{inside}{meant}", hint=hint)
 
 
-def schema() -> dict[str, Any]:
+def schema() -> JsonSchema:
     """The JSON schema of ragmeter.toml, for editors."""
-    settings = {"type": "object", "description": "settings of a system; a list makes a run for each of its values"}
+    settings = _described("object", "settings of a system; a list makes a run for each of its values")
     of_systems = {name: key.schema() for command in SYSTEMS for name, key in keys_of(command).items()}
-    dataset = {"dataset": {"type": "string", "description": "the file with the questions and gold answers"}}
-    tables: dict[str, Any] = {
-        "data": dataset,
+    dataset = {"dataset": _described("string", "the file with the questions and gold answers")}
+    tables: dict[str, dict[str, JsonSchema]] = {
+        "data": {**dataset},
         "judge": {},
         "gate": {},
     }
@@ -195,5 +199,9 @@ def keys_after(table: str) -> dict[str, Key]:
     return {name: key for name, key in keys_of(table).items() if name != "output_dir"}
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _described(kind: str, description: str) -> JsonSchema:
+    return {"type": kind, "description": description}
+
+
+def _object(properties: Mapping[str, JsonSchema]) -> JsonSchema:
     return {"type": "object", "properties": dict(properties), "additionalProperties": False}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragmeter.runs.run import Run
@@ -17,7 +17,7 @@ def print_repeats(run: Run, level: float = 0.95) -> None:
         show_repeats(repeats(run, level=level))
 
 
-def repeats_json(run: Run, level: float = 0.95) -> dict[str, Any]:
+def repeats_json(run: Run, level: float = 0.95) -> dict[str, object]:
     """The variances and pass rates as a part of a command's JSON; empty if each question was asked once."""
     if not run.manifest().get("repeats"):
         return {}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import chdir, redirect_stdout, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
 from ragmeter.cli.commands import COMMANDS
@@ -104,7 +104,7 @@ class _Progress:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._done: dict[str, Any] = {}
+        self._done: dict[str, object] = {}
         with suppress(OSError, ValueError):  # without it, all are made
             document = json.loads(path.read_text(encoding="utf-8"))
             self._done = document if isinstance(document, dict) else {}

@@ -35,6 +35,7 @@ from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
+    from ragmeter.table import NewRow
     from ragmeter.targets.web.target import WebTarget
 
 _DESCRIPTION = """\
@@ -147,7 +148,7 @@ def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
         print(f"connections to other origins were blocked: {terminal.printable(hosts)}")
 
 
-def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
+def _rows(chosen: argparse.Namespace, evaluation: Any, metrics: Sequence[Metric]) -> list[NewRow]:
     """The input's own columns, the response and the scores; a missing score is an empty cell."""
     from ragmeter.io.reading import Reading
     from ragmeter.io.source import open_source

@@ -22,6 +22,7 @@ from ragmeter.io.cells import as_list
 from ragmeter.io.data import Data
 from ragmeter.registry import get
 from ragmeter.show.sentences.causes import cause_meaning
+from ragmeter.table import NewRow, Row
 
 #: The columns that are fields of the objects; all others are their metadata.
 _FIELDS = frozenset({
@@ -58,7 +59,7 @@ class MetricEvaluator(ABC):
         """The columns of the row file before the scores, for so many rows."""
         return fixed_columns(self, columns, rows)
 
-    def row(self, columns: Mapping[str, Any], scores: dict[str, Number | None]) -> dict[str, Any]:
+    def row(self, columns: Row, scores: dict[str, Number | None]) -> NewRow:
         """One row of the row file. A class that overrides this is given every row, which takes longer."""
         of_one_row = self.columns({name: [value] for name, value in columns.items()}, 1)
         return {**{name: column[0] for name, column in of_one_row.items()}, **scores}
@@ -161,9 +162,7 @@ def metric(name: str, **settings: Any) -> Metric:
     return get(name).with_settings(**given_settings) if given_settings else get(name)
 
 
-def _as_rows(
-    results: Sequence[RAGResult], references: Sequence[QAPair]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _as_rows(results: Sequence[RAGResult], references: Sequence[QAPair]) -> tuple[list[NewRow], list[NewRow]]:
     """The two lists as rows of the table. Without any qid they are paired by order, and must have the same length."""
     if not results or not references:
         raise UsageError(f"nothing to evaluate: {len(results)} results and {len(references)} references")

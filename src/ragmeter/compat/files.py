@@ -18,7 +18,7 @@ from ragmeter.io.join import RepeatedQidError
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import stem
 from ragmeter.io.write import EVALUATION_RESULTS, check_writable, dumps, replacing, write_columns
-from ragmeter.table import Batch
+from ragmeter.table import Batch, Row
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ def run_evaluators(
     return outputs
 
 
-def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+def _write_lines(path: Path, records: Iterable[Row]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(dumps(record) + "\n" for record in records)
 
 
-def _columns(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Sequence[Any]]:
+def _columns(rows: Sequence[Row]) -> Mapping[str, Sequence[Any]]:
     """The columns of rows; a key that a row lacks is a missing cell."""
     if isinstance(rows, ResultRows):
         return rows.columns

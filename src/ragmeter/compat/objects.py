@@ -11,17 +11,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from ragmeter.compat.rows import ResultRows
 from ragmeter.errors import UsageError
 from ragmeter.io.cells import NotAListError, as_list, is_missing
+from ragmeter.io.decoding import JsonObject
+from ragmeter.table import NewRow, Row
 
 #: Columns of a reference file that begin like this name a category of the question or of the user.
 _QUESTION, _USER = "question_", "user_"
 _NO_CATEGORIES = frozenset({"question_categories", "question_length", "question_words_count", "user_categories"})
 #: The columns of a row file that are not metrics.
 _ROW_COLUMNS = ("qid", "evaluator_name", "is_aggregated")
+
+#: What an object of another tool has besides the fields that are known here.
+Metadata: TypeAlias = Mapping[str, Any]
+#: An evaluator's figures, by their names: numbers, or whatever an evaluator of the user's own returns.
+Figures: TypeAlias = dict[str, Any]
 
 
 class _WithMetadata:
@@ -37,7 +44,7 @@ class _WithMetadata:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Row) -> Self:
         """The object with these values; keys that are not fields go into its metadata."""
         values = {str(key): value for key, value in data.items() if not is_missing(value)}
         if "query" in values:  # the name in an earlier version
@@ -49,14 +56,14 @@ class _WithMetadata:
         own_values = {key: value for key, value in values.items() if key in field_names}
         return cls(**own_values, metadata={**extra, **other_values})  # type: ignore[call-arg]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NewRow:
         """The fields and the metadata in one dict; `from_dict` makes an equal object of it."""
         own_values = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "metadata"}  # type: ignore[arg-type]
         values = {name: list(value) if isinstance(value, tuple) else value for name, value in own_values.items()}
         return {**values, **{key: value for key, value in self._metadata().items() if key not in values}}
 
-    def _metadata(self) -> Mapping[str, Any]:
-        metadata: Mapping[str, Any] = self.metadata  # type: ignore[attr-defined]
+    def _metadata(self) -> Metadata:
+        metadata: Metadata = self.metadata  # type: ignore[attr-defined]
         return metadata
 
 
@@ -75,7 +82,7 @@ class RAGResult(_WithMetadata):
     total_time_ms: float | None
     qid: str | None
     system_name: str | None
-    metadata: Mapping[str, Any]
+    metadata: Metadata
     error: str | None
 
     def __init__(
@@ -87,7 +94,7 @@ class RAGResult(_WithMetadata):
         total_time_ms: float | None = None,
         qid: str | None = None,
         system_name: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        metadata: Metadata | None = None,
         error: str | None = None,
         **other_values: Any,
     ) -> None:
@@ -140,7 +147,7 @@ class QAPair(_WithMetadata):
     context: Sequence[str]
     document_ids: Sequence[str] | None
     qid: str | None
-    metadata: Mapping[str, Any]
+    metadata: Metadata
 
     def __init__(
         self,
@@ -151,7 +158,7 @@ class QAPair(_WithMetadata):
         user_categories: Any = None,
         document_ids: Sequence[str] | None = None,
         qid: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        metadata: Metadata | None = None,
         **other_values: Any,
     ) -> None:
         categories = {"question_categories": question_categories, "user_categories": user_categories}
@@ -164,12 +171,12 @@ class QAPair(_WithMetadata):
         self.metadata = {**(metadata or {}), **given, **other_values}
 
     @property
-    def question_categories(self) -> list[dict[str, Any]]:
+    def question_categories(self) -> list[JsonObject]:
         """The question's categories: given, or from columns like `question_factuality` of a reference file."""
         return _categories(self.metadata, "question_categories", _QUESTION)
 
     @property
-    def user_categories(self) -> list[dict[str, Any]]:
+    def user_categories(self) -> list[JsonObject]:
         """The user's categories: given, or from columns like `user_expertise` of a reference file."""
         return _categories(self.metadata, "user_categories", _USER)
 
@@ -179,15 +186,15 @@ class EvaluationResultRow:
     """The scores of one question, as an earlier tool has them; an EvaluationResult takes them as rows."""
 
     qid: str
-    metrics: dict[str, Any]
+    metrics: Figures
     evaluator_name: str
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> EvaluationResultRow:
+    def from_dict(cls, data: Row) -> EvaluationResultRow:
         """The row with these values."""
         return cls(data.get("qid", ""), dict(data.get("metrics") or {}), data.get("evaluator_name", ""))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NewRow:
         """The values in a dict; `from_dict` makes an equal object of it."""
         return {"qid": self.qid, "metrics": dict(self.metrics), "evaluator_name": self.evaluator_name}
 
@@ -200,8 +207,8 @@ class EvaluationResult:
     """
 
     evaluator_name: str
-    metrics: dict[str, Any]
-    rows: list[dict[str, Any]] | ResultRows = field(default_factory=list)
+    metrics: Figures
+    rows: list[NewRow] | ResultRows = field(default_factory=list)
     sample_count: int | None = None
     system_name: str = ""
     timestamp: str = field(default_factory=lambda: datetime.now().isoformat())
@@ -239,9 +246,9 @@ class EvaluationResult:
         values = {key: value for key, value in data.items() if key in field_names and value is not None}
         return cls(**{"evaluator_name": "", "metrics": {}, **values})
 
-    def to_dict(self, *, with_rows: bool = True) -> dict[str, Any]:
+    def to_dict(self, *, with_rows: bool = True) -> JsonObject:
         """Everything as plain values, for `from_dict`. A question's row has its scores under `metrics`."""
-        result: dict[str, Any] = {
+        result: JsonObject = {
             "metrics": dict(self.metrics),
             "evaluator_name": self.evaluator_name,
             "sample_count": self._count(),
@@ -253,11 +260,11 @@ class EvaluationResult:
         analysis = self.system_analysis
         return result | self._others(analysis.to_dict() if hasattr(analysis, "to_dict") else analysis)
 
-    def as_records(self) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+    def as_records(self) -> tuple[JsonObject, Iterator[NewRow]]:
         """The lines of the two files of JSON: the result without its rows, and the rows, their scores in `metrics`."""
         return self.to_dict(with_rows=False), (_nested(row) for row in self.rows)
 
-    def aggregated(self) -> dict[str, Any]:
+    def aggregated(self) -> NewRow:
         """The row of the aggregated file."""
         return {
             "evaluator_name": self.evaluator_name,
@@ -272,12 +279,12 @@ class EvaluationResult:
     def _count(self) -> int:
         return len(self.rows) if self.sample_count is None else self.sample_count
 
-    def _others(self, analysis: Any) -> dict[str, Any]:
+    def _others(self, analysis: Any) -> dict[str, object]:
         values = {"total_time_ms": self.total_time_ms, "total_cost": self.total_cost, "system_analysis": analysis}
         return {name: value for name, value in values.items() if value is not None}
 
 
-def _row(row: Any) -> dict[str, Any]:
+def _row(row: Any) -> NewRow:
     """A row as a dict for the row file."""
     if not isinstance(row, Mapping):
         values = (getattr(row, name, None) for name in ("qid", "evaluator_name", "metrics"))
@@ -290,7 +297,7 @@ def _row(row: Any) -> dict[str, Any]:
     return dict(row)
 
 
-def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
+def _nested(row: Row) -> NewRow:
     """A row with its scores under `metrics`; a row without the usual columns is not changed."""
     if tuple(row)[:3] != _ROW_COLUMNS:
         return dict(row)
@@ -298,7 +305,7 @@ def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"qid": row["qid"], "metrics": scores, "evaluator_name": row["evaluator_name"]}
 
 
-def _categories(metadata: Mapping[str, Any], name: str, beginning: str) -> list[dict[str, Any]]:
+def _categories(metadata: Metadata, name: str, beginning: str) -> list[JsonObject]:
     categories = metadata.get(name)
     if isinstance(categories, str):  # in a file the list is written as JSON
         with suppress(ValueError):

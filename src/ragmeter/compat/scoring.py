@@ -14,7 +14,7 @@ from ragmeter.compat.rows import ResultRows
 from ragmeter.definition import Metric
 from ragmeter.engine.scoring import score_batches
 from ragmeter.runs.writer import Scored
-from ragmeter.table import SCORED, Batch, Scores
+from ragmeter.table import SCORED, Batch, NewRow, Scores
 
 if TYPE_CHECKING:
     from ragmeter.compat.base import MetricEvaluator
@@ -49,7 +49,7 @@ class _Table:
         self.evaluator = evaluator
         self.metrics: dict[str, Metric] = evaluator.metrics()
         self._columns: dict[str, list[Any]] = {}
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[NewRow] = []
         self._not_scored: Counter[str] = Counter()
         self._scores: dict[str, list[Number | None]] = {column: [] for column in self.metrics}
 

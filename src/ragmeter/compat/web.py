@@ -13,6 +13,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.registry import BaseScorer, get
+from ragmeter.table import NewRow, Row
 from ragmeter.targets.port import Question
 from ragmeter.targets.replies import ask
 from ragmeter.targets.web.open_page import OpenPage
@@ -99,7 +100,7 @@ class EvaluationManager:
         scores = {scorer.get_score_name(): scorer.calculate_score(reference, candidate) for scorer in self.scorers}
         return {**scores, "average_score": sum(scores.values()) / len(scores)}
 
-    def evaluate(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def evaluate(self, rows: Sequence[Row]) -> list[NewRow]:
         """Rows with `ground_truth` and `actual_response`, with their scores added."""
         return [
             {**row, **self.evaluate_response(row.get("ground_truth") or "", row.get("actual_response"))} for row in rows
@@ -107,14 +108,14 @@ class EvaluationManager:
 
     def update_csv(
         self, input_file: str | Path, output_file: str | Path, responses: Mapping[str, str | None]
-    ) -> list[dict[str, Any]]:
+    ) -> list[NewRow]:
         """Score responses, a mapping by query, to the queries of a CSV file, and write them to another file."""
         rows = [{**row, "actual_response": responses.get(str(row["query"]))} for row in read_queries(input_file)]
         scored = self.evaluate(rows)
         write_scored(Path(output_file), scored)
         return scored
 
-    def evaluate_file(self, input_path: str | Path, output_path: str | Path, web: WebInterface) -> list[dict[str, Any]]:
+    def evaluate_file(self, input_path: str | Path, output_path: str | Path, web: WebInterface) -> list[NewRow]:
         """Ask every query of a CSV file on a page, score the responses, and write them to another file."""
         rows = read_queries(input_path)
         responses = web.ask_all([str(row["query"]) for row in rows])
@@ -148,7 +149,7 @@ class WebInterface:
         self._page = Page(url, input_selector, submit_selector, **options)
         self._workers = workers
         self._login = Login(storage_state)
-        self._browser: dict[str, Any] = {"browser_path": browser_path, "headed": headed}
+        self._browser_path, self._headed = browser_path, headed
         self._session: PageSession | None = None
         self.failures: dict[str, str] = {}
 
@@ -195,7 +196,7 @@ class WebInterface:
             session.close()
 
     def _target(self) -> WebTarget:
-        return WebTarget(self._page, self._login, **self._browser)
+        return WebTarget(self._page, self._login, browser_path=self._browser_path, headed=self._headed)
 
     def query(self, question: str) -> str | None:
         """The page's response to a query; None if there is none, with the reason in `failures`."""
@@ -213,7 +214,7 @@ class WebInterface:
         return [None if isinstance(reply, Failure) else reply.answer for reply in replies]
 
 
-def read_queries(path: str | Path) -> list[dict[str, Any]]:
+def read_queries(path: str | Path) -> list[NewRow]:
     """The rows of a CSV file with `query` and `ground_truth`."""
     rows = [row for _, row in open_source(path).records()]
     for needed in ("query", "ground_truth"):
@@ -222,7 +223,7 @@ def read_queries(path: str | Path) -> list[dict[str, Any]]:
     return rows
 
 
-def write_scored(path: Path, rows: Sequence[Mapping[str, Any]], *, guard: bool = True) -> None:
+def write_scored(path: Path, rows: Sequence[Row], *, guard: bool = True) -> None:
     """Write rows as CSV, with the columns of the first row."""
     titles = list(rows[0]) if rows else []
     with replacing(path) as (temporary,):

@@ -16,6 +16,7 @@ from ragmeter.effects.wire import Wire, check_address, load_aiohttp
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.addresses import public
+from ragmeter.naming import Signature
 
 #: The options for headers, by what the options of those who ask begin with; embedding models have none.
 _HEADERS = {"": (by_caller("--header", "headers=..."),), "judge": (by_caller("--judge-header", "headers=..."),)}
@@ -116,24 +117,28 @@ class Endpoint:
     def _key_headers(self) -> list[str]:
         return [name for name in self.headers if name.lower() in _CREDENTIALS]
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """What replies depend on and may be written down. Only what is out of the ordinary is added to two keys."""
-        shown: dict[str, Any] = {"model": self.model, "endpoint": self.name}
+        shown: dict[str, object] = {"model": self.model, "endpoint": self.name}
         if self.vendor != OPENAI:
             shown["provider"] = self.vendor.name
         if self.api_version:
             shown["api_version"] = self.api_version
-        if names := sorted(set(self.headers) - set(self._key_headers())):
+        if names := self._other_headers():
             shown["headers"] = names
         return shown
+
+    def _other_headers(self) -> list[str]:
+        """The names of the headers that are no keys."""
+        return sorted(set(self.headers) - set(self._key_headers()))
 
     def digests(self) -> dict[str, str]:
         """What replies depend on and may not be written down as it is: the whole address, and headers' values.
 
         A value from the environment is a secret, which may change while the system stays the same: it is left out.
         """
-        names = self.signature().get("headers", ())
-        written = {name: self.headers[name].reveal() for name in names if not self.headers[name].from_environment}
+        headers = {name: self.headers[name] for name in self._other_headers()}
+        written = {name: value.reveal() for name, value in headers.items() if not value.from_environment}
         return {"url": digest(self.base_url)} | ({"headers": digest(written)} if written else {})
 
     def wire(self, outcome: str, headers: Mapping[str, str] | None = None) -> Wire:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ragmeter.effects.journal import Journal, RoundRecord, round_key
 from ragmeter.errors import UsageError
 from ragmeter.hints import parameter
+from ragmeter.naming import Signature
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Identity:
     """
 
     name: str
-    signature: Mapping[str, Any]
+    signature: Signature
     certain: bool
 
     def as_json(self) -> str:

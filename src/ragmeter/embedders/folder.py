@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.errors import InputError, UsageError
+from ragmeter.io.decoding import JsonObject
 
 if TYPE_CHECKING:
     from ragmeter.embedders.cache import Cache
@@ -129,8 +130,8 @@ class ModelFolder:
         return str(prompts.get(chosen) or "") if isinstance(prompts, dict) and chosen else ""
 
     @property
-    def _sentence(self) -> dict[str, Any]:
-        config: dict[str, Any] = self._read("sentence_bert_config.json", {})
+    def _sentence(self) -> JsonObject:
+        config: JsonObject = self._read("sentence_bert_config.json", {})
         return config
 
     def _module(self, kind: str) -> str | None:

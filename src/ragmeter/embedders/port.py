@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError, did_you_mean
 from ragmeter.hints import install_command, option, parameter
+from ragmeter.naming import Settings
 from ragmeter.registry import Kind, find_kind
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class _Server(Kind[Backend]):
     prefix = SERVER
     options = ("base_url",)
 
-    def open(self, given: Any, settings: Mapping[str, Any]) -> Backend:
+    def open(self, given: Any, settings: Settings) -> Backend:
         from ragmeter.embedders.openai import Server
 
         return Server(given, settings["base_url"], settings["prefix"] or "")
@@ -115,7 +115,7 @@ class _Static(Kind[Backend]):
     def opens(self, given: Any) -> bool:
         return bool(given == STATIC)
 
-    def open(self, given: Any, settings: Mapping[str, Any]) -> Backend:
+    def open(self, given: Any, settings: Settings) -> Backend:
         from ragmeter.embedders.static import WordLlama
 
         return WordLlama(settings["prefix"] or "")
@@ -124,7 +124,7 @@ class _Static(Kind[Backend]):
 class _Files(Kind[Backend]):
     """A model in a folder, or on the hub: whatever no other kind opens."""
 
-    def open(self, given: Any, settings: Mapping[str, Any]) -> Backend:
+    def open(self, given: Any, settings: Settings) -> Backend:
         from ragmeter.embedders import folder, sentence
         from ragmeter.embedders.onnx import OnnxModel
 

@@ -180,10 +180,10 @@ def evaluate(
         check_writable(folder)
     judged = without_bad_files(data, checked(reading)) if skip_bad_parts else data
     again = _judged_again(setup, chosen, partial(judged.batches, chosen, setup.needs(chosen)))
-    how: dict[str, Any] = {"doing": "evaluates results", "asks": judge is not None}
-    with hold_name(run, folder, **how) as name:
+    doing, asks = "evaluates results", judge is not None
+    with hold_name(run, folder, doing, asks=asks) as name:
         path = folder / name
-        with hold_for_new_run(path, **how, replace=replace, judged_again=again):
+        with hold_for_new_run(path, doing, asks=asks, replace=replace, judged_again=again):
             if engine is not None:
                 scored = _evaluate_in_parts(data, chosen, setup, checked(reading), path, engine, skip_bad_parts)
                 return _keep_parts(data, *scored, path, confidence)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ragmeter.engine.results import Evaluation
 from ragmeter.io.write import dumps, replacing
-from ragmeter.table import PARTIAL_ANSWER, SCORED, outcome_column
+from ragmeter.table import PARTIAL_ANSWER, SCORED, Row, outcome_column
 
 _OF_MEANING = ("semantic_similarity", "satisfaction_score")  # the metrics that embed
 
@@ -39,7 +38,7 @@ def write_results(path: Path, evaluation: Evaluation) -> None:
         temporary.write_text(dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
-def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, Any]:
+def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, object]:
     """The embedding model, and what stood in front of the texts; lists where metrics have different ones."""
     described = evaluation.manifest["metrics"] if evaluation.folder else []
     settings = {metric["name"]: metric["settings"] for metric in described}
@@ -49,7 +48,8 @@ def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, An
     return {key: several if len(several) > 1 else next(iter(several), None) for key, several in values.items()}
 
 
-def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _result(row: Row, names: Mapping[str, str]) -> dict[str, object]:
+    """A row as it is written into the document."""
     references = row.get("reference") or []
     outcomes = {key: row.get(outcome_column(name)) for key, name in names.items()}
     return {
@@ -68,6 +68,6 @@ def _result(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _finite(row: Mapping[str, Any], column: str | None) -> float | None:
+def _finite(row: Row, column: str | None) -> float | None:
     value = row.get(column) if column else None
     return None if value is None or value != value else float(value)

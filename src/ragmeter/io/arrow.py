@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -19,15 +19,39 @@ _ABOUT = b"ragmeter"
 _LISTS = pa.list_(pa.large_string())
 
 
+class _AboutBatch(TypedDict):
+    """What the stream of a batch says about itself; `lines` and `causes` are the numbers of their columns."""
+
+    columns: list[str]
+    embedded: list[EmbeddedKey]
+    lines: NotRequired[int]
+    causes: NotRequired[int]
+
+
+class _AboutScores(TypedDict):
+    """What the stream of scores says: each metric's column of outcomes, and the words that its codes stand for."""
+
+    outcomes: list[int]
+    words: list[list[str]]
+
+
+class _AboutVectors(TypedDict):
+    """The dimensions of each embedded column's vectors."""
+
+    dimensions: list[int]
+
+
 def to_arrow(batch: Batch) -> bytes:
     """A batch as bytes. Its cells are texts, lists of texts and numbers, as readers leave them."""
     arrays = {name: array_of(name, column) for name, column in batch.columns.items()}
-    about: dict[str, Any] = {"columns": list(arrays), "embedded": list(batch.embedded)}
+    about: _AboutBatch = {"columns": list(arrays), "embedded": list(batch.embedded)}
     fields = list(arrays.items())
-    for name, values, kind in (("lines", batch.lines, pa.int64()), ("causes", batch.causes, pa.large_string())):
-        if len(values):
-            about[name] = len(fields)  # by its place: a column may have that name too
-            fields.append((name, pa.array(list(values), kind)))
+    if len(batch.lines):
+        about["lines"] = len(fields)  # by its place: a column may have that name too
+        fields.append(("lines", pa.array(list(batch.lines), pa.int64())))
+    if len(batch.causes):
+        about["causes"] = len(fields)
+        fields.append(("causes", pa.array(list(batch.causes), pa.large_string())))
     sink = pa.BufferOutputStream()
     _write(sink, fields, about)
     if batch.embedded:
@@ -38,10 +62,11 @@ def to_arrow(batch: Batch) -> bytes:
 def from_arrow(data: bytes) -> Batch:
     """The batch of `to_arrow`."""
     reader = pa.BufferReader(data)
+    about: _AboutBatch
     table, about = _read(reader)
-    names = about["columns"]
-    columns = {name: table.column(place).to_pylist() for place, name in enumerate(names)}
-    lines, causes = (table.column(about[name]).to_pylist() if name in about else () for name in ("lines", "causes"))
+    columns = {name: table.column(place).to_pylist() for place, name in enumerate(about["columns"])}
+    lines = table.column(about["lines"]).to_pylist() if "lines" in about else ()
+    causes = table.column(about["causes"]).to_pylist() if "causes" in about else ()
     embedded: Mapping[EmbeddedKey, Embeddings] = {}
     if about["embedded"]:
         keys = [(tuple(needs), tuple(optional), name) for needs, optional, name in about["embedded"]]
@@ -61,7 +86,7 @@ def scores_to_arrow(scores: ScoreColumns) -> bytes:
             codes = np.fromiter(map(places.__getitem__, outcomes), np.int32, len(outcomes))
             words.append(list(places))
             fields.append(("outcomes", _from_numpy(codes, pa.int32())))
-    about = {"outcomes": [shared[id(outcomes)] for _, outcomes in scores.values()], "words": words}
+    about: _AboutScores = {"outcomes": [shared[id(outcomes)] for _, outcomes in scores.values()], "words": words}
     sink = pa.BufferOutputStream()
     _write(sink, fields, about)
     return bytes(sink.getvalue())
@@ -69,6 +94,7 @@ def scores_to_arrow(scores: ScoreColumns) -> bytes:
 
 def scores_from_arrow(data: bytes) -> ScoreColumns:
     """The scores of `scores_to_arrow`."""
+    about: _AboutScores
     table, about = _read(pa.BufferReader(data))
     places = about["outcomes"]
     lists = [
@@ -103,13 +129,14 @@ def _to_numpy(column: Any, kind: Any) -> Any:
     return np.frombuffer(column.buffers()[1], kind, len(column)).copy() if len(column) else np.zeros(0, kind)
 
 
-def _write(sink: Any, fields: Sequence[tuple[str, Any]], about: Mapping[str, Any]) -> None:
+def _write(sink: Any, fields: Sequence[tuple[str, Any]], about: _AboutBatch | _AboutScores | _AboutVectors) -> None:
     schema = pa.schema([(name, array.type) for name, array in fields], {_ABOUT: json.dumps(about)})
     with pa.ipc.new_stream(sink, schema) as writer:
         writer.write_batch(pa.record_batch([array for _, array in fields], schema=schema))
 
 
-def _read(source: Any) -> tuple[Any, dict[str, Any]]:
+def _read(source: Any) -> tuple[Any, Any]:
+    """The table of the next stream, and what it says about itself: both are `_write`'s."""
     with pa.ipc.open_stream(source) as reader:
         batch = reader.read_next_batch()
         reader.read_all()  # to the stream's end, where the next one begins
@@ -122,10 +149,12 @@ def _write_embedded(sink: Any, values: Sequence[Embeddings]) -> None:
         for name in ("vectors", "reference", "answer")
     }
     fields = [(name, pa.array([array.data for array in arrays], pa.large_binary())) for name, arrays in parts.items()]
-    _write(sink, fields, {"dimensions": [value.vectors.shape[1] for value in values]})
+    about: _AboutVectors = {"dimensions": [value.vectors.shape[1] for value in values]}
+    _write(sink, fields, about)
 
 
 def _read_embedded(source: Any) -> list[Embeddings]:
+    about: _AboutVectors
     table, about = _read(source)
     vectors, reference, answer = ([value.as_buffer() for value in column] for column in table.columns)
     return [

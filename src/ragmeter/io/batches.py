@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypedDict
 
 from ragmeter.errors import InputError
-from ragmeter.table import Batch
+from ragmeter.table import Batch, Row
 
 #: The most rows, characters and cells of a batch: large enough to be fast, small enough for constant memory.
 ROWS = 16_384
@@ -20,9 +20,9 @@ MAX_COLUMNS = 16_384
 _NO_LINES = re.compile(r"\.(json|parquet)(\.(gz|zst|zstd))?$|^[^./\\]+$", re.IGNORECASE)
 
 
-def batches_of_records(records: Iterable[tuple[int, int, Mapping[str, Any]]], name: str) -> Iterator[Batch]:
+def batches_of_records(records: Iterable[tuple[int, int, Row]], name: str) -> Iterator[Batch]:
     """Batches of rows given as (line, characters, dict). A key that a row lacks is a missing cell."""
-    rows: list[Mapping[str, Any]] = []
+    rows: list[Row] = []
     lines: list[int] = []
     total = 0
     for line, size, record in records:
@@ -36,19 +36,26 @@ def batches_of_records(records: Iterable[tuple[int, int, Mapping[str, Any]]], na
         yield from _columns(rows, lines, name)
 
 
-def numbered(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+def numbered(records: Iterable[Row]) -> Iterator[tuple[int, int, Row]]:
     """Rows that are in memory already, each with its number and the size of its texts."""
     for number, record in enumerate(records, 1):
         yield number, sum(len(value) for value in record.values() if isinstance(value, str)), record
 
 
-def row_place(file: str, number: int) -> dict[str, Any]:
+class RowPlace(TypedDict, total=False):
+    """Where a row is, as the keywords of an error: `line` or `row`, whichever its file has."""
+
+    file: str
+    line: int
+    row: int
+
+
+def row_place(file: str, number: int) -> RowPlace:
     """Where a row is, for an error: its line, or its number in JSON documents, Parquet files and memory."""
-    unit = "row" if _NO_LINES.search(file) else "line"
-    return {"file": file, unit: number}
+    return {"file": file, "row": number} if _NO_LINES.search(file) else {"file": file, "line": number}
 
 
-def _columns(rows: list[Mapping[str, Any]], lines: list[int], name: str) -> Iterator[Batch]:
+def _columns(rows: list[Row], lines: list[int], name: str) -> Iterator[Batch]:
     """The rows as columns, in several batches if the rows have few keys in common."""
     titles = dict.fromkeys(title for row in rows for title in row)
     check_columns(len(titles), name)

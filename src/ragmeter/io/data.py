@@ -21,6 +21,7 @@ from ragmeter.io.paths import keys_of, split_path
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import Source, open_source
 from ragmeter.io.tools.fields import leads_to_value
+from ragmeter.naming import Signature
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
 
 _CONTEXTS, _RETRIEVED = "contexts", "retrieved"
@@ -185,12 +186,12 @@ class Data:
                 reason, hint = f"no row has {title!r}", f"there are {', '.join(keys)}" if keys else "it has no objects"
             raise ColumnError(f"{column_option(name, title)}: {reason}", file=sources[0].name, hint=hint)
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Signature:
         """The inputs, and how they were understood, for a manifest."""
         missing = {"missing": "zero"} if self.missing_as_zero else {}
         return {"inputs": self.signature(), "columns": self.mapping, **missing}
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> dict[str, Signature]:
         """The signature of the inputs, by their content."""
         sources = {"results": self.results, "reference": self.reference}
         return {role: source_signature(source) for role, source in sources.items() if source is not None}
@@ -202,7 +203,7 @@ def noted(*sources: Source) -> dict[str, list[str]]:
     return {"notes": notes} if notes else {}
 
 
-def source_signature(source: Source) -> dict[str, Any]:
+def source_signature(source: Source) -> Signature:
     """What identifies a source: the content of a file, the listing of a data set."""
     if source.path is None:
         return {"object": source.name}
@@ -211,7 +212,7 @@ def source_signature(source: Source) -> dict[str, Any]:
     return file_signature(on_disk(source.path, "a signature"))
 
 
-def file_signature(path: Path) -> dict[str, Any]:
+def file_signature(path: Path) -> Signature:
     """What identifies an input file: its name, size and content."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

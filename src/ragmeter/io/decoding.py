@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from ragmeter.errors import InputError
 
+#: An object of JSON as somebody else wrote it: another tool's file, a server's reply. Nothing is known of its keys, and
+#: of their values only what its reader checks. What ragmeter itself writes has types of its own.
+JsonObject: TypeAlias = dict[str, Any]
 #: Deeper than any data of people. Python itself fails somewhere below 1000, depending on who calls.
 MAX_DEPTH = 200
 #: Values take up to some hundred bytes each: this many are about 3 GB.
@@ -30,7 +33,7 @@ def _refuse(constant: str) -> NoReturn:
     raise _ConstantError(constant)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> JsonObject:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise _DuplicateError

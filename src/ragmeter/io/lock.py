@@ -15,9 +15,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from ragmeter.errors import BusyError, OutputError
 from ragmeter.hints import option
@@ -36,6 +36,17 @@ _NO_LOCKS = {errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.ENOLCK}
 #: The locks of this thread. Another thread is a second writer, as another process is.
 _OWN = threading.local()
 _DESCRIPTORS: set[int] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lock, as the file says: in it every value may be missing but that there is a process."""
+
+    process: int
+    host: str | None
+    since: str | None
+    doing: str | None
+    asks: bool | None
 
 
 @contextmanager
@@ -76,12 +87,12 @@ def file_lock(
 
 def is_lock(path: Path) -> bool:
     """Whether this file was made by `file_lock`."""
-    return bool(_holder(path))
+    return _holder(path) is not None
 
 
 def _wait_for(path: Path, what: str, *, wait: bool, certain: bool, until: Callable[[], bool] | None) -> int | None:
     """The open and locked file; None if what it was needed for has happened meanwhile."""
-    holder: dict[str, Any] = {}
+    holder: Holder | None = None
     begun = time.monotonic()
     is_announced = False
     while True:
@@ -94,7 +105,7 @@ def _wait_for(path: Path, what: str, *, wait: bool, certain: bool, until: Callab
         if current != holder:
             holder, begun = current, time.monotonic()
         waited = time.monotonic() - begun
-        if not wait or waited > (_GRACE if holder.get("asks") else _PATIENCE):
+        if not wait or waited > (_GRACE if holder is not None and holder.asks else _PATIENCE):
             raise BusyError(
                 f"another process is working on {what}: {_described(holder)}",
                 hint="wait until it has finished, or choose another name or folder for this output",
@@ -178,26 +189,29 @@ else:
 def _sign(descriptor: int, doing: str, *, asks: bool) -> None:
     """Write down who holds the lock. No arguments of the command: there may be a key among them."""
     since = datetime.now().astimezone().isoformat(timespec="seconds")
-    holder = {"process": os.getpid(), "host": socket.gethostname(), "since": since, "doing": doing, "asks": asks}
+    holder = Holder(os.getpid(), socket.gethostname(), since, doing, asks=asks)
     with suppress(OSError):  # a full disk; the lock holds all the same
         os.ftruncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)
-        os.write(descriptor, json.dumps(holder).encode())
+        os.write(descriptor, json.dumps(asdict(holder)).encode())
 
 
-def _holder(path: Path) -> dict[str, Any]:
-    """Who holds the lock; empty if that is not written down (yet)."""
+def _holder(path: Path) -> Holder | None:
+    """Who holds the lock; None if that is not written down (yet)."""
     try:
-        holder = json.loads(path.read_bytes())
+        written = json.loads(path.read_bytes())
     except (OSError, ValueError):
-        return {}
-    return holder if isinstance(holder, dict) and "process" in holder else {}
+        return None
+    if not isinstance(written, dict) or "process" not in written:
+        return None
+    host, since, doing, asks = map(written.get, ("host", "since", "doing", "asks"))
+    return Holder(written["process"], host, since, doing, asks=asks)
 
 
-def _described(holder: dict[str, Any]) -> str:
-    if not holder:
+def _described(holder: Holder | None) -> str:
+    if holder is None:
         return "it has not said which"
-    return f"process {holder['process']} on {holder.get('host')}, since {holder.get('since')} ({holder.get('doing')})"
+    return f"process {holder.process} on {holder.host}, since {holder.since} ({holder.doing})"
 
 
 def _close(descriptor: int) -> None:

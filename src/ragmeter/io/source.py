@@ -26,7 +26,7 @@ from ragmeter.io.locations import Location, StorePath, location
 from ragmeter.io.readers import File, decimal_of, format_of, is_compressed, reader_of
 from ragmeter.io.reading import Reading, checked
 from ragmeter.io.text_stream import Opener
-from ragmeter.table import Batch
+from ragmeter.table import Batch, NewRow
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Source:
         """Add a note; reading again adds nothing."""
         _say(self.notes, self.name, text)
 
-    def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def records(self) -> Iterator[tuple[int, NewRow]]:
         """The source's rows one by one as dicts, each with its line."""
         for batch in self.batches():
             names = list(batch.columns)

@@ -15,6 +15,7 @@ from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.data import file_signature
 from ragmeter.metrics.offline.curves import read_curve
+from ragmeter.naming import Signature
 from ragmeter.show.numbers import given
 from ragmeter.stats.cascade import (
     ASK_ALL,
@@ -132,7 +133,7 @@ class Cascade:
         if self.calibration is not None:
             read_curve(self.calibration)
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """Everything that the shares depend on besides the texts; of labels their number."""
         return {
             "target_agreement": self.target_agreement,

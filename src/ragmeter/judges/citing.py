@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
@@ -11,24 +11,24 @@ from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
 from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, citable, cited_sentences
 from ragmeter.metrics.support import NO_CONTEXTS, SUPPORTED, Judged, as_passages
-from ragmeter.table import Failed
+from ragmeter.table import Failed, Row
 
 #: The label of a citation of a passage that does not exist, or has no text.
 NO_PASSAGE = "no such passage"
 
 
-def _pairs(row: Mapping[str, Any]) -> list[tuple[int, int, str]]:
+def _pairs(row: Row) -> list[tuple[int, int, str]]:
     """Each citation: the sentence's number and the passage's, both from 1, and the sentence."""
     cited = enumerate(cited_sentences(row["answer"], row["contexts"]), 1)
     return [(number, rank, sentence.sentence) for number, sentence in cited for rank in sentence.passages]
 
 
-def _split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+def _split(row: Row, at_once: int) -> list[dict[str, str]]:
     passages, known = as_passages(row["contexts"]), citable(row["contexts"])
     return [{"text": passages[rank - 1], "claims": sentence} for _, rank, sentence in _pairs(row) if rank in known]
 
 
-def _join(row: Mapping[str, Any], labels: list[Any]) -> list[list[Any]]:
+def _join(row: Row, labels: list[Any]) -> list[list[Any]]:
     """For each sentence a list of its citations: the passage's number and the label."""
     remaining = iter(labels)
     known = citable(row["contexts"])
@@ -39,12 +39,12 @@ def _join(row: Mapping[str, Any], labels: list[Any]) -> list[list[Any]]:
     return by_sentence
 
 
-def _without_calls(row: Mapping[str, Any]) -> Failed | None:
+def _without_calls(row: Row) -> Failed | None:
     """Why a row needs no judge: its answer declines, or it has no passages."""
     return declined(row) or (None if as_passages(row["contexts"]) else Failed(NO_CONTEXTS))
 
 
-def _offline(rows: Sequence[Mapping[str, Any]], support: Support) -> list[Any]:
+def _offline(rows: Sequence[Row], support: Support) -> list[Any]:
     pairs = [[(rank, text) for _, rank, text in _pairs(row)] for row in rows]
     passages = [as_passages(row["contexts"]) for row in rows]
     claims = [list(dict.fromkeys(text for _, text in own)) for own in pairs]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ragmeter.judge_columns import JUDGED_BY, Parts, judge_column
 from ragmeter.judges.list_forms import Items
 from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.sentences import sentences
-from ragmeter.table import ABSTAINED, Failed
+from ragmeter.table import ABSTAINED, Failed, Row
 
 _ASK = (
     "List every claim that the {kind} makes, each as a short sentence that is understood without the others. "
@@ -18,7 +17,7 @@ _ASK = (
 )
 
 
-def declined(row: Mapping[str, Any]) -> Failed | None:
+def declined(row: Row) -> Failed | None:
     """An answer that declines to answer claims nothing: it is counted by itself."""
     return Failed(ABSTAINED) if is_miss(row["answer"]) else None
 
@@ -38,7 +37,7 @@ claims = judge_column(
 )
 
 
-def first_reference(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+def first_reference(row: Row, at_once: int) -> list[dict[str, str]]:
     """The question and the first of several references: the claims of two would be those of neither."""
     return [{"question": row["question"] or "", "reference": _first(row["reference"])}]
 

@@ -17,9 +17,9 @@ from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.list_forms import is_single
 from ragmeter.judges.prompt import Prompt
-from ragmeter.models.port import ChatProvider, ChatReply
+from ragmeter.models.port import ChatProvider, ChatReply, Messages, Parameters
 from ragmeter.show.texts import shortened, visible
-from ragmeter.table import REFUSED, SCORED, UNPARSABLE
+from ragmeter.table import REFUSED, SCORED, UNPARSABLE, Row
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
@@ -44,14 +44,14 @@ class _Call:
         self.prompt = Prompt(declaration, reasons=judge.reasons)
         self.choices = declaration.form.choices(reasons=judge.reasons)
         form = declaration.form.response_format(reasons=judge.reasons)
-        self._parameters: dict[str, Any] = {
+        self._parameters: Parameters = {
             "max_tokens": judge.max_tokens,
             **({} if form is None else {"response_format": form}),
             **({"grammar": choice_grammar(self.choices)} if judge.grammar and self.choices else {}),
             **({} if judge.reasons else {"logprobs": True, "top_logprobs": _TOP_TOKENS}),
         }
 
-    def parameters(self, repeat: int, attempt: int) -> dict[str, Any]:
+    def parameters(self, repeat: int, attempt: int) -> Parameters:
         """The parameters of a try: another seed, and a higher temperature than that of the unreadable try before."""
         temperature = max(self.judge.temperature, min(_WARMER * attempt, _WARMEST))
         seed = self.judge.seed + 1000 * repeat + attempt
@@ -209,9 +209,7 @@ class ColumnJudge:
         return price.of(self._call(values).prompt.size(values, again=True) + _FRAME, self.judge.max_tokens)
 
 
-async def _send(
-    client: ChatProvider, messages: Callable[[], list[dict[str, str]]], parameters: dict[str, Any]
-) -> Reply:
+async def _send(client: ChatProvider, messages: Callable[[], Messages], parameters: Parameters) -> Reply:
     return await client.send(messages(), parameters)
 
 
@@ -226,12 +224,12 @@ def reply_key(spec: str, values: Mapping[str, str], repeat: int, attempt: int) -
     return digest([spec, dict(values), repeat, attempt])
 
 
-def shown_texts(declaration: JudgeColumn, row: Mapping[str, Any]) -> dict[str, str]:
+def shown_texts(declaration: JudgeColumn, row: Row) -> dict[str, str]:
     """What a model is shown of a row: each column as a text, several references each on its line."""
     return {name: _as_text(name, row.get(name)) for name in declaration.needs}
 
 
-def texts_of_calls(declaration: JudgeColumn, row: Mapping[str, Any], items_per_call: int) -> list[dict[str, str]]:
+def texts_of_calls(declaration: JudgeColumn, row: Row, items_per_call: int) -> list[dict[str, str]]:
     """The texts of each call that a row takes."""
     return (
         [shown_texts(declaration, row)] if declaration.parts is None else declaration.parts.split(row, items_per_call)

@@ -19,15 +19,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ragmeter.definition import metric
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import FIELD, Form, judge_column
+from ragmeter.judge_columns import FIELD, Changes, Form, judge_column
 from ragmeter.judges.forms import bare_reply
 from ragmeter.judges.grade import ScaleName
-from ragmeter.table import UNPARSABLE, Failed
+from ragmeter.naming import Settings
+from ragmeter.table import UNPARSABLE, Failed, Row
 
 _SCALE = re.compile(r"\A\s*scale:[ \t]*(\S+)[ \t]*(?:\n|\Z)", re.IGNORECASE)
 _HEADING = re.compile(r"^##[ \t]+(.+?)[ \t]*$", re.MULTILINE)
@@ -87,9 +87,9 @@ class Ratings(Form):
         return _TOKENS * len(self.names)
 
 
-def _configure(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def _configure(settings: Settings) -> Changes:
     file = str(settings["file"])
-    return _read(file, _modified(file)) if file else {}
+    return {**_read(file, _modified(file)), "known": None} if file else {}
 
 
 def _modified(file: str) -> int:
@@ -100,7 +100,7 @@ def _modified(file: str) -> int:
 
 
 @lru_cache(maxsize=64)
-def _read(file: str, modified: int) -> Mapping[str, Any]:
+def _read(file: str, modified: int) -> Changes:
     """The words and the form of the reply, from a file that was last changed at this time."""
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
@@ -124,7 +124,7 @@ def _read(file: str, modified: int) -> Mapping[str, Any]:
     return {"words": words, "form": Ratings(tuple(names), scale)}
 
 
-def _has_file(row: Mapping[str, Any]) -> None:
+def _has_file(row: Row) -> None:
     raise UsageError("criteria needs a file", hint="for example criteria[file=tone.md]")
 
 
@@ -138,7 +138,7 @@ ratings = judge_column(
     known=_has_file,
     labels={"question": "Question", "answer": "Answer"},
     instead="offline there is no metric that reads criteria; a rule in Python, declared with @metric, may do",
-    configure=lambda settings: {**_configure(settings), **({"known": None} if settings["file"] else {})},
+    configure=_configure,
 )
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
-from ragmeter.judge_columns import Form
+from ragmeter.io.decoding import JsonObject
+from ragmeter.judge_columns import Form, ResponseFormat
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE)
@@ -32,7 +33,7 @@ class _OneValue(Form):
     def _values(self) -> Sequence[str | int]:
         """The values that the model may reply."""
 
-    def response_format(self, *, reasons: bool) -> dict[str, Any] | None:
+    def response_format(self, *, reasons: bool) -> ResponseFormat | None:
         """The JSON schema of a reply with a reason; None for one word, a form that servers can't enforce."""
         values = self._values()
         kind = "string" if isinstance(values[0], str) else "integer"
@@ -171,7 +172,7 @@ def _word_pattern(name: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _object(text: str) -> JsonObject | None:
     try:
         document = _DECODER.decode(text)
     except (ValueError, RecursionError):
@@ -179,7 +180,7 @@ def _object(text: str) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_twins(pairs: list[tuple[str, Any]]) -> JsonObject:
     """An object whose keys are each there once: of two verdicts in one reply, neither counts."""
     document = dict(pairs)
     if len(document) != len(pairs):
@@ -190,7 +191,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_without_twins, strict=False)  # line breaks inside a reason
 
 
-def _schema(name: str, value: Mapping[str, Any]) -> dict[str, Any]:
+def _schema(name: str, value: Mapping[str, object]) -> ResponseFormat:
     return {
         "type": "json_schema",
         "json_schema": {

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ragmeter.definition import metric
 from ragmeter.errors import UsageError
-from ragmeter.judge_columns import judge_column
+from ragmeter.judge_columns import Changes, judge_column
 from ragmeter.judges.forms import Scale
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
@@ -43,7 +42,7 @@ class ScaleName(str):
 _USUAL = ScaleName("1-5")
 
 
-def _on_scale(low: int, high: int) -> dict[str, Any]:
+def _on_scale(low: int, high: int) -> Changes:
     """The form of the reply, and the grade of an answer that says nothing: the worst, and nobody is asked."""
     return {"form": Scale("grade", low, high), "known": lambda row: None if has_text(row["answer"]) else str(low)}
 

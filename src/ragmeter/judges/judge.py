@@ -23,6 +23,7 @@ from ragmeter.judges.verdict import OWN_FORM, verdict
 from ragmeter.models.port import ChatProvider
 from ragmeter.models.prices import Price, price_of, read_prices
 from ragmeter.models.registry import endpoint_of, open_provider
+from ragmeter.naming import Settings, Signature
 
 DEFAULT_EVAL_MODEL = "gpt-4o"
 MAX_EVAL_TOKENS = 1024
@@ -182,7 +183,7 @@ class Judge:
         has_own = is_shared and declaration.parts is not None and declaration.parts.alone
         return as_worded(declaration, None, 1) if has_own else None
 
-    def signature(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> dict[str, Any]:
+    def signature(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> Signature:
         """Everything that a reply depends on besides the texts."""
         items = self.items_per_call if items_per_call is None else items_per_call
         declaration = as_worded(declaration, self.words, items)
@@ -201,7 +202,7 @@ class Judge:
         """The key of this judge's calls in the journal: everything but the texts."""
         return digest(self.signature(declaration, items_per_call=items_per_call) | self.client().digests())
 
-    def filed(self, declaration: JudgeColumn = verdict) -> dict[str, Any]:
+    def filed(self, declaration: JudgeColumn = verdict) -> dict[str, str]:
         """The keys of this judge's replies in their journal, for the manifest. Nothing in it is secret."""
         other, alone = self.rephrased(declaration), self.worded_alone(declaration)
         of_one: dict[str, str] = {}
@@ -221,12 +222,12 @@ class Judge:
         may_ask = self.wordings == 2 or (self.wordings is None and self.words is None and not self.reasons)
         return as_rephrased(declaration) if may_ask else None
 
-    def wordings_of(self, declaration: JudgeColumn) -> dict[str, Any]:
+    def wordings_of(self, declaration: JudgeColumn) -> Signature:
         """The number of wordings in which a column is asked for, and the second one, for the manifest."""
         other = self.rephrased(declaration)
         if other is None:
             return {"wordings": 1}
-        number = {"wordings": 2} if self.wordings == 2 else {"wordings": "1 or 2", "sure_from": 0.5 + SURE}
+        number: Signature = {"wordings": 2} if self.wordings == 2 else {"wordings": "1 or 2", "sure_from": 0.5 + SURE}
         return {**number, "rephrased_prompt": prompt_hash(other, reasons=self.reasons)}
 
     def client(self) -> ChatProvider:
@@ -239,7 +240,7 @@ class Judge:
         return ColumnJudge(self, declaration) if other is None else TwoWordings(self, declaration, other)
 
 
-def _check_provider(provider: Any, settings: Mapping[str, Any]) -> None:
+def _check_provider(provider: Any, settings: Settings) -> None:
     """Refuse what is no provider, and settings that it has itself."""
     if not all(callable(getattr(provider, name, None)) for name in ("check", "send", "signature")):
         hint = "for example FakeProvider('Yes'); a model of your own has the methods of ChatProvider"

@@ -66,9 +66,9 @@ class Judgement:
         """The value under a key of `as_dict()`, or the default."""
         return self.as_dict().get(key, default)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The reply as a dict for the column `api_response`, without anything that differs from run to run."""
-        record: dict[str, Any] = {
+        record: dict[str, object] = {
             "accuracy": self.accuracy, "eval_result": self.eval_result,
             "outcome": self.outcome, "verdict": self.verdict, "reason": self.reason,
         }  # fmt: skip

@@ -19,6 +19,7 @@ from ragmeter.judges.list_forms import Items, Labels, listed
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets
 from ragmeter.metrics.offline.support.claims import as_nugget_label
 from ragmeter.metrics.sentences import sentences
+from ragmeter.table import Row
 
 _IMPORTANCE = re.compile(rf"[\[(*]*({VITAL}|{OKAY})[\])*]*\s*[:–-]?\s+(.*)", re.IGNORECASE)
 _WORDS = {"Support": SUPPORT, "Partial": PARTIAL, "No": NONE}
@@ -61,7 +62,7 @@ nuggets = judge_column(
 )
 
 
-def _split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+def _split(row: Row, at_once: int) -> list[dict[str, str]]:
     facts = [" ".join(text.split()) for text in _texts(row["nuggets"])]
     groups = [facts[begin : begin + at_once] for begin in range(0, len(facts), at_once)]
     return [

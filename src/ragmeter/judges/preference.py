@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
@@ -10,7 +10,7 @@ from ragmeter.io.write import dumps
 from ragmeter.judge_columns import Parts, judge_column
 from ragmeter.judges.list_forms import Labels
 from ragmeter.metrics.support import has_text
-from ragmeter.table import UNPARSABLE, Failed
+from ragmeter.table import UNPARSABLE, Failed, Row
 
 #: The values of the column: this answer, the other one, neither, or another one in each order.
 THIS, OTHER, TIE, INCONSISTENT = "this", "other", "tie", "inconsistent"
@@ -18,7 +18,7 @@ _SCORES = {THIS: 1.0, TIE: 0.5, INCONSISTENT: 0.5, OTHER: 0.0}
 _FIRST, _SECOND = "first", "second"
 
 
-def _both_orders(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+def _both_orders(row: Row, at_once: int) -> list[dict[str, str]]:
     reference = row["reference"]
     shown = {
         "question": row["question"],
@@ -28,7 +28,7 @@ def _both_orders(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
     return [{**shown, "first": first, "second": second}, {**shown, "first": second, "second": first}]
 
 
-def _agreed(row: Mapping[str, Any], labels: list[Any]) -> str:
+def _agreed(row: Row, labels: list[Any]) -> str:
     """What both orders say, unless they disagree, as those of a model do that goes by the place."""
     [in_order], [swapped] = labels
     back = {_FIRST: OTHER, _SECOND: THIS}.get(swapped, TIE)
@@ -36,7 +36,7 @@ def _agreed(row: Mapping[str, Any], labels: list[Any]) -> str:
     return preferred if preferred == back else INCONSISTENT
 
 
-def _known(row: Mapping[str, Any]) -> str | None:
+def _known(row: Row) -> str | None:
     """Two answers with the same words are a tie; an empty one is worse than any other."""
     if row["answer"].split() == row["other_answer"].split():
         return dumps(TIE)

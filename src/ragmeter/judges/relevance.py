@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
@@ -11,13 +11,13 @@ from ragmeter.judges.claims import declined
 from ragmeter.judges.forms import Choice
 from ragmeter.judges.list_forms import Labels
 from ragmeter.metrics.support import NO_CONTEXTS, NO_TEXT, as_passages, has_text
-from ragmeter.table import UNPARSABLE, Failed
+from ragmeter.table import UNPARSABLE, Failed, Row
 
 RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 _RELEVANCE = {"relevant": 1.0, "partly": 0.5, "irrelevant": 0.0}
 
 
-def _passages(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+def _passages(row: Row, at_once: int) -> list[dict[str, str]]:
     reference = row["reference"]
     shown = {
         "question": row["question"],
@@ -26,7 +26,7 @@ def _passages(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
     return [{**shown, "passage": passage} for passage in as_passages(row["contexts"]) if has_text(passage)]
 
 
-def _labels(row: Mapping[str, Any], labels: list[Any]) -> list[str]:
+def _labels(row: Row, labels: list[Any]) -> list[str]:
     """A label for each passage; of one without text nothing was asked."""
     remaining = iter(labels)
     return [next(remaining)[0] if has_text(passage) else NO_TEXT for passage in as_passages(row["contexts"])]

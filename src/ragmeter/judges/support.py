@@ -6,14 +6,15 @@ which of them supports what.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from ragmeter.judge_columns import JUDGED_BY, JudgeColumn, Parts, Support, judge_column
+from ragmeter.judge_columns import JUDGED_BY, Changes, JudgeColumn, Parts, Support, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, listed
 from ragmeter.metrics.offline.support.claims import labels_by_text
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts, has_text
+from ragmeter.table import Row
 
 _WORDS = {"Supported": SUPPORTED, "Contradicted": CONTRADICTED, "Neither": NOT_MENTIONED}
 _ALSO = {
@@ -24,7 +25,7 @@ _MANY = "{text}\n{claims}\n\nGoing by the text alone, is each claim supported by
 _ONE = "{text}\n{claims}\n\nGoing by the text alone, is the claim supported by it, contradicted by it, or neither?"
 _LABELS = {"text": "Text", "claims": "Claims"}
 #: What is different where a call is about a single claim: the reply is one word. A list of one gets inventions.
-ALONE: Mapping[str, Any] = {
+ALONE: Changes = {
     "words": _ONE,
     "form": Labels(_WORDS, _ALSO, alone=True),
     "labels": {"text": "Text", "claims": "Claim"},
@@ -34,15 +35,15 @@ ALONE: Mapping[str, Any] = {
 def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> JudgeColumn:
     """A column with a label for each claim; `by_passage`: each passage by itself, with a list of labels for a claim."""
 
-    def groups(row: Mapping[str, Any], at_once: int) -> list[list[str]]:
+    def groups(row: Row, at_once: int) -> list[list[str]]:
         texts = claim_texts(row[claims])
         return [texts[begin : begin + at_once] for begin in range(0, len(texts), at_once)]
 
-    def split(row: Mapping[str, Any], at_once: int) -> list[dict[str, str]]:
+    def split(row: Row, at_once: int) -> list[dict[str, str]]:
         passages = filter(has_text, as_passages(row[text])) if by_passage else [_whole(row[text])]
         return [{"text": passage, "claims": listed(group)} for passage in passages for group in groups(row, at_once)]
 
-    def join(row: Mapping[str, Any], labels: list[Any]) -> list[Any]:
+    def join(row: Row, labels: list[Any]) -> list[Any]:
         n_claims = len(row[claims])
         in_order = [label for group in labels for label in group]
         if not by_passage:
@@ -54,7 +55,7 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
                 labels_of_claim.append(next(remaining) if has_text(passage) else NO_TEXT)
         return by_claim
 
-    def offline(rows: Sequence[Mapping[str, Any]], support: Support) -> list[Any]:
+    def offline(rows: Sequence[Row], support: Support) -> list[Any]:
         texts = [as_passages(row[text]) if by_passage else _several(row[text]) for row in rows]
         labels = support.labels([claim_texts(row[claims]) for row in rows], texts)
         return list(labels) if by_passage else labels_by_text(labels)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from ragmeter.definition import metric
 from ragmeter.judge_columns import Wording, judge_column
@@ -12,7 +12,7 @@ from ragmeter.metrics.conversation import CORRECT as CORRECT
 from ragmeter.metrics.conversation import WRONG as WRONG
 from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.metrics.support import has_text
-from ragmeter.table import UNPARSABLE, Failed
+from ragmeter.table import UNPARSABLE, Failed, Row
 
 #: Who may decide: the same words, that there is no answer in the answer, the offline judge, a language model.
 EXACT, MISS, OFFLINE, LLM = "exact", "miss", "offline", "llm"
@@ -45,7 +45,7 @@ _YES_NO = {"Yes": CORRECT, "No": WRONG}
 OWN_FORM = Choice("verdict", _OWN_WORDS, also=_YES_NO)
 
 
-def _known(row: Mapping[str, Any]) -> str | None:
+def _known(row: Row) -> str | None:
     """An answer that is the expected one, word for word, needs no judge, and an empty one neither."""
     if not has_text(row["answer"]):
         return WRONG

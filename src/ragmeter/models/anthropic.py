@@ -39,10 +39,11 @@ class AnthropicProvider(HttpProvider):
     def _headers(self) -> dict[str, str]:
         return {"anthropic-version": self.endpoint.api_version}
 
-    def _payload(self, messages: Messages, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def _payload(self, messages: Messages, parameters: Mapping[str, object]) -> dict[str, object]:
         system = [message["content"] for message in messages if message["role"] == "system"]
         others = [message for message in messages if message["role"] != "system"]
-        payload = {"model": self.endpoint.model, "max_tokens": _LONGEST, "messages": others, **parameters}
+        payload: dict[str, object] = {"model": self.endpoint.model, "max_tokens": _LONGEST, "messages": others}
+        payload |= parameters
         return payload | {"system": "\n\n".join(system)} if system else payload
 
     def _parse(self, document: Any) -> tuple[ChatReply, Any, Any]:

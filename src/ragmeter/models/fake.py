@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any, Self
 
@@ -13,8 +13,9 @@ from ragmeter.effects.journal import Reply
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.titles import text_column
 from ragmeter.judge_columns import DECLARED
-from ragmeter.models.port import ChatReply, Messages
+from ragmeter.models.port import ChatReply, Messages, Parameters
 from ragmeter.models.prices import Price
+from ragmeter.naming import Signature
 
 _FENCED = re.compile(r"^([^\n:]+): \[([0-9a-f]{8})\] (.*?) \[\2\]$", re.DOTALL | re.MULTILINE)
 _TEXTS = ("question", "reference", "answer")
@@ -52,7 +53,7 @@ class FakeProvider:
         self.price = price
         self.dropped: set[str] = set()
         self.prompts: list[str] = []
-        self.parameters: list[dict[str, Any]] = []
+        self.parameters: list[Parameters] = []
         self._reply = _function(replies)
         self._digest = secrets.token_hex(16)
 
@@ -68,7 +69,7 @@ class FakeProvider:
     def check(self) -> None:
         """Do nothing: a fake always works."""
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """The signature of a fake, which has no endpoint."""
         return {"model": self.model, "endpoint": "", "provider": "fake"}
 
@@ -76,11 +77,11 @@ class FakeProvider:
         """A random text: what one fake replied is never taken from a journal for another's reply."""
         return {"fake": self._digest}
 
-    async def send(self, messages: Messages, parameters: Mapping[str, Any]) -> Reply:
+    async def send(self, messages: Messages, parameters: Parameters) -> Reply:
         """The next reply."""
         prompt = "\n\n".join(message["content"] for message in messages)
         self.prompts.append(prompt)
-        self.parameters.append(dict(parameters))
+        self.parameters.append(parameters.copy())
         reply = self._reply(prompt)
         if isinstance(reply, Exception):
             raise reply

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from ragmeter.effects.endpoint import Vendor
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.wire import Response
+from ragmeter.io.decoding import JsonObject
 from ragmeter.models.http import HttpProvider
 from ragmeter.models.port import ChatReply, Messages, first_token
 
@@ -51,7 +52,7 @@ class GeminiProvider(HttpProvider):
         path = f"{model if '/' in model else f'models/{model}'}:generateContent"
         return self.endpoint.url(path if self.endpoint.name.endswith(f"/{version}") else f"{version}/{path}")
 
-    def _payload(self, messages: Messages, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def _payload(self, messages: Messages, parameters: Mapping[str, object]) -> dict[str, object]:
         system = [{"text": message["content"]} for message in messages if message["role"] == "system"]
         contents = [
             {"role": "model" if message["role"] == "assistant" else "user", "parts": [{"text": message["content"]}]}
@@ -61,7 +62,7 @@ class GeminiProvider(HttpProvider):
         config = {_FIELDS.get(name, name): value for name, value in parameters.items()}
         if "logprobs" in self.dropped:  # the number of candidates means nothing without them
             config.pop("logprobs", None)
-        payload = {"contents": contents, "generationConfig": config}
+        payload: dict[str, object] = {"contents": contents, "generationConfig": config}
         return payload | {"systemInstruction": {"parts": system}} if system else payload
 
     def _failed(self, response: Response) -> Reply:
@@ -93,14 +94,14 @@ class GeminiProvider(HttpProvider):
         return reply, *counts
 
 
-def _text(candidate: Mapping[str, Any]) -> str | None:
+def _text(candidate: JsonObject) -> str | None:
     """The reply's text. A candidate that was cut off in its thoughts has none."""
     parts = (candidate.get("content") or {}).get("parts") or []
     texts = [part["text"] for part in parts if "text" in part and not part.get("thought")]
     return "".join(texts) if texts else None
 
 
-def _logprobs(candidate: Mapping[str, Any]) -> dict[str, float] | None:
+def _logprobs(candidate: JsonObject) -> dict[str, float] | None:
     try:
         result = candidate["logprobsResult"]
         chosen = result.get("chosenCandidates") or []

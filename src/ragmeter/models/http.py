@@ -17,8 +17,9 @@ from ragmeter.effects.journal import Reply
 from ragmeter.effects.wire import Response
 from ragmeter.hints import parameter
 from ragmeter.io.write import dumps
-from ragmeter.models.port import ChatReply, Messages
+from ragmeter.models.port import ChatReply, Messages, Parameters
 from ragmeter.models.prices import Price
+from ragmeter.naming import Signature
 from ragmeter.table import JUDGE_ERROR
 
 _REFUSED = (
@@ -55,7 +56,7 @@ class HttpProvider(ABC):
         """Refuse to begin without the HTTP library, or without a key for the vendor's own address."""
         self.endpoint.check()
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """The model and the endpoint."""
         return self.endpoint.signature()
 
@@ -63,10 +64,10 @@ class HttpProvider(ABC):
         """Hashes of the whole address, and of headers that were written out."""
         return self.endpoint.digests()
 
-    async def send(self, messages: Messages, parameters: Mapping[str, Any]) -> Reply:
+    async def send(self, messages: Messages, parameters: Parameters) -> Reply:
         """One reply to the messages."""
         self.dropped |= self.missing & parameters.keys()
-        sent: dict[str, Any] = {}
+        sent: dict[str, object] = {}
         for name, value in parameters.items():
             taken = self.instead.get(name) if name in self.dropped else name
             if taken:
@@ -93,7 +94,7 @@ class HttpProvider(ABC):
             404: f"there is no such model or address: look at the model's name and {parameter('base_url')}",
         }
 
-    def _refused(self, text: str, sent: Mapping[str, Any]) -> str:
+    def _refused(self, text: str, sent: Mapping[str, object]) -> str:
         """The optional parameter that a server does not take, if that is what its error says.
 
         An error may name a parameter for other reasons: a text that is too long for max_tokens, or that holds the word.
@@ -123,7 +124,7 @@ class HttpProvider(ABC):
         """Where requests go."""
 
     @abstractmethod
-    def _payload(self, messages: Messages, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def _payload(self, messages: Messages, parameters: Mapping[str, object]) -> dict[str, object]:
         """The request in the wire format."""
 
     @abstractmethod

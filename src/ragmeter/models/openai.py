@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.wire import Response
+from ragmeter.io.decoding import JsonObject
 from ragmeter.models.http import HttpProvider
 from ragmeter.models.port import ChatReply, Messages, first_token
 
@@ -30,8 +31,8 @@ class OpenAIProvider(HttpProvider):
         version = self.endpoint.api_version
         return self.endpoint.url("chat/completions", {"api-version": version} if version else None)
 
-    def _payload(self, messages: Messages, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        payload = {"model": self.endpoint.model, "messages": messages, **parameters}
+    def _payload(self, messages: Messages, parameters: Mapping[str, object]) -> dict[str, object]:
+        payload: dict[str, object] = {"model": self.endpoint.model, "messages": messages, **parameters}
         if "logprobs" in self.dropped:  # a server refuses to give several candidates of none
             payload.pop("top_logprobs", None)
         return payload
@@ -72,7 +73,7 @@ def _text(content: Any) -> str | None:
     return "".join(part["text"] for part in content if part.get("type") == "text")
 
 
-def _logprobs(choice: Mapping[str, Any]) -> dict[str, float] | None:
+def _logprobs(choice: JsonObject) -> dict[str, float] | None:
     try:
         first = choice["logprobs"]["content"][0]
         candidates = [first, *(first.get("top_logprobs") or [])]

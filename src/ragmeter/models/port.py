@@ -6,17 +6,31 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypedDict
 
 from ragmeter.effects.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
+from ragmeter.judge_columns import ResponseFormat
 from ragmeter.models.prices import Price
+from ragmeter.naming import Signature
 
 _ROUNDING = 1e-3  # how far above 0 a log-probability may be
 _TOO_BIG = 1e300  # no log-probability; an integer of 400 digits is no float either
 #: Chat messages: `role` is system, user or assistant.
 Messages = list[dict[str, str]]
+
+
+class Parameters(TypedDict, total=False):
+    """The parameters of a request, under OpenAI's names. A provider leaves out those that its server does not take."""
+
+    temperature: float
+    seed: int
+    max_tokens: int
+    response_format: ResponseFormat
+    grammar: str
+    logprobs: bool
+    top_logprobs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +108,13 @@ class ChatProvider(Protocol):
     def check(self) -> None:
         """Raise UsageError where asking can't work, before anything is asked."""
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """What replies depend on besides messages and parameters, as it may be written down."""
 
     def digests(self) -> dict[str, str]:
         """Hashes of what replies depend on and may not be written down. They belong into the key of a reply."""
 
-    async def send(self, messages: Messages, parameters: Mapping[str, Any]) -> Reply:
+    async def send(self, messages: Messages, parameters: Parameters) -> Reply:
         """One reply; its body is a `ChatReply` in JSON.
 
         Parameters have OpenAI's names: temperature, seed, max_tokens, response_format, logprobs, top_logprobs. The

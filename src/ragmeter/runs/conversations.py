@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pyarrow.compute as pc
 
 from ragmeter.metrics.conversation import turn_number
 from ragmeter.runs.run import Run
+from ragmeter.table import Row
 
 SESSION, TURN = "session_id", "turn_idx"
 
 
-def conversation(run: Run, row: Mapping[str, Any]) -> list[int]:
+def conversation(run: Run, row: Row) -> list[int]:
     """The places of all turns of a row's conversation; empty where the row belongs to none."""
     session = row.get(SESSION)
     return [] if not session else turns_of(run, str(session))

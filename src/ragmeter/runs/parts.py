@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import pyarrow as pa
 
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import unreadable
 from ragmeter.runs.rows import CachedColumns, RowsFile, RowsInMemory
+from ragmeter.table import NewRow
 
 #: So many files are open at once: of more, the one that was opened first is closed, unless somebody still reads it.
 _MOST_OPEN = 128
@@ -54,11 +54,11 @@ class RowsParts(CachedColumns):
         for part in self._all():
             yield from part.batches(size)
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """These columns of the rows at these places, in that order; only their parts are read."""
         if all(name in self._columns for name in columns):
             return RowsInMemory(self.table(columns)).records(places, columns)
-        records: dict[int, dict[str, Any]] = {}
+        records: dict[int, NewRow] = {}
         begin = 0
         for name, rows in self._parts:
             inside = [place for place in places if begin <= place < begin + rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from ragmeter.io.locations import Location
 from ragmeter.runs.layout import reading
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO
-from ragmeter.table import QID
+from ragmeter.table import QID, NewRow
 
 
 class Rows(Protocol):
@@ -41,7 +41,7 @@ class Rows(Protocol):
     def batches(self, size: int) -> Iterator[pa.RecordBatch]:
         """All columns, `size` rows at a time, without caching."""
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """These columns of the rows at these places, in that order; a record has those of them that exist."""
 
     def size(self, column: str) -> int:
@@ -111,11 +111,11 @@ class RowsFile(CachedColumns):
                 batch.validate(full=True)
                 yield batch
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """These columns of the rows at these places, in that order; only their row groups are read."""
         if all(name in self._columns for name in columns):
             return RowsInMemory(self.table(columns)).records(places, columns)
-        records: dict[int, dict[str, Any]] = {}
+        records: dict[int, NewRow] = {}
         begin = 0
         for group in range(self._file.num_row_groups):
             end = begin + self._file.metadata.row_group(group).num_rows
@@ -158,7 +158,7 @@ class RowsInMemory:
         """All columns, `size` rows at a time."""
         yield from self._table.combine_chunks().to_batches(max_chunksize=size)
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """These columns of the rows at these places, in that order."""
         return _records(self.table(columns), places)
 
@@ -167,11 +167,11 @@ class RowsInMemory:
         return 4 * self.n_rows + int(pc.sum(pc.binary_length(self._table[column])).as_py() or 0)
 
 
-def _records(table: pa.Table, places: Sequence[int]) -> list[dict[str, Any]]:
+def _records(table: pa.Table, places: Sequence[int]) -> list[NewRow]:
     """The rows at these places. Without a column Arrow would make no record of them."""
     if not table.num_columns:
         return [{} for _ in places]
-    records: list[dict[str, Any]] = table.take(pa.array(places, pa.int64())).to_pylist()
+    records: list[NewRow] = table.take(pa.array(places, pa.int64())).to_pylist()
     return records
 
 

@@ -42,6 +42,7 @@ from ragmeter.table import (
     PARTIAL_ANSWER,
     SCORED,
     Measure,
+    NewRow,
     Scores,
     outcome_column,
 )
@@ -200,7 +201,7 @@ class Run:
         """The table, `size` rows at a time, without caching."""
         return self._rows.batches(size)
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """These columns, as far as they exist, of the rows at these places, in that order."""
         return self._rows.records(places, [name for name in columns if name in self.columns])
 

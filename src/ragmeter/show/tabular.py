@@ -12,6 +12,7 @@ from ragmeter.show.sentences.causes import counted_causes
 from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.texts import in_html
 from ragmeter.stats.intervals import Interval
+from ragmeter.table import NewRow, Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +63,7 @@ class Tabular(ABC):
         return self._table(name)
 
 
-def arrow_table(records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> pa.Table:
+def arrow_table(records: Sequence[Row], columns: Sequence[str] = ()) -> pa.Table:
     """Records as an Arrow table; it has `columns` even without records."""
     import pyarrow as pa
 
@@ -76,7 +77,7 @@ def ends(interval: Interval | None) -> dict[str, float | None]:
     return {"low": low, "high": high}
 
 
-def summary_records(metrics: Mapping[str, MetricSummary]) -> list[dict[str, Any]]:
+def summary_records(metrics: Mapping[str, MetricSummary]) -> list[NewRow]:
     """A record for each metric: its mean with its interval, and the rest of its summary."""
     return [
         {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ragmeter.errors import UsageError
+from ragmeter.naming import Settings
 
 AUTO = "auto"
 METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
@@ -48,7 +48,7 @@ class Confidence:
         check_seed(self.seed)
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Confidence:
+    def of(cls, settings: Settings) -> Confidence:
         """The settings in a run's documents; unknown keys, which a later version may write, are ignored."""
         return cls(**{field.name: settings[field.name] for field in fields(cls) if field.name in settings})
 

@@ -8,6 +8,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ragmeter.io.decoding import JsonObject
 from ragmeter.targets.pipeline import ask_pipeline, is_pipeline
 from ragmeter.targets.port import Question
 
@@ -64,7 +65,7 @@ def _runnable(function: Callable[..., Any], owner: Any) -> Ask:
     histories = [key for key in _HISTORIES if key in keys]
 
     def ask(question: Question) -> Any:
-        given: dict[str, Any] = {key: question.messages()[:-1] for key in histories}
+        given: dict[str, object] = {key: question.messages()[:-1] for key in histories}
         given[name] = question.messages() if name == "messages" else question.text
         return function(given)
 
@@ -77,7 +78,7 @@ def _question_key(keys: Sequence[str], required: Sequence[str]) -> str:
     return next(iter((*(key for key in known if key in required), *known, *others)), keys[0])
 
 
-def _input_schema(runnable: Any) -> Mapping[str, Any]:
+def _input_schema(runnable: Any) -> JsonObject:
     """The JSON schema of what a runnable takes; empty if it does not say."""
     try:
         schema = runnable.get_input_schema().model_json_schema()
@@ -88,7 +89,7 @@ def _input_schema(runnable: Any) -> Mapping[str, Any]:
     reference = schema.get("$ref")
     if isinstance(reference, str):
         return dict(schema.get("$defs", {}).get(reference.rpartition("/")[2], {}))
-    return schema
+    return dict(schema)
 
 
 def _chat(function: Callable[..., Any], owner: Any) -> Ask:

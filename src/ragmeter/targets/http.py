@@ -19,6 +19,7 @@ from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public
 from ragmeter.io.cells import as_number, as_text, whole
 from ragmeter.io.write import dumps
+from ragmeter.naming import Signature
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.events import EventStream
 from ragmeter.targets.json_path import FIELD, FIELDS, REQUEST_EXAMPLE, JsonPath, fill
@@ -84,7 +85,7 @@ class HttpTarget(Target):
         self._wire = Wire(url, outcome=TARGET_ERROR, timeout=timeout, headers=self._headers, secrets=secrets)
         # A literal header value distinguishes systems; a secret may change without the system changing.
         plain = sorted((name, value.reveal()) for name, value in self._headers.items() if not value.from_environment)
-        self.name = dumps([self.signature() | {"request": self.request}, url, plain])
+        self.name = dumps([{**self.signature(), "request": self.request}, url, plain])
 
     async def __aenter__(self) -> Self:
         await self._wire.__aenter__()
@@ -93,7 +94,7 @@ class HttpTarget(Target):
     async def __aexit__(self, *failure: object) -> None:
         await self._wire.__aexit__(*failure)
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """How the address is asked; of the headers only their names, and the request without its credentials."""
         return {
             "kind": "http",

@@ -57,7 +57,7 @@ def read_request(text: str) -> Any:
         raise UsageError(f"the request is not JSON: {error}", hint=f"for example {REQUEST_EXAMPLE}") from None
 
 
-def fill(template: Any, values: Mapping[str, Any]) -> Any:
+def fill(template: Any, values: Mapping[str, object]) -> Any:
     """The request with its fields filled in. Data goes into values of the document, never into its JSON text.
 
     A value that is only a field takes the field's value with its type; a field without a value is null.

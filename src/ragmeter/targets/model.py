@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Self
+from typing import Self
 
 from ragmeter.effects.endpoint import Endpoint
 from ragmeter.effects.journal import Reply
 from ragmeter.io.write import dumps
-from ragmeter.models.port import ChatReply
+from ragmeter.models.port import ChatReply, Parameters
 from ragmeter.models.prices import Price
 from ragmeter.models.registry import open_provider
+from ragmeter.naming import Signature
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.port import Answer, Question, Target, failed
 
@@ -33,7 +34,7 @@ class ModelTarget(Target):
     async def __aexit__(self, *failure: object) -> None:
         await self._client.__aexit__(*failure)
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """Model, endpoint and parameters."""
         return {
             "kind": self.endpoint.vendor.name,
@@ -45,7 +46,7 @@ class ModelTarget(Target):
     async def answer(self, question: Question) -> Reply:
         """The model's reply to the session so far and the question."""
         begun = time.perf_counter()
-        parameters = {"temperature": 0, "seed": 0, "max_tokens": self.max_tokens}
+        parameters: Parameters = {"temperature": 0, "seed": 0, "max_tokens": self.max_tokens}
         reply = await self._client.send(question.messages(), parameters)
         chat_reply = ChatReply.from_reply(reply)
         if chat_reply.refusal or chat_reply.content is None:

@@ -6,12 +6,12 @@ A package can bring another kind as an entry point in the group `ragmeter.target
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
 from ragmeter.errors import UnknownNameError, UsageError, did_you_mean
 from ragmeter.hints import by_caller, parameter
+from ragmeter.naming import Settings
 from ragmeter.registry import Kind, find_kind
 from ragmeter.targets.port import Target
 from ragmeter.targets.python import PythonTarget
@@ -82,7 +82,7 @@ class _Opened(Kind[Target]):
     def opens(self, given: Any) -> bool:
         return isinstance(given, Target)
 
-    def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
+    def open(self, given: Any, settings: Settings) -> Target:
         target: Target = given
         return target
 
@@ -95,7 +95,7 @@ class _Model(Kind[Target]):
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
 
-    def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
+    def open(self, given: Any, settings: Settings) -> Target:
         from ragmeter.models.prices import price_of, read_prices
         from ragmeter.models.registry import endpoint_of
         from ragmeter.targets.model import ModelTarget
@@ -121,7 +121,7 @@ class _Address(Kind[Target]):
     def opens(self, given: Any) -> bool:
         return isinstance(given, str) and given.lower().startswith(("http://", "https://"))
 
-    def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
+    def open(self, given: Any, settings: Settings) -> Target:
         from ragmeter.targets.http import HttpTarget, Paths
         from ragmeter.targets.json_path import JsonPath, read_request
 
@@ -140,7 +140,7 @@ class _Address(Kind[Target]):
 class _Python(Kind[Target]):
     """A dotted path, a function, or an object that can be asked: whatever no other kind opens."""
 
-    def open(self, given: Any, settings: Mapping[str, Any]) -> Target:
+    def open(self, given: Any, settings: Settings) -> Target:
         if not isinstance(given, str):
             return PythonTarget.of(given, settings["timeout"])
         try:

@@ -5,13 +5,23 @@ from __future__ import annotations
 import re
 import typing
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 from ragmeter.targets.port import Question, failed
 
 #: Names of inputs that take the question.
 _QUESTIONS = ("query", "question", "text", "user_input", "input", "prompt")
 _DOCUMENTS, _REPLIES, _ANSWERS = "documents", "replies", "answers"
+#: What a component of Haystack's takes or gives, by the names of its sockets; and each component's, by its name.
+Sockets: TypeAlias = Mapping[str, Any]
+Components: TypeAlias = Mapping[str, Sockets]
+
+
+class PipelineResult(TypedDict, total=False):
+    """The answer of a pipeline and the documents that it used, where a component gave them."""
+
+    answer: Any
+    documents: Any
 
 
 def is_pipeline(target: Any) -> bool:
@@ -19,7 +29,7 @@ def is_pipeline(target: Any) -> bool:
     return all(callable(getattr(target, name, None)) for name in ("run", "inputs", "outputs", "add_component"))
 
 
-def ask_pipeline(pipeline: Any, question: Question) -> dict[str, Any]:
+def ask_pipeline(pipeline: Any, question: Question) -> PipelineResult:
     """Run a pipeline for a question; the result has `answer` and `documents` where some component gave them."""
     given = _given(pipeline.inputs(), question)
     outputs = pipeline.outputs(include_components_with_connected_outputs=True)
@@ -27,8 +37,8 @@ def ask_pipeline(pipeline: Any, question: Question) -> dict[str, Any]:
     return _result(pipeline, pipeline.run(given, include_outputs_from=with_documents))
 
 
-def _given(inputs: Mapping[str, Mapping[str, Any]], question: Question) -> dict[str, dict[str, Any]]:
-    given: dict[str, dict[str, Any]] = {}
+def _given(inputs: Components, question: Question) -> dict[str, dict[str, object]]:
+    given: dict[str, dict[str, object]] = {}
     for component, sockets in inputs.items():
         for name, socket in sockets.items():
             value = _value_for(name, socket, question)
@@ -44,7 +54,7 @@ def _given(inputs: Mapping[str, Mapping[str, Any]], question: Question) -> dict[
     return given
 
 
-def _value_for(name: str, socket: Mapping[str, Any], question: Question) -> Any:
+def _value_for(name: str, socket: Sockets, question: Question) -> Any:
     """The question as this input takes it, a text or a list of messages; None if it takes something else."""
     kind = socket.get("type", Any)
     message = next((part for part in _parts(kind) if callable(getattr(part, "from_user", None))), None)
@@ -64,21 +74,21 @@ def _parts(kind: Any) -> list[Any]:
     return [kind, *(part for argument in typing.get_args(kind) for part in _parts(argument))]
 
 
-def _result(pipeline: Any, outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
+def _result(pipeline: Any, outputs: Components) -> PipelineResult:
+    result: PipelineResult = {}
     for given in outputs.values():
         if given.get(_ANSWERS):
             answer = given[_ANSWERS][0]
-            result |= {"answer": answer, _DOCUMENTS: getattr(answer, _DOCUMENTS, None)}
+            result |= {"answer": answer, "documents": getattr(answer, _DOCUMENTS, None)}
         elif given.get(_REPLIES) and "answer" not in result:
             result["answer"] = given[_REPLIES][0]
     last = _last_with_documents(pipeline, outputs)
-    if last is not None and result.get(_DOCUMENTS) is None:
-        result[_DOCUMENTS] = outputs[last][_DOCUMENTS]
+    if last is not None and result.get("documents") is None:
+        result["documents"] = outputs[last][_DOCUMENTS]
     return result
 
 
-def _last_with_documents(pipeline: Any, outputs: Mapping[str, Mapping[str, Any]]) -> str | None:
+def _last_with_documents(pipeline: Any, outputs: Components) -> str | None:
     """The component whose documents were used: no other one after it gave some too, as a ranker after a retriever."""
     names = [name for name, given in outputs.items() if isinstance(given.get(_DOCUMENTS), list)]
     earlier = {name for name in names if _descendants(pipeline.graph, name) & set(names)}

@@ -6,12 +6,13 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from ragmeter.effects.caller import GiveUp
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.rounds import Identity
 from ragmeter.io.write import dumps
+from ragmeter.naming import Signature
 from ragmeter.table import TARGET_ERROR
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Target(ABC):
         """Return `Answer.as_reply()`; raise TryAgain or GiveUp where there is no answer."""
 
     @abstractmethod
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """What the run's manifest says about the target. No secrets."""
 
     def identity(self) -> Identity:

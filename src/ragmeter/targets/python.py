@@ -14,6 +14,7 @@ from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import in_thread
 from ragmeter.effects.rounds import Identity
 from ragmeter.errors import UsageError, describe, errors_of, is_refused_call, refused_call
+from ragmeter.naming import Settings, Signature
 from ragmeter.registry import import_object
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.functions import METHODS, asks, method_of
@@ -69,9 +70,9 @@ class PythonTarget(Target):
         where = path or f"{getattr(kind, '__module__', None) or 'builtins'}:{kind.__qualname__}"
         return cls(function, path=where, timeout=timeout)
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """The path, and digests of code and state."""
-        return dict(self.identity().signature)
+        return self.identity().signature
 
     def identity(self) -> Identity:
         """The code, and the state of the function or its object now."""
@@ -119,7 +120,7 @@ def _builds(target: Any) -> bool:
     return all(value.kind == value.KEYWORD_ONLY and value.default is not value.empty for value in parameters)
 
 
-def _split_call(path: str) -> tuple[str, dict[str, Any] | None]:
+def _split_call(path: str) -> tuple[str, Settings | None]:
     """`build(top_k=5)` as the name and its keywords; None without brackets. Values are literals: nothing is run."""
     name, bracket, rest = path.partition("(")
     if not bracket:

@@ -23,7 +23,7 @@ class Pieces:
     def __init__(self, begun: float) -> None:
         self._begun = begun
         self._texts: list[str] = []
-        self._others: dict[str, Any] = {}
+        self._others: dict[str, object] = {}
         self._first: float | None = None
 
     def add(self, piece: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import ragmeter
-from ragmeter.analysis.people.estimates import AgainstPeople, estimates_of
+from ragmeter.analysis.people.estimates import AgainstPeople, estimates_of, of_wrong
 from ragmeter.analysis.people.label_matching import (
     UNKNOWN,
     Counts,
@@ -220,8 +220,7 @@ def calibrate(
     is_wrong = claims is None and counts_wrong(run, name, threshold)
     estimates = estimates_of(matched, judge, level, claims, clusters)
     if is_wrong:
-        shares = ("raw", "labels_alone", "corrected", "rogan_gladen")
-        estimates |= {share: estimates[share].complement() for share in shares}
+        estimates = of_wrong(estimates)
     calibration = Calibration(
         run=run.name,
         metric=name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +33,26 @@ class AgainstPeople:
     specificity: Estimate
 
 
+class _ByLabels(TypedDict):
+    """The fields of a `Calibration` that labels are needed for."""
+
+    judge: AgainstPeople
+    labels_alone: Estimate
+    corrected: Estimate
+    judge_weight: float | None
+    effective_labels: float | None
+    rogan_gladen: Estimate
+
+
+class Estimates(_ByLabels):
+    """The fields of a `Calibration` that are estimates."""
+
+    raw: Estimate
+
+
 def estimates_of(
     matched: Matched, judge: Scores, level: float, claims: Claims | None, clusters: Codes | None
-) -> dict[str, Any]:
+) -> Estimates:
     """The estimates of a calibration, by their names there. `clusters` are those of the run's rows, if it has any.
 
     They depend on how the labelled rows were drawn, and on which of them belong together.
@@ -85,6 +102,17 @@ def estimates_of(
     }
 
 
+def of_wrong(estimates: Estimates) -> Estimates:
+    """The estimates with the shares of wrong answers, in place of those of right ones."""
+    return {
+        **estimates,
+        "raw": estimates["raw"].complement(),
+        "labels_alone": estimates["labels_alone"].complement(),
+        "corrected": estimates["corrected"].complement(),
+        "rogan_gladen": estimates["rogan_gladen"].complement(),
+    }
+
+
 def _of_all_rows(judge: Scores, claims: Claims | None, clusters: Codes | None, level: float) -> tuple[Estimate, int]:
     """The judge's mean as it is, and how many independent rows it is worth."""
     if claims is not None:
@@ -124,7 +152,7 @@ def _drawn(design: Design, rows: int) -> Drawn:
     return Drawn.stratified(design.strata, design.sizes)
 
 
-def _undefined(people: Scores, judge: Scores, reason: str) -> dict[str, Any]:
+def _undefined(people: Scores, judge: Scores, reason: str) -> _ByLabels:
     undefined = Estimate.none(reason, len(people))
     return {
         "judge": _against(people, judge, *[undefined] * 4),

@@ -19,6 +19,7 @@ from ragmeter.io.cells import as_number, as_text
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import Source, open_source, stem
 from ragmeter.show.numbers import given
+from ragmeter.table import Row
 
 CORRECT, WRONG, SKIPPED = "correct", "wrong", "skip"
 _WORDS = {
@@ -129,14 +130,14 @@ def read_label(cell: Any, file: str = "labels", line: int = 0) -> str | None:
     return _WORDS[text]
 
 
-def _whole_number(row: Mapping[str, Any], title: str, what: str, file: str, line: int) -> int | None:
+def _whole_number(row: Row, title: str, what: str, file: str, line: int) -> int | None:
     number = _number(row.get(title), title, file, line)
     if number is not None and (number < 1 or not number.is_integer()):
         raise InputError(f"{title} must be {what}, got {given(number)}", file=file, line=line)
     return None if number is None else int(number)
 
 
-def _weight(row: Mapping[str, Any], file: str, line: int) -> float | None:
+def _weight(row: Row, file: str, line: int) -> float | None:
     """The weight, unless `stratum_rows` is there: that is exact, and spreadsheets may change a decimal point."""
     if as_text(row.get("stratum_rows")):
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import glob
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from ragmeter.io.lock import file_lock
 from ragmeter.io.source import open_source
 from ragmeter.io.write import check_writable, replacing, write_rows
 from ragmeter.runs.places import hold_for
+from ragmeter.table import NewRow, Row
 
 _OF_CLAIMS = {CORRECT: SUPPORTED, WRONG: UNSUPPORTED}
 _TEXTS = ("question", "reference", "answer")
@@ -46,7 +47,7 @@ _OWN = {"qid", "claim", "metric", *_OF_PEOPLE, *_OF_DESIGN}
 class Sheet:
     """A file of labels being filled in. `rows` is what this process has last seen of it."""
 
-    def __init__(self, path: Path, titles: Sequence[str], rows: list[dict[str, Any]]) -> None:
+    def __init__(self, path: Path, titles: Sequence[str], rows: list[NewRow]) -> None:
         self.path = path
         self._titles = list(titles)
         self.rows = rows
@@ -62,7 +63,7 @@ class Sheet:
         rows = []
         for place, row in enumerate(sample.rows):
             labelled: str | None = columns["answer"][place]
-            unit: dict[str, Any] = {"qid": row.qid}
+            unit: NewRow = {"qid": row.qid}
             if sample.claims is not None and row.claim is not None:
                 labelled = sample.claims.texts[places[claim_key(row.qid, row.claim)]]
                 unit |= {"claim": row.claim, "metric": sample.claims.metric, "claim_text": labelled}
@@ -219,7 +220,7 @@ def _title(title: str) -> str:
     return plain if plain in _OWN else str(title)
 
 
-def _keys(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
+def _keys(rows: Sequence[Row]) -> list[tuple[str, int]]:
     """What identifies each row of a sheet, in memory or as the file has it; a second line of a qid has the number 2."""
     counts: Counter[str] = Counter()
     keys = []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ragmeter import table
 from ragmeter.judges.cascade import (
     NO_MODEL,
     Cascade,
@@ -41,7 +42,7 @@ class Row:
     """
 
     qid: str
-    doubtful: Mapping[str, Any] | None
+    doubtful: table.Row | None
     value: str | None
     unit: int | None = None
 
@@ -90,7 +91,7 @@ class CascadeRun:
         qids: list[str] = []
         costs: list[float] = []
         chances: list[Scores] = []
-        block: list[Mapping[str, Any]] = []
+        block: list[table.Row] = []
         most = 0.0
         for place, row in enumerate(rows):
             qid = row.qid or str(place + 1)
@@ -129,7 +130,7 @@ class CascadeRun:
         for qid, correct in decided.items():
             self._model[row_of[qid]] = correct
 
-    def _offline(self, block: list[Mapping[str, Any]]) -> Scores:
+    def _offline(self, block: list[table.Row]) -> Scores:
         columns = {name: [row[name] for row in block] for name in OFFLINE_COLUMNS}
         columns["question"] = [question or "" for question in columns["question"]]
         return offline_chances(columns, self.cascade.calibration)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import replace
 from typing import Any
 
+from ragmeter import table
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
@@ -27,11 +28,12 @@ from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import prompt_hash
 from ragmeter.judges.verdict import EXACT, LLM, MISS
 from ragmeter.metrics.support import has_text
+from ragmeter.naming import Signature
 from ragmeter.show.progress import Advance
 from ragmeter.stats.intervals import wilson_interval
-from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, outcome_column
+from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, NewRow, outcome_column
 
-Heard = Callable[[Mapping[str, Any], Judgement], None]
+Heard = Callable[[table.Row, Judgement], None]
 #: Asks about the row at a place of the batch.
 Ask = Callable[[int], Awaitable[None]]
 #: What the columns that are filled hold, in the order in which a judgement names them.
@@ -123,7 +125,7 @@ class ColumnRun:
         if self.cascade is not None:
             self.cascade.cascade.check()
 
-    def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
+    def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[NewRow]]:
         """Each row's outcome (`scored`, or why it has no value), its value if it needs no judge, and its columns."""
         return rows_to_fill(self.column, self.declaration, batch, OFFLINE_COLUMNS if self.cascade else ())
 
@@ -189,11 +191,11 @@ class ColumnRun:
         """Ask about the rows that wait for the model: here about all of them, in any order."""
         await for_each(waiting, ask, 2 * self.judge.workers)
 
-    def _calls(self, row: Mapping[str, Any]) -> list[dict[str, str]]:
+    def _calls(self, row: table.Row) -> list[dict[str, str]]:
         return texts_of_calls(self.declaration, row, self.judge.items_per_call)
 
     async def _ask(
-        self, row: Mapping[str, Any], calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False
+        self, row: table.Row, calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False
     ) -> Judgement:
         """Ask about a row. Where it takes several calls, all must succeed: nothing that was sent may be left out."""
         if len(calls) == 1:  # without a task of its own: that is quicker
@@ -202,7 +204,7 @@ class ColumnRun:
             row, await gather(*(self.column_judge.ask(caller, client, texts, retry=retry) for texts in calls))
         )
 
-    def _joined(self, row: Mapping[str, Any], judgements: Sequence[Judgement]) -> Judgement:
+    def _joined(self, row: table.Row, judgements: Sequence[Judgement]) -> Judgement:
         """The judgement of a row from those of its calls."""
         parts = self.declaration.parts
         if parts is None:
@@ -303,7 +305,7 @@ class ColumnRun:
             filled: dict[str, list[Any]] = {self.column.name: cells, outcome_column(self.column.name): states}
             yield replace(batch, columns={**batch.columns, **filled})
 
-    def _guess(self, row: Mapping[str, Any], journal: Journal) -> str:
+    def _guess(self, row: table.Row, journal: Journal) -> str:
         assert self.declaration.guess is not None  # noqa: S101 - only such columns are guessed
         recorded = [self.column_judge.recall(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)]
         return self._joined(row, recorded).verdict or dumps(self.declaration.guess(row))
@@ -333,7 +335,7 @@ class ColumnRun:
         wordings = option("wordings", number, of="judge") if number in (1, 2) else option("wordings", of="judge")
         return f"ask as it was asked, {'with' if number in (1, 2) else 'without'} {wordings}, or "
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """The settings that the column depends on besides the texts, for the manifest."""
         judge = self.judge
         own = {
@@ -344,7 +346,7 @@ class ColumnRun:
         shared = {} if self.cascade is None else {"cascade": self.cascade.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
-    def filed(self) -> dict[str, Any]:
+    def filed(self) -> dict[str, str]:
         """The keys by which the replies are looked up in their journal, for the manifest."""
         return self.judge.filed(self.column.declaration)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from ragmeter.effects.caller import Caller
 from ragmeter.io.locations import Location
 from ragmeter.judges.judgement import Judgement
 from ragmeter.runs.status import Status
-from ragmeter.table import SCORED
+from ragmeter.table import SCORED, Row
 
 
 class JudgingWatch:
@@ -51,7 +50,7 @@ class JudgingWatch:
         if self._status is not None:
             self._status.advance(rows)
 
-    def judged(self, column: str, row: Mapping[str, Any], judgement: Judgement) -> None:
+    def judged(self, column: str, row: Row, judgement: Judgement) -> None:
         """A row has its judgement, or none."""
         if self._status is None:
             return

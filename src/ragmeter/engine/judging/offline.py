@@ -6,7 +6,7 @@ With `judge=offline` the offline support model fills them, with `judge=encoder` 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ from ragmeter.judges.encoder import EncoderSupport
 from ragmeter.metrics.offline.support.claims import OfflineSupport
 from ragmeter.metrics.support import has_text
 from ragmeter.registry import load_builtin
-from ragmeter.table import SCORED, Batch, Failed, outcome_column, outcomes, row_causes
+from ragmeter.table import SCORED, Batch, Failed, NewRow, Row, outcome_column, outcomes, row_causes
 
 #: The columns that hold what is judged.
 _ANSWERS = ("answer", "other_answer")
@@ -121,7 +121,7 @@ def _fill(column: BoundColumn, batch: Batch, support: Support) -> dict[str, list
 
 def rows_to_fill(
     column: BoundColumn, declaration: JudgeColumn, batch: Batch, also: Collection[str] = ()
-) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
+) -> tuple[list[str], list[str | None], list[NewRow]]:
     """Each row's outcome (`scored`, or why it has no value), its value if it needs no judge, and its columns.
 
     `asked` is the column as the judge has it; `also` are other columns that are wanted. A text without any words is no
@@ -148,7 +148,7 @@ def rows_to_fill(
     return states, values, rows
 
 
-def _blank(row: Mapping[str, Any], names: Iterable[str]) -> str:
+def _blank(row: Row, names: Iterable[str]) -> str:
     """Which of these texts has no words in it, as an outcome; `scored` if none."""
     return next((f"no_{name}" for name in names if name not in DECLARED and _is_blank(name, row[name])), SCORED)
 
@@ -158,7 +158,7 @@ def _is_blank(name: str, value: Any) -> bool:
     return not has_text(value) if isinstance(value, str) else name == "reference" and not value
 
 
-def _records(column: BoundColumn, names: Collection[str], batch: Batch) -> Iterator[dict[str, Any]]:
+def _records(column: BoundColumn, names: Collection[str], batch: Batch) -> Iterator[NewRow]:
     columns = {name: batch.columns.get(column.input_name(name)) or [None] * len(batch) for name in names}
     if "reference" in columns:
         columns["reference"] = [_references(value) for value in columns["reference"]]

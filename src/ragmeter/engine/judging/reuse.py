@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ragmeter.definition import Metric
 from ragmeter.engine.added_metrics import run_batches
@@ -12,6 +11,7 @@ from ragmeter.engine.judging.setup import Batches, JudgeSetup
 from ragmeter.errors import InputError
 from ragmeter.judge_columns import DECLARED
 from ragmeter.judges.column_judge import shown_texts
+from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 from ragmeter.table import Batch
 
@@ -41,7 +41,7 @@ def is_judged_again(
     )
 
 
-def _is_asked_again(before: Mapping[str, Any], column_run: ColumnRun) -> bool:
+def _is_asked_again(before: Signature, column_run: ColumnRun) -> bool:
     """Whether a column is filled from the same replies: more repeats and a second wording use those that there are."""
     now, filed = column_run.signature(), column_run.filed()
     return (

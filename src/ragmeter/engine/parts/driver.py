@@ -317,7 +317,7 @@ def _link(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _logged(plan: PartsPlan, number: int, done: PartDone) -> dict[str, Any]:
+def _logged(plan: PartsPlan, number: int, done: PartDone) -> dict[str, object]:
     name = plan.parts[number].name if number < len(plan.parts) else "questions without a result"
     about = {"part": number, "of": name, "rows": done.rows}
     return about | ({"was_there": True} if done.was_there else {"worker": done.worker, "seconds": done.seconds})

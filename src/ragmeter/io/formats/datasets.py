@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from ragmeter.errors import InputError
 from ragmeter.io.locations import Location, StorePath, filesystem, store_errors
+from ragmeter.naming import Signature
 
 _WILD = re.compile(r"[*?\[]")
 #: How hive spells a missing value in the name of a folder.
@@ -67,7 +67,7 @@ def single(path: Location) -> DataFile:
     return DataFile(path, status.st_size, status.st_mtime_ns)
 
 
-def listing_signature(name: str, files: Sequence[DataFile], base: Location) -> dict[str, Any]:
+def listing_signature(name: str, files: Sequence[DataFile], base: Location) -> Signature:
     """What identifies a data set: how many files and bytes it has, and a hash of their names and sizes.
 
     The contents are not read for it: of many files, that would take as long as the evaluation.

@@ -15,7 +15,7 @@ from ragmeter.errors import InputError, UsageError, did_you_mean
 from ragmeter.hints import option
 from ragmeter.io.batches import ROWS, batches_of_records, numbered
 from ragmeter.io.tools.json_tables import same_length
-from ragmeter.table import Batch
+from ragmeter.table import Batch, Row
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def rows_of(data: Any, what: str, split: str | None) -> InMemoryRows | None:
     return InMemoryRows(lambda: batches_of_records(numbered(rows), what), len(rows))
 
 
-def _record(item: Any) -> Mapping[str, Any] | None:
+def _record(item: Any) -> Row | None:
     """A dict as it is, an object's public attributes by their names; None for what has none."""
     if isinstance(item, Mapping):
         return item
@@ -68,7 +68,7 @@ def _is_dataset(data: Any) -> bool:
     return hasattr(data, "column_names") and hasattr(data, "features") and hasattr(data, "__iter__")
 
 
-def _dicts(data: Any, what: str) -> Iterator[Mapping[str, Any]]:
+def _dicts(data: Any, what: str) -> Iterator[Row]:
     """The rows of a Dataset as plain dicts, whatever it was told to make of them (arrays of numpy, tensors)."""
     plain = data.with_format(None) if hasattr(data, "with_format") else data
     empty = True
@@ -79,7 +79,7 @@ def _dicts(data: Any, what: str) -> Iterator[Mapping[str, Any]]:
         raise InputError("the data set has no rows", file=what)
 
 
-def _split(data: Mapping[str, Any], split: str | None) -> Any:
+def _split(data: Mapping[str, object], split: str | None) -> Any:
     names = ", ".join(data)
     if split is None:
         if len(data) == 1:
@@ -93,7 +93,7 @@ def _split(data: Mapping[str, Any], split: str | None) -> Any:
     return data[split]
 
 
-def _columns(data: Mapping[str, Any], what: str) -> InMemoryRows | None:
+def _columns(data: Mapping[object, Any], what: str) -> InMemoryRows | None:
     """A dict of lists of one length: a list for each column."""
     columns = {str(title): column.tolist() if hasattr(column, "tolist") else column for title, column in data.items()}
     if not columns or not all(isinstance(column, list | tuple) for column in columns.values()):

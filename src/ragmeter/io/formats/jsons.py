@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from ragmeter.errors import InputError
 from ragmeter.io.batches import batches_of_records, numbered
-from ragmeter.io.decoding import check_values, decode
+from ragmeter.io.decoding import JsonObject, check_values, decode
 from ragmeter.io.delimited.blocks import TooLongError, blocks_of_lines, decoded
 from ragmeter.io.limits import Limit
 from ragmeter.io.tools.documents import ROW_KEYS, SPANS, rows_in, spans_in
-from ragmeter.table import Batch
+from ragmeter.table import Batch, Row
 
 _AS_LINES = "JSON Lines (one object per line, .jsonl) may be of any size"
 
@@ -21,7 +21,7 @@ def read_lines(stream: BinaryIO, encoding: str, *, name: str, limit: Limit = Lim
     yield from batches_of_records(_records(stream, encoding, name, limit), name)
 
 
-def _records(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+def _records(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> Iterator[tuple[int, int, Row]]:
     number = 1
     try:
         for block in blocks_of_lines(decoded(stream, encoding), limit):
@@ -39,7 +39,7 @@ def _records(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> Iterat
         raise limit.error("this line", name, number) from None
 
 
-def _spans(row: Mapping[str, Any], name: str, line: int) -> list[dict[str, Any]]:
+def _spans(row: JsonObject, name: str, line: int) -> list[JsonObject]:
     try:
         return spans_in(row)
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -91,7 +91,7 @@ def _text(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> str:
     return "".join(pieces)
 
 
-def _object(value: Any, name: str, line: int) -> Mapping[str, Any]:
+def _object(value: Any, name: str, line: int) -> JsonObject:
     if not isinstance(value, dict):
         raise InputError(f"each row must be an object, got {_kind(value)}", file=name, line=line)
     return value

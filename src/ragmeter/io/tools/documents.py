@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+from ragmeter.io.decoding import JsonObject
 from ragmeter.io.titles import is_title
 from ragmeter.io.tools.json_tables import Say, holds_rows, rows_of_table
+from ragmeter.table import NewRow
 
 #: Keys of an object that may have its rows.
 ROW_KEYS = ("results", "rows", "data", "records", "testCases", "test_cases", "examples")
@@ -16,7 +18,7 @@ SPANS = "resourceSpans"
 _CALL_FAILED = 2
 
 
-def rows_in(document: Mapping[str, Any], name: str, split: str | None, say: Say) -> Any:
+def rows_in(document: JsonObject, name: str, split: str | None, say: Say) -> Any:
     """The rows of an object; an object that has none is the only row. `split` names one of several lists of rows.
 
     If all its values are texts and none of its keys is the title of a column, they are qids with their answers.
@@ -62,7 +64,7 @@ def _with_failed_call(row: Any) -> Any:
     return row | {"response": {"error": row.get("error")}}
 
 
-def _split_table(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def _split_table(document: JsonObject) -> list[NewRow] | None:
     """The rows of a table that pandas wrote with orient="split", as MLflow keeps its tables."""
     titles, rows = document.get("columns"), document.get("data")
     if not isinstance(titles, list) or not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
@@ -72,12 +74,12 @@ def _split_table(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return [dict(zip(map(str, titles), row, strict=True)) for row in rows]
 
 
-def spans_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def spans_in(document: JsonObject) -> list[JsonObject]:
     """The spans of an object of OpenTelemetry's JSON."""
     return list(_otlp_spans(document[SPANS]))
 
 
-def _otlp_spans(resources: list[Any]) -> Iterator[dict[str, Any]]:
+def _otlp_spans(resources: list[Any]) -> Iterator[JsonObject]:
     """Spans as OpenTelemetry writes them in JSON, with plain objects as attributes."""
     for resource in resources:
         for scope in resource.get("scopeSpans", ()):
@@ -94,7 +96,7 @@ def _otlp_spans(resources: list[Any]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _otlp_value(value: Mapping[str, Any]) -> Any:
+def _otlp_value(value: JsonObject) -> Any:
     """`{"stringValue": "x"}` is "x"; whole numbers are written as texts, lists and objects have values inside."""
     if "intValue" in value:
         return int(value["intValue"])
@@ -105,7 +107,7 @@ def _otlp_value(value: Mapping[str, Any]) -> Any:
     return next(iter(value.values()), None)
 
 
-def _squad(articles: list[Any]) -> Iterator[dict[str, Any]]:
+def _squad(articles: list[Any]) -> Iterator[NewRow]:
     for article in articles:
         for paragraph in article.get("paragraphs", ()):
             for question in paragraph.get("qas", ()):

@@ -11,14 +11,15 @@ from typing import Any
 
 from ragmeter.errors import InputError, did_you_mean
 from ragmeter.hints import option
+from ragmeter.io.decoding import JsonObject
 from ragmeter.io.titles import by_alias, is_title
-from ragmeter.table import LIST_COLUMNS, QID
+from ragmeter.table import LIST_COLUMNS, QID, NewRow
 
 Say = Callable[[str], None]
 _NAMED = 5
 
 
-def rows_of_table(document: Mapping[str, Any], name: str, split: str | None, say: Say) -> list[Any] | None:
+def rows_of_table(document: JsonObject, name: str, split: str | None, say: Say) -> list[Any] | None:
     """The rows of an object that is a table, or that has tables under names; None if it is a row itself."""
     columns = _columns(document)
     if columns:
@@ -51,7 +52,7 @@ def holds_rows(value: Any) -> bool:
     return isinstance(value, list) and (not value or any(isinstance(row, dict) for row in value))
 
 
-def _columns(document: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _columns(document: JsonObject) -> dict[str, list[Any]]:
     """The lists of an object that are columns; none if they are cells, or lists of rows."""
     lists = {key: value for key, value in document.items() if isinstance(value, list)}
     if any(is_title(key) and not _is_list_column(key) for key in lists):
@@ -66,7 +67,7 @@ def _is_list_column(title: str) -> bool:
     return any(name in LIST_COLUMNS for name in by_alias([title], "both"))
 
 
-def _rows_of_objects(document: Mapping[str, dict[str, Any]], say: Say) -> list[dict[str, Any]] | None:
+def _rows_of_objects(document: Mapping[str, JsonObject], say: Say) -> list[NewRow] | None:
     """The rows of an object of objects: columns with a value for each row, as pandas writes them, or rows by id."""
     first, *others = (dict.fromkeys(value) for value in document.values())
     if not first or any(other.keys() != first.keys() for other in others):
@@ -81,7 +82,7 @@ def _rows_of_objects(document: Mapping[str, dict[str, Any]], say: Say) -> list[d
     return None
 
 
-def _rows_under_names(document: Mapping[str, Any], name: str, split: str | None, say: Say) -> list[Any] | None:
+def _rows_under_names(document: JsonObject, name: str, split: str | None, say: Say) -> list[Any] | None:
     """The only list of rows that an object has; an error if it has several, of which `split` names none."""
     lists: dict[str, list[Any]] = {key: value for key, value in document.items() if value and holds_rows(value)}
     if not lists:

@@ -14,10 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from ragmeter.io.batches import batches_of_records, numbered
+from ragmeter.io.decoding import JsonObject
 from ragmeter.io.paths import decoded, split_path, value_at
 from ragmeter.io.tools.fields import ANSWER_KEYS, QUESTION_KEYS
 from ragmeter.passages import is_object
-from ragmeter.table import Batch
+from ragmeter.table import Batch, NewRow, Row
 
 _TRACE = ("context.trace_id", "trace_id", "traceId")
 _PARENT = ("parent_id", "parentId", "parent_span_id")
@@ -68,7 +69,7 @@ def rows_of_spans(batches: Iterable[Batch], name: str) -> Iterator[Batch]:
 class _Span:
     """A span, whose attributes are columns, objects, or keys with dots."""
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
+    def __init__(self, columns: Row) -> None:
         self._columns = columns
         self.begin = str(self.at("start_time") or "")
         self.kind = str(self.first(_KIND))
@@ -89,7 +90,7 @@ class _Span:
         if not isinstance(attributes, Mapping):
             return []
         beginning = path.removeprefix("attributes.") + "."
-        items: dict[int, dict[str, Any]] = {}
+        items: dict[int, JsonObject] = {}
         for key, value in attributes.items():
             match = _FLAT.fullmatch(key.removeprefix(beginning)) if key.startswith(beginning) else None
             if match is not None:
@@ -111,7 +112,7 @@ class _Span:
         return messages[-1].get("message.content") if messages else None
 
 
-def _row(trace: str, spans: Sequence[_Span]) -> dict[str, Any]:
+def _row(trace: str, spans: Sequence[_Span]) -> NewRow:
     spans = sorted(spans, key=lambda span: span.begin)
     root = next((span for span in spans if span.first(_PARENT) is None), spans[0])
     reranked = [documents for span in spans if (documents := span.documents(_RERANKED))]

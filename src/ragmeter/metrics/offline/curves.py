@@ -62,7 +62,7 @@ class Platt:
         """The recalibrated probabilities."""
         return np.asarray(1 / (1 + np.exp(-(self.slope * log_odds(chances) + self.shift))))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The record for a file."""
         return {"kind": "platt", "slope": self.slope, "shift": self.shift}
 
@@ -97,7 +97,7 @@ class Isotonic:
         places = np.searchsorted(self.begins, chances, side="right") - 1
         return np.asarray(self.values, dtype=np.float64)[np.maximum(places, 0)]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The record for a file."""
         return {"kind": "isotonic", "begins": list(self.begins), "values": list(self.values)}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -68,7 +67,7 @@ class Explanation:
     uncalibrated: float | None = None
     judged: tuple[RunVerdict, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The evidence as a dict for JSON."""
         return asdict(self)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,20 @@ from ragmeter.metrics.offline.reading.vocabulary import Floats
 
 MODEL = "model.json.gz"
 _AT_ONCE = 512  # rows whose leaves fit into the processor's cache
+
+
+class ModelFile(TypedDict):
+    """A model's file: `feature`, `threshold`, `value` and `weight` have a list for each tree."""
+
+    features: list[str]
+    bias: float
+    calibration: Sequence[float]  # slope and intercept
+    feature: list[list[int]]
+    threshold: list[list[float]]
+    value: list[list[float]]
+    weight: list[list[float]]
+    fingerprint: NotRequired[str]  # of the features that it was learnt from
+    answer: NotRequired[Sequence[float]]  # slope and intercept, from the odds of claims to those of an answer
 
 
 @dataclass(frozen=True)
@@ -43,11 +57,12 @@ class Trees:
     n_features: int
 
     @classmethod
-    def read(cls, content: Mapping[str, Any], names: Sequence[str] = NAMES) -> Trees:
+    def read(cls, content: ModelFile, names: Sequence[str] = NAMES) -> Trees:
         """The trees of a model's file, by the names of its features; `names` are those of the columns."""
         columns = np.array([names.index(name) for name in content["features"]], np.int64)
         feature = columns[np.array(content["feature"])]
-        threshold, value, weight = (np.array(content[name], np.float64) for name in ("threshold", "value", "weight"))
+        arrays = content["threshold"], content["value"], content["weight"]
+        threshold, value, weight = (np.array(array, np.float64) for array in arrays)
         slope, intercept = content["calibration"]
         return cls(feature, threshold, value, weight, content["bias"], slope, intercept, len(names))
 
@@ -155,7 +170,7 @@ def trees() -> Trees:
     return Trees.read(read_model(MODEL))
 
 
-def read_model(name: str) -> dict[str, Any]:
+def read_model(name: str) -> ModelFile:
     """A model's file in this package."""
-    content: dict[str, Any] = json.loads(gzip.decompress(files("ragmeter.metrics.offline").joinpath(name).read_bytes()))
+    content: ModelFile = json.loads(gzip.decompress(files("ragmeter.metrics.offline").joinpath(name).read_bytes()))
     return content

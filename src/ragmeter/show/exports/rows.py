@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ragmeter.io.write import replacing, write_rows
 from ragmeter.runs.run import Run
-from ragmeter.table import CONTEXT_DETAILS, RETRIEVED_SCORES
+from ragmeter.table import CONTEXT_DETAILS, RETRIEVED_SCORES, NewRow, Row
 
 #: Rows that are in memory at once.
 _ROWS = 10_000
@@ -50,13 +50,13 @@ def _rows(run: Run) -> Iterator[list[Any]]:
         yield [None if value != value else value for value in record.values()]
 
 
-def records(run: Run) -> Iterator[dict[str, Any]]:
+def records(run: Run) -> Iterator[NewRow]:
     """The rows of a run, one by one, a part of them in memory."""
     for batch in run.batches(_ROWS):
         yield from batch.to_pylist()
 
 
-def own_scores(row: Mapping[str, Any]) -> list[Any]:
+def own_scores(row: Row) -> list[Any]:
     """The system's own scores of what it retrieved, from the ranking or else from the passages; empty without any."""
     scores = _json_list(row.get(RETRIEVED_SCORES))
     if scores:

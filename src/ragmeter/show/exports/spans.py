@@ -11,17 +11,43 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias, TypedDict
 
 import ragmeter
 from ragmeter.io.write import dumps, replacing
 from ragmeter.runs.run import Run
 from ragmeter.show.exports.rows import own_scores
-from ragmeter.table import QID
+from ragmeter.table import QID, Row
 
 #: Questions in a line of the file.
 _QUESTIONS = 500
 _INTERNAL, _OK, _ERROR = 1, 1, 2
+#: A span's attributes by their names: texts and numbers; what is missing is left out of the file.
+Attributes: TypeAlias = Mapping[str, str | float | None]
+
+
+class _Shared(TypedDict):
+    """What all spans of a question have, as OpenTelemetry writes it in JSON."""
+
+    traceId: str
+    kind: int
+    startTimeUnixNano: str
+    endTimeUnixNano: str
+    status: dict[str, object]
+
+
+class Span(_Shared):
+    """A span without a parent: the question's own."""
+
+    spanId: str
+    name: str
+    attributes: list[dict[str, object]]
+
+
+class InnerSpan(Span):
+    """A span inside another."""
+
+    parentSpanId: str
 
 
 def write_spans(run: Run, path: Path, guard: bool) -> list[Path]:
@@ -38,7 +64,7 @@ def write_spans(run: Run, path: Path, guard: bool) -> list[Path]:
     return [path]
 
 
-def _document(run: Run, spans: list[dict[str, Any]]) -> dict[str, Any]:
+def _document(run: Run, spans: list[Span]) -> dict[str, object]:
     resource = {"service.name": "ragmeter", "openinference.project.name": run.name}
     scope = {"name": "ragmeter", "version": ragmeter.__version__}
     scopes = [{"scope": scope, "spans": spans}]
@@ -54,24 +80,34 @@ def _end(run: Run) -> int:
     return int(moment.timestamp()) * 1_000_000_000
 
 
-def _spans(run: Run, row: Mapping[str, Any], number: int, end: int) -> Iterator[dict[str, Any]]:
+def _spans(run: Run, row: Row, number: int, end: int) -> Iterator[Span]:
     """The spans of a row. Their ids depend on the run and the row alone, so that a second export has the same."""
     digest = hashlib.sha256(dumps([run.name, run.manifest().get("created"), number]).encode()).hexdigest()
     trace, root, child = digest[:32], digest[32:48], digest[48:64]
     begin = end - int((row.get("latency_ms") or 0.0) * 1_000_000)
     error = row.get("error")
-    status = {"code": _ERROR, "message": error} if error else {"code": _OK}
-    times = {"startTimeUnixNano": str(begin), "endTimeUnixNano": str(end)}
-    common = {"traceId": trace, "kind": _INTERNAL, **times, "status": status}
+    common: _Shared = {
+        "traceId": trace,
+        "kind": _INTERNAL,
+        "startTimeUnixNano": str(begin),
+        "endTimeUnixNano": str(end),
+        "status": {"code": _ERROR, "message": error} if error else {"code": _OK},
+    }
     yield {"spanId": root, "name": "question", "attributes": _attributes(_of_question(run, row)), **common}
     documents = _documents(row)
     if documents is not None:
         retrieval = {"openinference.span.kind": "RETRIEVER", **_texts("input", row.get("question")), **documents}
-        attributes = _attributes(retrieval)
-        yield {"spanId": child, "parentSpanId": root, "name": "retrieval", "attributes": attributes, **common}
+        inner: InnerSpan = {
+            "spanId": child,
+            "parentSpanId": root,
+            "name": "retrieval",
+            "attributes": _attributes(retrieval),
+            **common,
+        }
+        yield inner
 
 
-def _of_question(run: Run, row: Mapping[str, Any]) -> dict[str, Any]:
+def _of_question(run: Run, row: Row) -> Attributes:
     scores = {f"ragmeter.{name}": row[name] for name in run.metrics()}
     references = row.get("reference")
     return {
@@ -85,11 +121,11 @@ def _of_question(run: Run, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _texts(side: str, text: str | None) -> dict[str, Any]:
+def _texts(side: str, text: str | None) -> Attributes:
     return {} if text is None else {f"{side}.value": text, f"{side}.mime_type": "text/plain"}
 
 
-def _documents(row: Mapping[str, Any]) -> dict[str, Any] | None:
+def _documents(row: Row) -> Attributes | None:
     """What was retrieved, as attributes; None if the run does not say."""
     ids, texts = row.get("retrieved"), row.get("contexts")
     if ids is None and texts is None:
@@ -104,7 +140,7 @@ def _documents(row: Mapping[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _attributes(values: Attributes) -> list[dict[str, object]]:
     """Attributes as OTLP writes them; what is missing is left out."""
     return [
         {"key": name, "value": {"doubleValue": value} if isinstance(value, int | float) else {"stringValue": value}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import replacing
 from ragmeter.runs.run import Run
 from ragmeter.show.exports.rows import own_scores, records
-from ragmeter.table import CONTEXT_DETAILS, QID, RELEVANCE_GRADES, RETRIEVED_SCORES
+from ragmeter.table import CONTEXT_DETAILS, QID, RELEVANCE_GRADES, RETRIEVED_SCORES, NewRow, Row
 
 
 def write_trec(run: Run, path: Path, guard: bool) -> list[Path]:
@@ -37,11 +37,11 @@ def write_trec(run: Run, path: Path, guard: bool) -> list[Path]:
     return [*files, *qrels]
 
 
-def _by_time(run: Run) -> list[list[dict[str, Any]]]:
+def _by_time(run: Run) -> list[list[NewRow]]:
     """The rows of each question's first answer, of its second, and so on."""
     wanted = (QID, "retrieved", "relevant", RETRIEVED_SCORES, RELEVANCE_GRADES, CONTEXT_DETAILS)
     seen: dict[str, int] = {}
-    times: list[list[dict[str, Any]]] = []
+    times: list[list[NewRow]] = []
     for row in records(run):
         time = seen[row[QID]] = seen.get(row[QID], 0) + 1
         if time > len(times):
@@ -50,7 +50,7 @@ def _by_time(run: Run) -> list[list[dict[str, Any]]]:
     return times
 
 
-def _ranking(row: Mapping[str, Any], tag: str) -> Iterator[str]:
+def _ranking(row: Row, tag: str) -> Iterator[str]:
     """A line for each document, at its first rank. trec_eval ranks by score alone, so scores fall from line to line."""
     documents = row["retrieved"] or []
     scores = _falling(own_scores(row), len(documents))
@@ -70,7 +70,7 @@ def _falling(scores: Sequence[Any], count: int) -> list[float]:
     return list(map(float, scores)) if falls else []
 
 
-def _gold(row: Mapping[str, Any]) -> Iterator[str]:
+def _gold(row: Row) -> Iterator[str]:
     """A line for each judged document. trec_eval reads whole grades; where one is not, relevant is grade 1."""
     grades: dict[str, float] = json.loads(row[RELEVANCE_GRADES] or "{}")
     if not grades or not all(float(grade).is_integer() for grade in grades.values()):

@@ -6,10 +6,11 @@ import json
 import math
 import re
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, quote_plus
+
+from ragmeter.targets.web.looks import Look
 
 #: Seconds that a text must not have changed: once the ready selector is visible, once a sign that the page is at work
 #: has gone, once all requests have ended (sooner if the text came with that of the question), without any such signal,
@@ -156,7 +157,7 @@ class Finish:
         word = _first_word(self.text)
         return next((when for when, beginning in self._beginnings if beginning and word.startswith(beginning)), None)
 
-    def see(self, look: Mapping[str, Any], traffic: Traffic, now: float) -> bool:
+    def see(self, look: Look, traffic: Traffic, now: float) -> bool:
         """Evaluate one look at the page; True if the answer is finished."""
         text = without_cursor(look["text"])
         passed = min(now - self._seen, _GLANCE)
@@ -175,7 +176,7 @@ class Finish:
             return self._take_unsure(look, traffic, passed)
         return is_answer(text) and self._at_rest() and self._still >= self._patience(look, traffic, now)
 
-    def seems_complete(self, look: Mapping[str, Any], traffic: Traffic) -> bool:
+    def seems_complete(self, look: Look, traffic: Traffic) -> bool:
         """Whether the text has not changed for a second, and nothing shows that the page is at work."""
         at_work = look["busy"] or look["off"] or look["signs"] or traffic.under_way
         return not at_work and is_answer(self.text) and self._still >= _SETTLED
@@ -184,9 +185,9 @@ class Finish:
         if is_answer(text) and len(self._beginnings) < _FIRST:
             self._beginnings.append((now, _first_word(text)))
 
-    def _take_unsure(self, look: Mapping[str, Any], traffic: Traffic, passed: float) -> bool:
+    def _take_unsure(self, look: Look, traffic: Traffic, passed: float) -> bool:
         """A message that is only a time or a letter is an answer if nothing else comes."""
-        unsure = look.get("unsure", "")
+        unsure = look["unsure"]
         self._unsure_still = self._unsure_still + passed if unsure == self._unsure else 0.0
         self._unsure = unsure
         at_work = look["busy"] or look["off"] or traffic.under_way or (self.named and not look["ready"])
@@ -197,7 +198,7 @@ class Finish:
         self._beginnings = [(self.changed, _first_word(unsure))]
         return True
 
-    def _signals(self, look: Mapping[str, Any], changed: bool, passed: float) -> None:
+    def _signals(self, look: Look, changed: bool, passed: float) -> None:
         """A sign of work that was shown with the text and disappears means the end, unless the text changes again."""
         self._was_unready = self._was_unready or not look["ready"]
         working = {name: bool(look[name]) for name in ("busy", "off", "signs", "waiting", "idle")}
@@ -215,12 +216,12 @@ class Finish:
         """Whether the signs of work are the same for a while: the last words may come after they go. Some blink."""
         return self.named or self._signs_still >= _STOPPED or self._still >= _LONGEST
 
-    def _has_stopped(self, look: Mapping[str, Any], traffic: Traffic) -> bool:
+    def _has_stopped(self, look: Look, traffic: Traffic) -> bool:
         """Whether the page has stopped working. A weak sign proves nothing while the page still has something to do."""
         doubtful = self._stopped <= _WEAK and (look["ticking"] or traffic.has_asked)
         return look["idle"] or (bool(self._stopped) and not doubtful and not look["off"])
 
-    def _patience(self, look: Mapping[str, Any], traffic: Traffic, now: float) -> float:
+    def _patience(self, look: Look, traffic: Traffic, now: float) -> float:
         """Seconds that the text must not have changed. Idle connections shorten the wait; they prove nothing."""
         if self.named and not look["ready"]:
             return math.inf

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ragmeter.targets.web.finish import Traffic
+from ragmeter.targets.web.looks import Signs
 
 #: Seconds without a change after which nothing more is expected of a page, and the fewest looks at it: on a busy
 #: machine the time may be over after one.
@@ -18,7 +19,7 @@ _HEARS, _MOMENT = 3.0, 0.1
 class Growth:
     """How long a page has not changed. `signs` says what its frames have: boxes, elements and timers."""
 
-    def __init__(self, signs: Callable[[], Awaitable[list[dict[str, Any]]]], traffic: Traffic) -> None:
+    def __init__(self, signs: Callable[[], Awaitable[list[Signs]]], traffic: Traffic) -> None:
         self._signs = signs
         self._traffic = traffic
         self._begun = self._since = time.monotonic()
@@ -55,7 +56,7 @@ class Growth:
         quiet = time.monotonic() - self._since > _QUIET and not expected
         return quiet or self.seconds > timeout
 
-    async def _look(self) -> list[dict[str, Any]]:
+    async def _look(self) -> list[Signs]:
         self._looks += 1
         signs = await self._signs()
         content = [(sign.get("boxes"), sign.get("elements")) for sign in signs]

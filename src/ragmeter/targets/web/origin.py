@@ -10,6 +10,8 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from ragmeter.io.decoding import JsonObject
+
 DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _CONNECTED, _FORBIDDEN, _UNREACHABLE, _REFUSED = 0, 2, 4, 5
 _SIZES = {1: 4, 4: 16}  # bytes of an IPv4 and an IPv6 address
@@ -41,7 +43,7 @@ async def block_navigation(context: Any, tab: Any, refuses: Callable[[str], bool
     session = await context.new_cdp_session(tab)
     main = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
 
-    async def check_request(event: dict[str, Any]) -> None:
+    async def check_request(event: JsonObject) -> None:
         action, more = "Fetch.continueRequest", {}
         if event["frameId"] == main and refuses(event["request"]["url"]):
             action, more = "Fetch.failRequest", {"errorReason": "BlockedByClient"}

@@ -12,6 +12,7 @@ from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.table import TIMEOUT
 from ragmeter.targets.web.growth import Growth
+from ragmeter.targets.web.looks import Signs
 from ragmeter.targets.web.page import BLOCKED, SELECTOR_NOT_FOUND, OpenPage
 
 #: Seconds for a page to show that it took the question before it is sent again, more each time; how many more while a
@@ -90,7 +91,7 @@ class SendingPage(OpenPage):
     def _watch(self) -> Growth:
         return Growth(self._signs, self.events.traffic)
 
-    async def _signs(self) -> list[dict[str, Any]]:
+    async def _signs(self) -> list[Signs]:
         """What each frame has, to see whether the page still grows."""
         signs = [await self._run(frame, "signs", kind=dict) for frame in self._frames()]
         return [sign for sign in signs if sign]

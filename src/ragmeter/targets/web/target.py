@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
@@ -20,6 +20,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public
 from ragmeter.io.write import dumps
+from ragmeter.naming import Signature
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.port import Question, Target
 from ragmeter.targets.web.browser import launch, playwright_api, start_playwright
@@ -39,6 +40,15 @@ _SCRIPTS = tuple(
 _MAKES, _ENDS = 120.0, 30.0
 
 
+class ContextOptions(TypedDict, total=False):
+    """The options of Playwright's `new_context` that are used here."""
+
+    accept_downloads: bool
+    storage_state: str
+    http_credentials: dict[str, str]
+    proxy: dict[str, str]
+
+
 @dataclass(frozen=True)
 class Login:
     """Credentials for the page. They are never written to a file."""
@@ -47,9 +57,9 @@ class Login:
     credentials: tuple[str, str] | None = field(default=None, repr=False)
     cookies: Sequence[Mapping[str, str]] = field(default=(), repr=False)
 
-    def options(self, url: str) -> dict[str, Any]:
+    def options(self, url: str) -> ContextOptions:
         """Options for a browser context. The password is sent only to the page's own host."""
-        options: dict[str, Any] = {"accept_downloads": False}
+        options: ContextOptions = {"accept_downloads": False}
         if self.storage_state is not None:
             options["storage_state"] = self.storage_state
         if self.credentials is not None:
@@ -114,7 +124,7 @@ class WebTarget(Target):
         irrelevant = {"timeout": None, "any_host": None}
         self.name = dumps({**self.signature(), **irrelevant, "address": whole_url})
 
-    def signature(self) -> dict[str, Any]:
+    def signature(self) -> Signature:
         """The page and how it is used; no credentials."""
         return {"kind": "web", **vars(self.page), "url": public(self.page.url)}
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ragmeter.targets.web.finish import Finish, Traffic, is_answer
+from ragmeter.targets.web.looks import Look
 
 #: Seconds that an error must be there while the answer does not go on; the same after a failed request; after a stop
 #: button has gone, or the page has loaded itself again, without an answer; and where a known application says that it
@@ -27,7 +25,7 @@ class Trouble:
         self._was_busy = False
         self._harmless: set[str] = set()
 
-    def see(self, look: Mapping[str, Any], finish: Finish, traffic: Traffic, now: float, *, ended: bool) -> str:
+    def see(self, look: Look, finish: Finish, traffic: Traffic, now: float, *, ended: bool) -> str:
         """The error that one look at the page shows for sure; nothing if there is none."""
         busy = bool(look["busy"])
         self._was_busy = self._was_busy or busy or look["worked"]

@@ -14,7 +14,7 @@ from ragmeter.io.cells import whole
 from ragmeter.table import TARGET_ERROR, TIMEOUT
 from ragmeter.targets.port import Answer
 from ragmeter.targets.web.finish import Finish, is_answer
-from ragmeter.targets.web.looks import check_look, check_message, read_sources
+from ragmeter.targets.web.looks import FrameLook, check_look, check_message, read_sources
 from ragmeter.targets.web.page import SELECTOR_NOT_FOUND, TAMPERED, Page
 from ragmeter.targets.web.sending import SendingPage
 from ragmeter.targets.web.trouble import LOST, Trouble
@@ -48,7 +48,7 @@ class Visit(SendingPage):
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look at the page until the answer is there and finished."""
         finish, trouble = Finish(begun, named=self.how.ready_selector is not None), Trouble()
-        look: dict[str, Any] | None = None
+        look: FrameLook | None = None
         while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
             self._check_alive()
             what = "the answer was not finished" if finish.text else "no answer"
@@ -68,7 +68,7 @@ class Visit(SendingPage):
             problem = await self._too_late(finish.text, look)
         raise problem
 
-    def _ended(self, look: dict[str, Any], finish: Finish, trouble: Trouble) -> bool:
+    def _ended(self, look: FrameLook, finish: Finish, trouble: Trouble) -> bool:
         """Whether the answer is finished; an error that the page shows in its place is one."""
         now, traffic = time.perf_counter(), self.events.traffic
         ended = finish.see(look, traffic, now)
@@ -90,7 +90,7 @@ class Visit(SendingPage):
             return False
         return True
 
-    async def _done(self, look: dict[str, Any]) -> None:
+    async def _done(self, look: FrameLook) -> None:
         """The answer has been read, also if the page responds no more."""
         self.selector, self.ignored = None, look["ignored"]
         try:
@@ -102,9 +102,9 @@ class Visit(SendingPage):
         except (TimeoutError, TryAgain):
             self.frozen = True
 
-    async def _look(self, frame: Any) -> dict[str, Any] | None:
+    async def _look(self, frame: Any) -> FrameLook | None:
         """What our script sees in the box's frame, or in another if that has no text; None if no frame answers."""
-        first: dict[str, Any] | None = None
+        first: FrameLook | None = None
         for candidate in sorted(self._marks, key=lambda other: other is not frame):
             if candidate in self._stuck:
                 continue
@@ -123,7 +123,7 @@ class Visit(SendingPage):
                 return {**first, "text": look["text"], "selector": look["selector"], "frame": candidate}
         return first
 
-    async def _too_late(self, text: str, look: dict[str, Any] | None) -> Exception:
+    async def _too_late(self, text: str, look: FrameLook | None) -> Exception:
         """The error for a page that gave no answer within the timeout, or no complete one."""
         within, how = f"within {self.how.timeout:g} s", self.how
         if is_answer(text) and look is not None:

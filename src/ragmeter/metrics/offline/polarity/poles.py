@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import regex
 
@@ -149,7 +149,7 @@ class Poles:
 
 
 @cache
-def _read() -> dict[str, Any]:
+def _read() -> dict[str, dict[str, str]]:
     return tomllib.loads(plain(Path(__file__).with_name("poles.toml").read_text(encoding="utf-8")))
 
 

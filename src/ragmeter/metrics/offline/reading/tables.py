@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ragmeter.metrics.normalize import fold, strip_accents
 
@@ -116,8 +117,12 @@ def plain(text: str) -> str:
     return folded if folded.isascii() else folded.translate(_FOLDED_LETTERS)
 
 
+#: The lists of a language as its file has them: of words, with spaces or bars between them; `scales` is a table.
+Lists: TypeAlias = Mapping[str, Any]
+
+
 @cache
-def _read() -> dict[str, Any]:
+def _read() -> dict[str, Lists]:
     """The lists of `words.toml`, and beside them those of `cldr.toml`; a language's own words come first."""
     by_hand, from_cldr = (
         tomllib.loads(plain(Path(__file__).with_name(name).read_text(encoding="utf-8")))
@@ -161,7 +166,7 @@ def table(language: str) -> Table:
     return tables().get(language) or _table({})
 
 
-def _table(words: dict[str, Any]) -> Table:
+def _table(words: Lists) -> Table:
     marks: dict[str, int] = {}
     for kind, mark in _MARKED.items():
         for word in words.get(kind, "").split():
@@ -194,7 +199,7 @@ def _table(words: dict[str, Any]) -> Table:
     )
 
 
-def _numbers(words: dict[str, Any]) -> dict[str, tuple[float, int]]:
+def _numbers(words: Lists) -> dict[str, tuple[float, int]]:
     """The values of numbers in words. "One" is weak: in many languages it is an article."""
     spelled = Mark.NUMBER | Mark.SPELLED
     values: dict[str, tuple[float, int]] = {}
