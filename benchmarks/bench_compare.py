@@ -103,6 +103,6 @@ def _run(path: Path, rows: int, seed: int) -> None:
         writer.write(Scored(Batch(columns), {name: (values, outcomes) for name, values in scores.items()}))
     writer.close()
     how, found = writer.summaries(Confidence())
-    summary = {"n_rows": rows, "metrics": {name: each.as_dict() for name, each in found.items()}}
+    summary = {"n_rows": rows, "metrics": found}
     (path / SUMMARY).write_text(dumps(summary), encoding="utf-8")
-    (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": how.as_dict()}), encoding="utf-8")
+    (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": how.kept()}), encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.io.write import dumps
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
 from ragmeter.runs.run import Run
@@ -36,7 +37,15 @@ def make_run(
     writer.write(Scored(Batch(held), found))
     writer.close()
     how, summaries = writer.summaries(Confidence())
-    summary = {"n_rows": number, "metrics": {name: each.as_dict() for name, each in summaries.items()}}
+    summary = {"n_rows": number, "metrics": summaries}
     (path / SUMMARY).write_text(dumps(summary), encoding="utf-8")
-    (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": how.as_dict()}), encoding="utf-8")
+    (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": how.kept()}), encoding="utf-8")
     return Run(path)
+
+
+def summary_of(**fields: Any) -> MetricSummary:
+    """The summary of a metric of which only some fields matter."""
+    usual: dict[str, Any] = dict.fromkeys(("mean", "sd", "min", "max", "median", "interval"))
+    usual |= {"interval_method": "none", "direction": "higher", "range": (0.0, 1.0)}
+    n = int(fields.get("n_scored", fields.get("mean") is not None))
+    return MetricSummary(**{**usual, "n_total": n, "n_scored": n, "n_not_scored": {}, **fields})

@@ -19,8 +19,8 @@ LAYERS = [
     "__main__", "pytest_plugin", "cli", "app", "show", "analysis", "evaluators", "compat", "engine", "runs",
     "show.tabular",
     "show.sentences", "targets", "judges", "models", "stats", "metrics", "embedders", "effects", "io", "registry",
-    "definition", "derived", "judge_columns", "naming", "table", "text_columns", "passages", "show.progress",
-    "show.texts", "show.numbers", "errors", "hints", "kernel",
+    "definition", "derived", "judge_columns", "documents", "naming", "table", "text_columns", "passages",
+    "show.progress", "show.texts", "show.numbers", "errors", "hints", "kernel",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"
@@ -69,7 +69,7 @@ def test_imports_point_down_only() -> None:
 
 def test_help_and_import_load_nothing_heavy() -> None:
     heavy = {"numpy", "pyarrow", "rapidfuzz", "rich", "regex", "Stemmer", "lingua", "aiohttp", "asyncio", "sqlite3"}
-    heavy |= {"ctypes", "ragmeter.kernel"}
+    heavy |= {"ctypes", "msgspec", "ragmeter.kernel"}
     for statement in ("import ragmeter", "from ragmeter.cli.main import main; main([])"):
         code = f"import sys\n{statement}\nprint(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

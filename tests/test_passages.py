@@ -107,14 +107,14 @@ def test_ids_of_passages_are_what_was_retrieved() -> None:
     row = {"answer": "Paris", "contexts": [{"text": "a", "id": "d2"}, {"text": "b", "id": "d1"}], "relevant": ["d1"]}
     evaluation = evaluate([row], metrics="mrr")
     assert evaluation["mrr"].mean == 0.5
-    assert evaluation.summary["notes"] == ["results: retrieved = the ids in 'contexts'"]
+    assert evaluation.summary.notes == ["results: retrieved = the ids in 'contexts'"]
 
 
 def test_a_column_of_ids_comes_before_those_of_passages() -> None:
     row = {"contexts": [{"text": "a", "id": "d2"}], "retrieved": ["d1"], "relevant": ["d1"]}
     evaluation = evaluate([row], metrics="mrr")
     assert evaluation["mrr"].mean == 1
-    assert "notes" not in evaluation.summary
+    assert not evaluation.summary.notes
 
 
 def test_objects_written_as_json_in_a_csv(tmp_path: Path) -> None:

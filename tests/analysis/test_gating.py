@@ -378,7 +378,7 @@ def test_another_number_of_repeats_leaves_no_question_out(tmp_path: Path) -> Non
     assert folder is not None
     once = folder.rows()
     pq.write_table(pa.concat_tables([once, once]), folder.path / "rows.parquet")
-    (folder.path / "summary.json").write_text(dumps({**folder.summary(), "n_rows": 20}))
+    (folder.path / "summary.json").write_text(dumps({**folder.summary().as_dict(), "n_rows": 20}))
     keep(tmp_path, "new", rows(9, 1), "token_f1")
     verdict = gate("new", no_worse_than="main:token_f1:0.5", output_dir=tmp_path)
     assert verdict.passed

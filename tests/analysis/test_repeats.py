@@ -36,7 +36,7 @@ def test_each_question_is_asked_several_times(tmp_path: Path) -> None:
     assert system.times == {"q0?": 3, "q1?": 3, "q2?": 3}
     assert done.rows["qid"].to_pylist() == ["0", "1", "2"] * 3
     assert done.rows["repeat"].to_pylist() == ["1"] * 3 + ["2"] * 3 + ["3"] * 3
-    assert done.summary["statistics"]["cluster"] == "qid"  # answers to one question are not independent
+    assert done.summary.statistics.cluster == "qid"  # answers to one question are not independent
     result = ragmeter.repeats("r", output_dir=tmp_path)
     assert (result.repeats, result.n_questions, result.same_answers) == (3, 3, 1)
     metric = result.metrics["exact_match"]

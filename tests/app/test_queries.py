@@ -120,7 +120,7 @@ def test_a_run_in_parts(tmp_path: Path) -> None:
         (data / f"{part}*.jsonl").write_text("".join(lines))
     ragmeter.evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads", keep_columns="all")
     run, database = Run(tmp_path / "parts"), Database()
-    assert run.manifest()["parts"]
+    assert run.manifest().parts
     selection = database.rows(run, Wish(search="q5"))
     assert selection.places == [5, *range(50, 60)]
     qids = [record["qid"] for record in database.records(run, selection.places, ["qid"])]

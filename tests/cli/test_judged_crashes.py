@@ -108,7 +108,7 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
         out, _ = finish(start(tmp_path, server, "--judge-workers", "4", "--judge-retries", "0"), code=3)
         assert "judge_error" in out
         assert server.count < 100  # it stops asking somebody who is not there
-        assert Run.at(tmp_path / "runs" / "r").metrics()["llm_correct"]["n_scored"] == 49
+        assert Run.at(tmp_path / "runs" / "r").metrics()["llm_correct"].n_scored == 49
         down["on"] = False
         server.behave = lambda request, number: None
         before = server.count
@@ -117,4 +117,4 @@ def test_a_server_that_dies_and_comes_back(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=True)
         assert server.count - before == 51
         assert "judge_error" not in done.stdout
-    assert Run.at(tmp_path / "runs" / "r").metrics()["llm_correct"]["n_scored"] == 100
+    assert Run.at(tmp_path / "runs" / "r").metrics()["llm_correct"].n_scored == 100

@@ -146,7 +146,7 @@ def test_the_same_key_is_asked_once_at_a_time() -> None:
         replies = await asyncio.gather(*(caller.ask("k", send) for _ in range(10)))
         assert send.calls == 2
         assert len({reply.body for reply in replies if isinstance(reply, Reply)}) == 1
-        assert caller.usage.as_dict()["calls"] == 1
+        assert caller.usage.total().calls == 1
 
     run(scenario)
 

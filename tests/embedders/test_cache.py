@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ragmeter.documents.manifest import EmbeddingUse
 from ragmeter.embedders.cache import Cache, cache_folder, keys_of, remove_cache
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import Identity
@@ -22,14 +23,14 @@ IDENTITY = Identity("static", "m", "r", "")
 FILE = "embeddings.sqlite"
 
 
-def embed_all(many: list[str]) -> dict[str, int]:
+def embed_all(many: list[str]) -> EmbeddingUse:
     """One run's worth; says what was done."""
     with Embedders() as run:
         vectors = run.of("wordllama", None, None).embed(many)
         (used,) = run.used()
     oracle, _ = WordLlama("").embed(many)
     np.testing.assert_allclose(vectors, oracle / np.linalg.norm(oracle, axis=1, keepdims=True), atol=1e-6)
-    return {name: used[name] for name in ("texts", "embedded", "from_cache", "truncated")}
+    return used
 
 
 @pytest.fixture
@@ -79,7 +80,8 @@ def test_what_was_put_in_comes_out(tmp_path: Path) -> None:
 
 def test_a_second_run_embeds_nothing_and_loads_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = texts()
-    assert embed_all(many) == {"texts": len(many), "embedded": len(many), "from_cache": 0, "truncated": 0}
+    used = embed_all(many)
+    assert (used.texts, used.embedded, used.from_cache, used.truncated) == (len(many), len(many), 0, 0)
     monkeypatch.setattr("ragmeter.embedders.embedder._loaded", {})
 
     def never(*given: object) -> None:
@@ -90,8 +92,8 @@ def test_a_second_run_embeds_nothing_and_loads_nothing(folder: Path, monkeypatch
         with Embedders() as run:
             run.of("wordllama", None, None).embed(many)
             (used,) = run.used()
-    assert (used["embedded"], used["from_cache"]) == (0, len(many))
-    assert embed_all([*many, "one more"])["embedded"] == 1
+    assert (used.embedded, used.from_cache) == (0, len(many))
+    assert embed_all([*many, "one more"]).embedded == 1
 
 
 def flip(file: Path, content: bytes, bit: int) -> None:
@@ -111,11 +113,11 @@ def test_a_damaged_vector_is_computed_again_and_that_is_said(folder: Path, caplo
     for number, vector in enumerate(vectors[:5]):
         flip(folder / FILE, vector, 31 if number == 0 else 37 * number)
     with caplog.at_level(logging.WARNING, "ragmeter"):
-        assert embed_all(many)["embedded"] == 5  # which compares with the model's own vectors
+        assert embed_all(many).embedded == 5  # which compares with the model's own vectors
     assert "5 vectors in the cache of embeddings are damaged" in caplog.text
     assert str(folder / FILE) in caplog.text
     caplog.clear()
-    assert embed_all(many)["embedded"] == 0
+    assert embed_all(many).embedded == 0
     assert not caplog.text
 
 
@@ -190,7 +192,7 @@ def test_without_a_cache_that_can_be_used(folder: Path, harm: object, caplog: py
     before = (folder / FILE).read_bytes()
     many = texts()
     with caplog.at_level(logging.WARNING, "ragmeter"):
-        assert embed_all(many)["embedded"] == len(many)
+        assert embed_all(many).embedded == len(many)
     assert "RAGMETER_CACHE" in caplog.text
     assert caplog.text.count("can't be used") == 1
     assert (folder / FILE).read_bytes() == before
@@ -206,7 +208,7 @@ def test_a_folder_that_can_not_be_made(
         embedder.embed(["a", "b"])
         embedder.embed(["b", "c"])
         (used,) = run.used()
-    assert (used["texts"], used["embedded"]) == (3, 3)  # each distinct text once, all the same
+    assert (used.texts, used.embedded) == (3, 3)  # each distinct text once, all the same
     assert "can't be used" in caplog.text
 
 

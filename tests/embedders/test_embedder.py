@@ -40,11 +40,11 @@ def test_truncated_texts_are_counted_in_every_run(tmp_path: Path) -> None:
             embedder.embed(many[40:])
             (used,) = run.used()
         counts.append(used)
-    assert 0 < counts[0]["truncated"] < counts[0]["texts"] == len(many)
-    assert (counts[0]["embedded"], counts[1]["embedded"]) == (len(many), 0)
-    assert counts[0]["truncated"] == counts[1]["truncated"]
-    assert (counts[0]["backend"], counts[0]["dimensions"]) == ("onnx", 256)
-    assert counts[0]["revision"].startswith("sha256:")
+    assert 0 < counts[0].truncated < counts[0].texts == len(many)
+    assert (counts[0].embedded, counts[1].embedded) == (len(many), 0)
+    assert counts[0].truncated == counts[1].truncated
+    assert (counts[0].backend, counts[0].dimensions) == ("onnx", 256)
+    assert counts[0].revision.startswith("sha256:")
 
 
 def test_threads_take_turns_and_embed_each_text_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,8 +51,8 @@ def test_the_same_as_if_all_had_been_asked_for_at_once(tmp_path: Path) -> None:
     steps = Run.at(tmp_path / "steps")
     assert whole.folder is not None
     assert steps.rows().equals(whole.folder.rows())
-    assert steps.summary()["metrics"] == whole.folder.summary()["metrics"]
-    names = [each["name"] for each in steps.manifest()["metrics"]]
+    assert steps.summary().metrics == whole.folder.summary().metrics
+    names = [each.name for each in steps.manifest().metrics]
     assert names == ["token_f1", "rouge_l_score[language=en]", "exact_match"]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import ragmeter
+from ragmeter.documents.manifest import Limit
 from ragmeter.errors import AllFailedError, EndpointError, RagmeterError, RagmeterWarning, UsageError
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.targets import functions
@@ -139,11 +140,11 @@ def test_an_interrupted_run_goes_on_and_says_so(capsys: pytest.CaptureFixture[st
         failing.clear()
         assert capsys.readouterr().err == ""
         done = ragmeter.ask(QA, target, metrics=[breaks_once], run="r")
-        assert done.replies.effort["from_journal"] == 3
+        assert done.replies.effort.from_journal == 3
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("r: 3 of 3 answers are from 20")
         assert line.endswith("UTC, when this run was begun")  # nothing more: the object is known
-        assert done.evaluation.summary["reused_answers"] == line.removeprefix("r: ")
+        assert done.evaluation.summary.reused_answers == line.removeprefix("r: ")
     assert len(system.asked) == 3
 
 
@@ -185,17 +186,17 @@ def test_a_limited_run_says_so_and_replaces_no_whole_one(capsys: pytest.CaptureF
     system = Interrupts()
     limited = ask(system.run, limit=2)
     assert system.asked == ["q0", "q1"]
-    assert limited.manifest["limit"] == limited.summary["limit"] == {"asked": 2, "of": 3}
+    assert limited.manifest.limit == limited.summary.limit == Limit(asked=2, of=3)
     assert limited.folder.name.endswith("-first-2")
     assert limit_lines(limited.manifest) == ["only the first 2 questions were asked, of 3"]
     whole = ask(system.run, run="r", limit=3)
-    assert "limit" not in whole.manifest
+    assert whole.manifest.limit is None
     for resume in (False, True):
         with pytest.raises(UsageError, match="r exists already, and has the answers to all questions"):
             ask(system.run, run="r", limit=1, resume=resume)
     assert ask(system.run, run="r", limit=1, replace=True).rows.num_rows == 1
     again = ask(system.run, run="r", resume=True)
-    assert ("limit" in again.manifest, again.rows.num_rows) == (False, 3)
+    assert (again.manifest.limit, again.rows.num_rows) == (None, 3)
     assert "1 of 3 answers are from" in capsys.readouterr().err
 
 
@@ -208,7 +209,7 @@ def test_a_limit_of_nothing_is_refused(limit: int) -> None:
 def test_a_limit_counts_questions_and_not_their_repeats() -> None:
     done = ask(Sys("Paris").run, limit=2, repeats=2)
     assert done.rows["qid"].to_pylist() == ["1", "2", "1", "2"]
-    assert done.manifest["limit"] == {"asked": 2, "of": 3}
+    assert done.manifest.limit == Limit(asked=2, of=3)
 
 
 def test_keywords_that_are_unknown_are_refused() -> None:
@@ -256,11 +257,11 @@ def test_numbers_beside_the_answer_are_columns_of_numbers() -> None:
     rows = done.rows.to_pydict()
     assert (rows["tokens"], rows["cost_usd"], rows["mixed"]) == ([5.0, 6.0, 7.0], [0.01] * 3, ["0", "many", "2"])
     assert (rows["cached"], rows["size"]) == (["true"] * 3, [str(10**400)] * 3)
-    assert done.summary["numbers"]["tokens"]["mean"] == 6
-    assert set(done.summary["numbers"]) == {"latency_ms", "tokens", "cost_usd"}
+    assert done.summary.numbers["tokens"].mean == 6
+    assert set(done.summary.numbers) == {"latency_ms", "tokens", "cost_usd"}
     more = ragmeter.add_metrics("runs/r", "token_f1")
     assert more.rows.to_pydict()["tokens"] == [5.0, 6.0, 7.0]
-    assert more.summary["numbers"] == done.summary["numbers"]
+    assert more.summary.numbers == done.summary.numbers
 
 
 def test_metrics_that_are_not_named_are_said_so() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from ragmeter import CRAGEvaluator, Evaluation, add_metrics, evaluate
 from ragmeter.engine.tables import score_table
@@ -68,8 +69,8 @@ def test_the_same_as_crag_evaluate_to_the_bit(path: Path, tmp_path: Path, cascad
     report = evaluator.report
     assert report is not None
     for name in METRICS:
-        assert evaluation.summary["metrics"][name + suffix] == report.summary["metrics"][name]
-    judged = next(iter(evaluation.summary["judges"].values()))
+        assert to_builtins(evaluation.summary.metrics[name + suffix]) == report.summary["metrics"][name]
+    judged = to_builtins(next(iter(evaluation.summary.judges.values())))
     assert judged["judged_by"] == report.summary["judged_by"]
     assert judged.get("cascade") == report.summary.get("cascade")
     means = {name: evaluation[name + suffix].mean for name in METRICS}

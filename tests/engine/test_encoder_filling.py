@@ -63,11 +63,11 @@ def test_the_columns_are_those_of_the_offline_judge(model: str, tmp_path: Path) 
 def test_the_manifest_has_the_models_hash_and_labels(model: str, tmp_path: Path) -> None:
     kept = evaluate(rows(), metrics=SHORT, support_model=model, run="a", output_dir=tmp_path)
     in_memory = evaluate(rows(), metrics=SHORT, support_model=model)
-    (entry,) = (entry for name, entry in kept.manifest["offline"].items() if name.startswith("support_by_passages"))
-    assert entry["support_model"] == model
-    assert entry["revision"].startswith("sha256:")
-    assert (entry["labels"], entry["supported_by"]) == (list(NLI), ["entailment"])
-    assert in_memory.manifest["offline"] == kept.manifest["offline"]
+    (entry,) = (entry for name, entry in kept.manifest.offline.items() if name.startswith("support_by_passages"))
+    assert entry.support_model == model
+    assert entry.revision.startswith("sha256:")
+    assert (entry.labels, entry.supported_by) == (list(NLI), ["entailment"])
+    assert in_memory.manifest.offline == kept.manifest.offline
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_in_parts(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     settings: dict[str, Any] = {"metrics": SHORT, "support_model": model, "output_dir": tmp_path}
     whole = evaluate(rows(), run="whole", **settings)
     parts = evaluate(folder, run="parts", engine="threads", **settings)
-    assert len(parts.manifest["parts"]) > 1
+    assert len(parts.manifest.parts) > 1
     assert whole[SHORT].mean == parts[SHORT].mean == 0.5
-    assert whole.manifest["offline"] == parts.manifest["offline"]
+    assert whole.manifest.offline == parts.manifest.offline
 
 
 def test_a_second_run_makes_no_inference(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_more_metrics_for_a_run(model: str, tmp_path: Path, monkeypatch: pytest.
     evaluate(rows(), metrics="token_f1", run="a", output_dir=tmp_path)
     more = add_metrics("a", SHORT, support_model=model, output_dir=tmp_path)
     assert more[SHORT].mean == 0.5
-    assert any(entry.get("support_model") == model for entry in more.manifest["offline"].values())
+    assert any(entry.support_model == model for entry in more.manifest.offline.values())
     monkeypatch.setattr(PairClassifier, "classify", lambda *given: pytest.fail("it was read again"))
     again = add_metrics("a", f"{SHORT},hallucination[judge=encoder]", support_model=model, output_dir=tmp_path)
     assert again["hallucination"].mean == 0.5
@@ -153,7 +153,7 @@ def test_runs_of_other_files_are_not_compared_as_equals(model: str, tmp_path: Pa
     settings: dict[str, Any] = {"metrics": f"{SHORT},token_f1", "support_model": model, "output_dir": tmp_path}
     first = evaluate(rows(), run="a", **settings)
     same = evaluate(rows(), run="b", **settings)
-    name = next(name for name in first.summary["metrics"] if name.startswith("faithfulness"))
+    name = next(name for name in first.summary.metrics if name.startswith("faithfulness"))
     assert compare([first, same]).pairs[0].metrics[name].p is not None
     shutil.rmtree(model)
     write_pair_model(Path(model), longest=48)

@@ -71,7 +71,7 @@ def test_a_run_is_kept_and_read_back(tmp_path: Path) -> None:
     assert found.folder == folder
     assert folder.name == "mine"
     assert folder.summary() == found.summary
-    assert folder.manifest()["metrics"][0]["name"] == "token_f1"
+    assert folder.manifest().metrics[0].name == "token_f1"
     np.testing.assert_array_equal(folder.scores("token_f1"), [1.0, 0.5, np.nan])
     assert found.rows.num_rows == 3
     with pytest.raises(InputError, match="not a run folder"):
@@ -81,7 +81,7 @@ def test_a_run_is_kept_and_read_back(tmp_path: Path) -> None:
 def test_a_later_run_of_the_same_name_takes_its_place(tmp_path: Path) -> None:
     evaluate(ROWS, metrics="token_f1", run="mine", output_dir=tmp_path)
     evaluate(ROWS, metrics="exact_match", run="mine", output_dir=tmp_path)
-    assert list(Run.at(tmp_path / "mine").summary()["metrics"]) == ["exact_match"]
+    assert list(Run.at(tmp_path / "mine").summary().metrics) == ["exact_match"]
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
@@ -89,8 +89,8 @@ def test_a_column_that_appears_late_is_counted(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("ragmeter.io.batches.ROWS", 2)
     found = evaluate([*ROWS, {"qid": "4", "answer": "x", "reference": ["x"], "late": "!"}], metrics="token_f1")
     assert found.rows.column_names.count("late") == 0
-    assert found.summary["n_rows"] == 4
-    assert found.summary["columns_left_out"] == {"late": 2}
+    assert found.summary.n_rows == 4
+    assert found.summary.columns_left_out == {"late": 2}
 
 
 def test_an_error_that_appears_late_still_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,5 +126,5 @@ def test_a_run_without_any_score_does_not_replace_one_with_scores(tmp_path: Path
     nothing = [{"qid": "1", "answer": None, "reference": "a", "error": "timeout"}]
     with pytest.raises(AllFailedError, match=r"no row has a score, mostly .*; the run r stays as it was"):
         evaluate(nothing, metrics="exact_match", run="r", output_dir=tmp_path)
-    assert Run(tmp_path / "r").summary()["metrics"]["exact_match"]["mean"] == 1.0
+    assert Run(tmp_path / "r").summary().metrics["exact_match"].mean == 1.0
     assert evaluate(nothing, metrics="exact_match", run="s", output_dir=tmp_path)["exact_match"].n_scored == 0

@@ -112,8 +112,8 @@ def test_the_numbers_are_the_same(user: Any, monkeypatch: pytest.MonkeyPatch) ->
         for executor in ("processes", Processes(2), pool):
             found = evaluate(rows(), metrics=metrics, embedding_model="wordllama", executor=executor)
             assert bits(found.rows) == bits(by_threads.rows)
-            assert {**found.summary} == {**by_threads.summary}
-            assert [used["texts"] for used in found.embeddings] == [used["texts"] for used in by_threads.embeddings]
+            assert found.summary == by_threads.summary
+            assert [used.texts for used in found.embeddings] == [used.texts for used in by_threads.embeddings]
 
 
 #: Columns that a judge fills, with two values that take turns.

@@ -29,9 +29,9 @@ def test_a_run_of_a_file(tmp_path: Path) -> None:
     whole = evaluate(ROWS, metrics="token_f1,llm_correct", judge=judge(provider), run="whole", output_dir=tmp_path)
     assert len(provider.prompts) == 2
     assert found.rows.to_pylist() == whole.rows.to_pylist()
-    assert found.summary["metrics"] == whole.summary["metrics"]
-    assert found.summary["judges"] == whole.summary["judges"]
-    assert found.manifest["asked"] == whole.manifest["asked"]
+    assert found.summary.metrics == whole.summary.metrics
+    assert found.summary.judges == whole.summary.judges
+    assert found.manifest.asked == whole.manifest.asked
 
 
 def test_another_metric_over_the_column_costs_nothing(tmp_path: Path) -> None:
@@ -199,8 +199,8 @@ def test_more_repeats_of_the_same_judge_break_a_tie(tmp_path: Path, retry_failed
     assert column(found, "verdict") == ["WRONG", "CORRECT", "WRONG"]
     assert column(found, "llm_correct") == [0.0, 1.0, 0.0]
     assert len(provider.prompts) == 9
-    assert found.manifest["asked"]["verdict"]["repeats"] == 3
-    assert found.summary["judges"]["verdict"]["flip_rate"] == 1.0
+    assert found.manifest.asked["verdict"]["repeats"] == 3
+    assert found.summary.judges["verdict"].flip_rate == 1.0
 
 
 def test_another_cascade_is_refused(tmp_path: Path) -> None:
@@ -255,23 +255,24 @@ def test_rows_without_a_verdict_are_asked_again(tmp_path: Path) -> None:
     assert column(found, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
     assert (found["llm_correct"].n_scored, found["llm_correct"].n_not_scored) == (3, {"no_answer": 1})
     assert asked(provider) == ["a"] * 4 + ["b", "c"]
-    said = found.summary["judges"]["verdict"]
-    assert (said["causes"], said["judged_by"]) == ({}, {"llm": 3})
-    assert found.summary["judge_usage"]["calls"] == 6  # all that the run's verdicts took
-    assert (found.manifest["judging"]["made"], found.manifest["judging"]["from_journal"]) == (1, 5)
-    assert [entry["name"] for entry in found.manifest["metrics"]] == ["llm_correct"]
+    said = found.summary.judges["verdict"]
+    assert (said.causes, said.judged_by) == ({}, {"llm": 3})
+    assert found.summary.judge_usage.calls == 6  # all that the run's verdicts took
+    assert (found.manifest.judging.made, found.manifest.judging.from_journal) == (1, 5)
+    assert [entry.name for entry in found.manifest.metrics] == ["llm_correct"]
 
 
 def test_repeats_are_still_counted_after_another_try(tmp_path: Path) -> None:
     _, found = retried(tmp_path, repeats=3, tries=1, workers=1)
-    said = found.summary["judges"]["verdict"]
-    assert (said["n_judged_repeatedly"], said["flip_rate"]) == (3, pytest.approx(1 / 3))
+    said = found.summary.judges["verdict"]
+    assert said.n_judged_repeatedly == 3
+    assert said.flip_rate == pytest.approx(1 / 3)
 
 
 def test_verdicts_that_the_journal_has_lost_are_taken_from_the_run(tmp_path: Path) -> None:
     provider, found = retried(tmp_path, (tmp_path / JUDGE_JOURNAL).unlink)
     assert column(found, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
-    assert found.summary["judge_usage"]["calls"] == 6
+    assert found.summary.judge_usage.calls == 6
     assert asked(provider) == ["a"] * 4 + ["b", "c"]
 
 
@@ -286,7 +287,7 @@ def test_what_else_rests_on_the_column_is_computed_again(tmp_path: Path) -> None
     found = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
     assert (column(found, "llm_correct"), column(found, "llm_wrong")) == ([0.0, 1.0], [1.0, 0.0])
     assert list(found.metrics) == ["llm_correct", "llm_wrong", "token_f1"]
-    names = [entry["name"] for entry in Run.at(tmp_path / "r").manifest()["metrics"]]
+    names = [entry.name for entry in Run.at(tmp_path / "r").manifest().metrics]
     assert names == ["llm_correct", "llm_wrong", "token_f1"]
 
 

@@ -25,10 +25,10 @@ def test_a_list_of_rows(tmp_path: Path) -> None:
     assert found.rows["verdict"].to_pylist() == ["CORRECT", "CORRECT", "WRONG"]
     assert found.rows["verdict.outcome"].to_pylist() == ["scored"] * 3
     assert found.rows["judged_by"].to_pylist() == ["llm", "exact", "llm"]
-    assert found.summary["judges"]["verdict"]["judged_by"] == {"exact": 1, "llm": 2}
+    assert found.summary.judges["verdict"].judged_by == {"exact": 1, "llm": 2}
     assert asked(provider) == ["It is Paris.", "It is Rome."]  # what matches exactly is not asked
-    assert found.manifest["asked"]["verdict"]["model"] == "fake"
-    assert found.manifest["judging"]["made"] == found.summary["judge_usage"]["calls"] == 2
+    assert found.manifest.asked["verdict"]["model"] == "fake"
+    assert found.manifest.judging.made == found.summary.judge_usage.calls == 2
     assert files(tmp_path) == [JUDGE_JOURNAL]  # nothing else is kept of an evaluation without a name
 
 
@@ -70,7 +70,7 @@ def test_a_pipe_is_read_once(tmp_path: Path, metrics: str) -> None:
     )
     writer.join()
     assert found[metrics].n_scored == 3
-    assert found.manifest["inputs"]["results"] == {"object": str(pipe)}
+    assert found.manifest.inputs["results"] == {"object": str(pipe)}
 
 
 def test_a_stream_of_arrow_is_read_once(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_the_same_text_is_asked_about_once(tmp_path: Path) -> None:
     found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="a")
     assert len(provider.prompts) == 3
     assert found["llm_correct"].mean == pytest.approx(1 / 3)
-    assert found.summary["judge_usage"]["calls"] == 3
+    assert found.summary.judge_usage.calls == 3
     evaluate(table[:7], metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="b")
     assert len(provider.prompts) == 3  # another run of the folder
 
@@ -189,7 +189,7 @@ def test_a_table_that_has_the_verdicts_needs_no_judge(tmp_path: Path) -> None:
     found = evaluate(table, metrics="llm_correct")
     assert found.rows["llm_correct.outcome"].to_pylist() == ["scored", "scored", "unparsable", "no_verdict"]
     assert found["llm_correct"].mean == 0.5
-    assert "judges" not in found.summary
+    assert not found.summary.judges
     with pytest.raises(UsageError, match="llm_grade needs a judge"):
         evaluate(table, metrics="llm_correct,llm_grade")
 

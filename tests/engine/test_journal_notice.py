@@ -25,7 +25,7 @@ def test_a_journal_of_another_judge_is_not_used_and_that_is_said(
     first = judge(journal)
     evaluate(ROWS, metrics="llm_correct", judge=first)
     again = evaluate(ROWS, metrics="llm_correct", judge=first)
-    assert again.manifest["judging"]["from_journal"] == 3
+    assert again.manifest.judging.from_journal == 3
     assert capsys.readouterr().err == ""
     other = judge(journal)
     notice = f"none of the 3 replies in {journal} is used: they were given to another prompt, model or setting, or "
@@ -33,8 +33,8 @@ def test_a_journal_of_another_judge_is_not_used_and_that_is_said(
     assert planned["journal_notice"].startswith(notice)
     found = evaluate(ROWS, metrics="llm_correct", judge=other)
     assert capsys.readouterr().err.startswith(notice)
-    assert found.manifest["judging"]["journal_notice"].startswith(notice)
-    assert found.manifest["judging"]["made"] == 3
+    assert found.manifest.judging.journal_notice.startswith(notice)
+    assert found.manifest.judging.made == 3
 
 
 def test_nothing_is_said_of_the_journal_that_a_folder_s_judges_share(
@@ -42,8 +42,8 @@ def test_nothing_is_said_of_the_journal_that_a_folder_s_judges_share(
 ) -> None:
     for name in ("one", "two"):
         found = evaluate(ROWS, metrics="llm_correct", judge=judge(), run=name, output_dir=tmp_path)
-        assert found.manifest["judging"]["made"] == 3
-        assert "journal_notice" not in found.manifest["judging"]
+        assert found.manifest.judging.made == 3
+        assert not found.manifest.judging.journal_notice
     assert (tmp_path / JUDGE_JOURNAL).exists()
     assert capsys.readouterr().err == ""
 

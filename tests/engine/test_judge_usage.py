@@ -43,12 +43,12 @@ def test_the_cost_is_that_of_all_columns(tmp_path: Path) -> None:
     strict, grader = fake(by_rule, model="strict", price=PRICE), fake("3", model="grader", price=PRICE)
     first = evaluate(rows(*"abc"), metrics="llm_correct", judge=judge(strict), run="r", output_dir=tmp_path)
     second = add_metrics("r", "llm_grade", judge=judge(grader), output_dir=tmp_path)
-    costs = [found.judging["usage"]["cost_usd"] for found in (first, second) if found.judging]
-    judges = second.summary["judges"]
-    assert [judges[name]["usage"]["cost_usd"] for name in ("verdict", "grade")] == costs
-    total = second.summary["judge_usage"]
-    assert (total["calls"], total["cost_usd"]) == (6, pytest.approx(sum(costs)))
-    assert RunEntry.of(tmp_path / "r").cost_usd == total["cost_usd"]
+    costs = [found.judging.usage.cost_usd or 0.0 for found in (first, second) if found.judging]
+    judges = second.summary.judges
+    assert [judges[name].usage.cost_usd for name in ("verdict", "grade")] == costs
+    total = second.summary.judge_usage
+    assert (total.calls, total.cost_usd) == (6, pytest.approx(sum(costs)))
+    assert RunEntry.of(tmp_path / "r").cost_usd == total.cost_usd
     now, *in_all = lines(second)
     assert now.startswith("calls: 3 (0 recorded before, 3 made now); tokens: ")
     assert [line.partition(";")[0] for line in in_all] == [
@@ -63,14 +63,14 @@ def test_a_column_that_is_filled_again_counts_once(tmp_path: Path) -> None:
     evaluate(rows(*"ab"), metrics="llm_correct", judge=one, run="r", output_dir=tmp_path)
     add_metrics("r", "llm_grade", judge=judge(fake("3")), output_dir=tmp_path)
     found = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
-    assert found.summary["judges"]["verdict"]["usage"]["calls"] == 5
-    assert found.summary["judge_usage"]["calls"] == 7
+    assert found.summary.judges["verdict"].usage.calls == 5
+    assert found.summary.judge_usage.calls == 7
 
 
 def test_columns_that_are_filled_together(tmp_path: Path) -> None:
     one = Judge(provider=fake(lambda prompt: "3" if "answer to grade" in prompt else "Yes"), check=False)
     found = evaluate(rows(*"ab"), metrics="llm_correct,llm_grade", judge=one, run="r", output_dir=tmp_path)
-    assert [judge["usage"]["calls"] for judge in found.summary["judges"].values()] == [2, 2]
+    assert [judge.usage.calls for judge in found.summary.judges.values()] == [2, 2]
     assert [line.partition(";")[0] for line in lines(found)] == ["calls: 4 (0 recorded before, 4 made now)"]
     assert [line.partition(";")[0] for line in kept_lines(tmp_path / "r")] == ["calls: 4"]
 
@@ -84,9 +84,9 @@ def test_replies_without_a_price_are_said(tmp_path: Path) -> None:
     provider = FakeProvider(by_rule, price=None)
     given: dict[str, Any] = {"metrics": "llm_correct", "run": "r", "output_dir": tmp_path}
     first = evaluate(rows(*"ab"), judge=priced(None), **given)
-    assert first.summary["judge_usage"]["cost_usd"] is None
-    usage = evaluate(rows(*"ab"), judge=priced(PRICE), **given).summary["judge_usage"]
-    assert usage["cost_usd"] == PRICE.of(usage["prompt_tokens"], usage["completion_tokens"])
+    assert first.summary.judge_usage.cost_usd is None
+    usage = evaluate(rows(*"ab"), judge=priced(PRICE), **given).summary.judge_usage
+    assert usage.cost_usd == PRICE.of(usage.prompt_tokens, usage.completion_tokens)
     second = add_metrics("r", "llm_grade", judge=judge(fake("3", price=None)), output_dir=tmp_path)
     assert lines(second)[-1].endswith(", and 2 calls whose price is not known")
 
@@ -96,7 +96,7 @@ def test_the_judge_that_was_tried_is_named_where_there_are_several(tmp_path: Pat
     knowing = fake(lambda question, answer: verdicts.get((question, answer), "Yes"), model="strict")
     one = Judge(provider=knowing)
     first = evaluate(rows(*"ab"), metrics="llm_correct", judge=one, run="r", output_dir=tmp_path)
-    assert first.summary["judge_check"]["model"] == "strict"
+    assert first.summary.judge_check.model == "strict"
     assert "this judge got 24 of 24" in next(judge_lines(first.summary, first.manifest))[0]
     second = add_metrics("r", "llm_grade", judge=judge(fake("3", model="grader")), output_dir=tmp_path)
     assert "the judge strict got 24 of 24" in next(judge_lines(second.summary, second.manifest))[0]

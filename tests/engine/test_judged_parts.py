@@ -37,12 +37,12 @@ def test_the_rows_of_an_evaluation_without_an_engine(tmp_path: Path, engine: str
     given: dict[str, Any] = {"metrics": METRICS, "judge": judge(fake()), "output_dir": tmp_path}
     plain = evaluate(data, run="plain", **given)
     parts = evaluate(data, run="parts", engine=engine, **given)
-    assert len(parts.manifest["parts"]) > 4
+    assert len(parts.manifest.parts) > 4
     assert without_effort(parts) == without_effort(plain)
     assert parts.rows["input.verdict"].to_pylist() == ["mine"] * 240
-    assert parts.manifest["asked"] == plain.manifest["asked"]
-    assert parts.summary["judge_usage"]["calls"] == plain.summary["judge_usage"]["calls"]
-    assert parts.manifest["judging"]["made"] == 0  # all replies are in the journal
+    assert parts.manifest.asked == plain.manifest.asked
+    assert parts.summary.judge_usage.calls == plain.summary.judge_usage.calls
+    assert parts.manifest.judging.made == 0  # all replies are in the journal
 
 
 def test_questions_without_a_result_and_rows_without_a_qid(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_rows_of_parts_that_are_skipped_are_not_asked_about(tmp_path: Path, has_
     given: dict[str, Any] = {"metrics": METRICS, "output_dir": tmp_path}
     provider = fake()
     parts = evaluate(data, run="parts", engine="threads", judge=judge(provider), skip_bad_parts=True, **given)
-    skipped = parts.summary["parts_skipped"]
+    skipped = parts.summary.parts_skipped
     assert [name in reason for name, reason in zip(("0.parquet", "3.jsonl"), skipped, strict=True)] == [True, True]
     other = fake()
     plain = evaluate(rest, run="plain", judge=judge(other, journal=tmp_path / "other.sqlite"), **given)

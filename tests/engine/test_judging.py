@@ -65,7 +65,7 @@ def test_everything_that_can_go_wrong_is_an_outcome_and_no_number(tmp_path: Path
     assert scores[0] == 1.0
     assert all(map(math.isnan, scores[1:]))
     assert found["llm_correct"].n_not_scored == {"unparsable": 2, "refused": 2, "timeout": 1, "judge_error": 3}
-    causes = found.summary["judges"]["verdict"]["causes"]
+    causes = found.summary.judges["verdict"].causes
     assert causes["unparsable: cut off at max_tokens"] == causes["judge_error: HTTP 500: out of order"] == 1
     assert sum(causes.values()) == 8
     reasons = column(found, "reason")
@@ -83,9 +83,9 @@ def test_what_can_not_be_read_is_shown(tmp_path: Path, settings: dict[str, Any])
     assert long.endswith('…"')
     assert len(long) < 230
     assert (empty, fine) == ('not a verdict: "an empty reply"', None)
-    said = found.summary["judges"]["verdict"]
-    assert said["causes"] == {"unparsable: not a verdict": 3}  # counted together, with one example
-    assert said["unreadable"] == {"unparsable: not a verdict": "Maybe"}
+    said = found.summary.judges["verdict"]
+    assert said.causes == {"unparsable: not a verdict": 3}  # counted together, with one example
+    assert said.unreadable == {"unparsable: not a verdict": "Maybe"}
 
 
 def test_no_secret_is_shown_with_what_can_not_be_read(tmp_path: Path) -> None:
@@ -118,11 +118,12 @@ def test_repeats_are_counted(tmp_path: Path, replies: list[str], outcome: str, v
 def test_the_flip_rate_is_over_what_was_judged_repeatedly(tmp_path: Path) -> None:
     provider = scripted(a=["Yes", "No", "Yes"], b="Yes", c="No", d=["Yes", "hm", "hm"])
     found = judged(rows(*"abcd", "expected"), provider, tmp_path, repeats=3, tries=1)
-    said = found.summary["judges"]["verdict"]
-    assert (said["n_judged_repeatedly"], said["flip_rate"]) == (3, pytest.approx(1 / 3))
-    assert said["judged_by"] == {"exact": 1, "llm": 3}
-    once = judged(rows("a"), scripted(a="Yes"), tmp_path).summary["judges"]["verdict"]
-    assert (once["n_judged_repeatedly"], once["flip_rate"]) == (0, None)
+    said = found.summary.judges["verdict"]
+    assert said.n_judged_repeatedly == 3
+    assert said.flip_rate == pytest.approx(1 / 3)
+    assert said.judged_by == {"exact": 1, "llm": 3}
+    once = judged(rows("a"), scripted(a="Yes"), tmp_path).summary.judges["verdict"]
+    assert (once.n_judged_repeatedly, once.flip_rate) == (0, None)
 
 
 @pytest.mark.parametrize("reply", ["hm", ChatReply(None, "refusal", "no")], ids=["unreadable", "refused"])
@@ -176,12 +177,12 @@ def test_a_budget_is_never_overdrawn(tmp_path: Path) -> None:
     table = rows(*(f"answer {number}" for number in range(40)))
     provider = fake(price=Price(1.0, 2.0))
     alone = judged(table[:1], provider, tmp_path / "one")
-    cost = alone.summary["judge_usage"]["cost_usd"]
+    cost = alone.summary.judge_usage.cost_usd or 0.0
     assert cost > 0
     spent = []
     for _ in range(3):
         found = judged(table, provider, tmp_path / "many", budget=30 * cost, max_tokens=5)
-        spent.append(found.summary["judge_usage"]["cost_usd"])
+        spent.append(found.summary.judge_usage.cost_usd or 0.0)
         assert found["llm_correct"].n_not_scored["skipped_budget"] > 0
     assert 15 * cost < spent[0] <= spent[-1] <= 30 * cost
 
@@ -195,7 +196,7 @@ def test_an_estimate_is_what_is_then_asked(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     found = judged(table, provider, tmp_path, repeats=2)
     assert len(provider.prompts) == before["calls"]
-    assert before["cost_usd"] == pytest.approx(found.summary["judge_usage"]["cost_usd"], rel=1)
+    assert before["cost_usd"] == pytest.approx(found.summary.judge_usage.cost_usd, rel=1)
     assert (estimated(table, provider, tmp_path, repeats=2) | {"cost_usd": 0})["calls"] == 0
     assert estimated(table, provider, tmp_path, repeats=3)["calls"] == 4
 
@@ -213,12 +214,12 @@ def test_an_estimate_counts_texts_of_two_columns_once(tmp_path: Path) -> None:
 
 def test_a_judge_that_always_says_the_same_is_reported(tmp_path: Path) -> None:
     table = rows(*(f"answer {number}" for number in range(20)))
-    said = judged(table, fake("Yes"), tmp_path).summary["judges"]["verdict"]["warnings"]
+    said = judged(table, fake("Yes"), tmp_path).summary.judges["verdict"].warnings
     assert said == ["20 of the judge's 20 verdicts are the same: 'CORRECT'"]
     reply = lambda prompt: '{"verdict": "' + ("Yes" if "answer 1" in prompt else "No") + '", "reason": "one short"}'  # noqa: E731
-    said = judged(table, fake(reply), tmp_path, reasons=True).summary["judges"]["verdict"]["warnings"]
+    said = judged(table, fake(reply), tmp_path, reasons=True).summary.judges["verdict"].warnings
     assert said == ["20 of the judge's 20 reasons are the same: 'one short'"]
-    assert judged(table[:19], fake("Yes"), tmp_path).summary["judges"]["verdict"]["warnings"] == []
+    assert judged(table[:19], fake("Yes"), tmp_path).summary.judges["verdict"].warnings == []
 
 
 def test_the_probability_of_a_verdict_is_a_number(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ragmeter import evaluate, score_table
+from ragmeter.documents.summary import Abstained
 from ragmeter.errors import ColumnError
 from tests.engine.test_parts import write
 
@@ -35,8 +36,8 @@ def test_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = evaluate(folder, run="parts", engine="threads", **settings)
     assert whole[NAME].mean == parts[NAME].mean == 0.5
     assert whole["abstention_correct"].mean == parts["abstention_correct"].mean == 0.9
-    assert whole.summary["abstained"] == parts.summary["abstained"] == {"n": 8, "right": 4, "wrong": 4}
-    assert whole.manifest["offline"] == parts.manifest["offline"]
+    assert whole.summary.abstained == parts.summary.abstained == Abstained(n=8, right=4, wrong=4)
+    assert whole.manifest.offline == parts.manifest.offline
     column = "support_by_passages[judge=offline]"
     assert parts.rows[column].to_pylist() == whole.rows[column].to_pylist()
 

@@ -12,12 +12,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from ragmeter import Evaluation, add_metrics, evaluate, metric, score_table
 from ragmeter.engine.parts import pools, work
 from ragmeter.engine.parts.pools import DaskPool
 from ragmeter.errors import InputError, UsageError, WorkerError
 from ragmeter.io.locations import folders_in, location
+from ragmeter.io.write import dumps
 from tests.conftest import Run, load_rows
 
 METRICS = "token_f1,exact_match,edit_distance"
@@ -75,7 +77,7 @@ def content(evaluation: Evaluation) -> tuple[str, dict[str, object]]:
         name: column.to_numpy().tobytes() if str(column.type) == "double" else column.to_pylist()
         for name, column in zip(table.column_names, table.columns, strict=True)
     }
-    return json.dumps({**evaluation.summary, "run": ""}), columns
+    return dumps(replace(evaluation.summary, run="")), columns
 
 
 def files(evaluation: Evaluation) -> dict[str, bytes]:
@@ -147,8 +149,8 @@ def test_a_join_counts_both_sides(tmp_path: Path, fits: bool, monkeypatch: pytes
     plain = evaluate(data, reference, metrics=METRICS, run="plain", output_dir=tmp_path)
     parts = evaluate(data, reference, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
     assert content(plain) == content(parts)
-    join = parts.summary["join"]
-    assert (join["matched"], join["results_only"]["qids"], join["reference_only"]["count"]) == (210, ["new"], 30)
+    join = parts.summary.join
+    assert (join.matched, join.results_only.qids, join.reference_only.count) == (210, ["new"], 30)
     assert parts["token_f1"].n_not_scored["no_result"] == 30
     others = write(tmp_path / "others", [{**row, "qid": f"z{row['qid']}"} for row in gold], 2)
     with pytest.raises(InputError, match="have no qid in common"):
@@ -162,8 +164,8 @@ def test_a_join_counts_both_sides(tmp_path: Path, fits: bool, monkeypatch: pytes
     (data / "1.jsonl").unlink()
     plain = evaluate(data, reference, run="plain", **given_to)
     assert content(plain)[1] == content(parts)[1]
-    assert plain.summary["join"] == parts.summary["join"]
-    assert len(parts.summary["parts_skipped"]) == 1
+    assert plain.summary.join == parts.summary.join
+    assert len(parts.summary.parts_skipped) == 1
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -232,8 +234,8 @@ def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run, monkeypatch: pyte
     with monkeypatch.context() as patched:
         patched.setattr("ragmeter.engine.parts.driver.PART_BYTES", 6_000)
         rest = evaluate(data, metrics=METRICS, run="rest", output_dir=tmp_path, engine="threads", skip_bad_parts=True)
-    assert rest.summary["n_rows"] == 60
-    assert [Path(reason.partition(":")[0]).name for reason in rest.summary["parts_skipped"]] == [
+    assert rest.summary.n_rows == 60
+    assert [Path(reason.partition(":")[0]).name for reason in rest.summary.parts_skipped] == [
         "0.parquet",
         "1.jsonl, line 1",
         "2.parquet",
@@ -301,7 +303,7 @@ def test_metrics_are_added_to_a_run_in_parts(tmp_path: Path) -> None:
     evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads")
     added = add_metrics(tmp_path / "parts", "exact_match")
     plain = evaluate(data, metrics="token_f1,exact_match")
-    assert added.summary["metrics"] == plain.summary["metrics"]
+    assert added.summary.metrics == plain.summary.metrics
     assert added.rows.num_rows == 240
     assert not (tmp_path / "parts" / "rows").exists()
 
@@ -393,7 +395,7 @@ def test_columns_that_are_filled_without_a_model(tmp_path: Path) -> None:
     plain = evaluate(data, metrics=metrics, run="plain", output_dir=tmp_path)
     parts = evaluate(data, metrics=metrics, run="parts", output_dir=tmp_path, engine="threads")
     assert content(plain) == content(parts)
-    assert plain.summary["long_references"] == 12
+    assert plain.summary.long_references == 12
     scored = score_table(pa.Table.from_pylist(given), metrics)
     name = next(name for name in plain if name.startswith("claim_f1"))
     assert scored[name].to_numpy().tobytes() == plain.rows[name].to_numpy().tobytes()

@@ -57,10 +57,10 @@ def test_what_a_limit_left_is_done_later_and_the_summary_is_the_same(tmp_path: P
     again = judged(tmp_path / "limited", provider, max_calls=36)
     assert len(provider.prompts) == 36
     assert again.rows["faithfulness"].to_pylist() == whole.rows["faithfulness"].to_pylist()
-    same = ("judged_by", "causes", "warnings")
-    for name, column in whole.summary["judges"].items():
-        assert {key: again.summary["judges"][name][key] for key in same} == {key: column[key] for key in same}
-        assert again.summary["judges"][name]["usage"]["calls"] == column["usage"]["calls"]
+    for name, column in whole.summary.judges.items():
+        other = again.summary.judges[name]
+        assert (other.judged_by, other.causes, other.warnings) == (column.judged_by, column.causes, column.warnings)
+        assert other.usage.calls == column.usage.calls
 
 
 def test_rows_begin_in_their_order_and_only_if_what_is_left_is_enough() -> None:

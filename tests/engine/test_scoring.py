@@ -119,7 +119,7 @@ def test_only_texts_that_are_scored_are_embedded() -> None:
     with Embedders() as models:
         filled = fill_embedded(batch, metrics, models)
         (used,) = models.used()
-    assert used["texts"] == 4
+    assert used.texts == 4
     assert sorted(len(column.vectors) for column in filled.embedded.values()) == [3, 5]  # with the zero of empty texts
     with Embedders() as models:
         assert fill_embedded(batch, metrics[1:2], models).embedded == {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -68,23 +67,23 @@ def test_the_same_as_for_conversations(tmp_path: Path, cascade: Cascade) -> None
     one, other = fake(), fake()
     found = shared(one, tmp_path, cascade)
     summary, correct = conversations(other, cascade)
-    mine = found.summary["judges"]["verdict[judge=cascade]"]
+    mine = found.summary.judges["verdict[judge=cascade]"]
     assert found.rows[NAME].to_pylist() == correct
     assert asked(one) == asked(other)
-    assert mine["judged_by"] == summary["judged_by"]
-    assert mine["cascade"] == json.loads(json.dumps(summary["cascade"]))
-    assert found.manifest["asked"]["verdict[judge=cascade]"]["cascade"] == cascade.signature()
+    assert mine.judged_by == summary["judged_by"]
+    assert mine.cascade.as_dict() == summary["cascade"]
+    assert found.manifest.asked["verdict[judge=cascade]"]["cascade"] == cascade.signature()
 
 
 def test_a_budget_sets_the_threshold_as_for_conversations(tmp_path: Path) -> None:
     one, other = fake(price=Price(1.0, 1.0)), fake(price=Price(1.0, 1.0))
     found = shared(one, tmp_path, Cascade(), budget=0.01, max_tokens=4, workers=1)
     summary, _ = conversations(other, Cascade(), budget=0.01, num_workers=1)
-    mine = found.summary["judges"]["verdict[judge=cascade]"]["cascade"]
-    assert mine["basis"] == summary["cascade"]["basis"] == "a budget of $0.01"
-    assert mine["threshold"] == summary["cascade"]["threshold"]
+    mine = found.summary.judges["verdict[judge=cascade]"].cascade
+    assert mine.basis == summary["cascade"]["basis"] == "a budget of $0.01"
+    assert mine.threshold == summary["cascade"]["threshold"]
     assert 0 < len(one.prompts) == len(other.prompts) < 60
-    assert found.summary["judge_usage"]["cost_usd"] <= 0.01
+    assert (found.summary.judge_usage.cost_usd or 0.0) <= 0.01
 
 
 def test_who_decided_stands_beside_each_row(tmp_path: Path) -> None:
@@ -92,7 +91,7 @@ def test_who_decided_stands_beside_each_row(tmp_path: Path) -> None:
     by = found.rows["judged_by[judge=cascade]"].to_pylist()
     chances = found.rows["verdict_probability[judge=cascade]"].to_pylist()
     verdicts = found.rows["verdict[judge=cascade]"].to_pylist()
-    assert {who: by.count(who) for who in set(by)} == found.summary["judges"]["verdict[judge=cascade]"]["judged_by"]
+    assert {who: by.count(who) for who in set(by)} == found.summary.judges["verdict[judge=cascade]"].judged_by
     assert set(by) == {"exact", "llm", "offline"}
     for who, chance, verdict in zip(by, chances, verdicts, strict=True):
         assert (chance is not None) == (who == "offline")
@@ -101,13 +100,13 @@ def test_who_decided_stands_beside_each_row(tmp_path: Path) -> None:
 
 def test_an_audited_row_that_the_model_says_nothing_of_stays_decided(tmp_path: Path) -> None:
     found = shared(fake("hm"), tmp_path, Cascade(llm_share=0.2, audit=1.0), tries=1)
-    said = found.summary["judges"]["verdict[judge=cascade]"]
+    said = found.summary.judges["verdict[judge=cascade]"]
     by = found.rows["judged_by[judge=cascade]"].to_pylist()
     assert "llm" not in by
     assert found[NAME].n_not_scored == {"unparsable": by.count(None)}
-    assert (said["cascade"]["audited"]["n"], said["cascade"]["accuracy"]["mean"]) == (0, None)
-    assert f"{by.count(None)} doubtful rows have no verdict" in said["cascade"]["warnings"][-1]
-    assert said["causes"] == {"unparsable: not a verdict": by.count(None) + by.count("offline")}
+    assert (said.cascade.audited.n, said.cascade.accuracy.mean) == (0, None)
+    assert f"{by.count(None)} doubtful rows have no verdict" in said.cascade.warnings[-1]
+    assert said.causes == {"unparsable: not a verdict": by.count(None) + by.count("offline")}
 
 
 def test_the_model_alone_and_the_cascade_in_one_run(tmp_path: Path) -> None:
@@ -124,8 +123,8 @@ def test_the_model_alone_and_the_cascade_in_one_run(tmp_path: Path) -> None:
     assert both.rows["judged_by"].to_pylist() != both.rows["judged_by[judge=cascade]"].to_pylist()
     alone = evaluate(TABLE, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
     assert alone.rows["llm_correct"].to_pylist() == both.rows["llm_correct"].to_pylist()
-    low, high = both.summary["judges"]["verdict[judge=cascade]"]["cascade"]["accuracy"]["interval"]
-    assert low <= alone["llm_correct"].mean <= high
+    low, high = both.summary.judges["verdict[judge=cascade]"].cascade.accuracy.interval or (1.0, 0.0)
+    assert low <= (alone["llm_correct"].mean or 0.0) <= high
     assert len(provider.prompts) == doubtful
 
 
@@ -156,8 +155,8 @@ def test_a_share_of_rows_that_are_equally_sure(tmp_path: Path) -> None:
     for table in (rows, rows[::-1]):
         provider = fake("No")
         found = evaluate(table, metrics=NAME, judge=judge(provider, cascade=cascade), output_dir=tmp_path)
-        summary = found.summary["judges"]["verdict[judge=cascade]"]
-        assert summary["judged_by"] == {"llm": 20, "offline": 20}
+        summary = found.summary.judges["verdict[judge=cascade]"]
+        assert summary.judged_by == {"llm": 20, "offline": 20}
         lines = [line for line, _ in judge_lines(found.summary, found.manifest)]
         assert any(line.endswith("of 40 that are exactly so sure, 20 go to the model, by qid") for line in lines)
         asked_about.append(asked(provider))
@@ -167,7 +166,7 @@ def test_a_share_of_rows_that_are_equally_sure(tmp_path: Path) -> None:
 def test_a_judge_that_is_asked_about_no_row_is_not_tried(tmp_path: Path) -> None:
     provider = fake()
     found = shared(provider, tmp_path, Cascade(llm_share=0.0, audit=0.0), check=True)
-    assert found.summary["judge_check"]["skipped"] == "it is asked about no row"
+    assert found.summary.judge_check.skipped == "it is asked about no row"
     exact = [{"qid": "a", "question": "which city", "reference": "Paris", "answer": "Paris"}]
     evaluate(exact, metrics="llm_correct", judge=judge(provider, check=True), output_dir=tmp_path)
     turns = [turn("s1", 0, "Paris", "Paris")]
@@ -190,8 +189,8 @@ def test_where_fewer_are_sure_than_the_check_takes_it_says_so(
     provider = fake("Yes")
     one = judge(provider, cascade=Cascade(llm_share=0.5, **settings))
     found = evaluate(TABLE[:20], metrics=NAME, judge=one, output_dir=tmp_path)
-    cascade = found.summary["judges"]["verdict[judge=cascade]"]["cascade"]
+    cascade = found.summary.judges["verdict[judge=cascade]"].cascade
     warning = "the language model is asked about all of them as a check, which takes at least 30: nothing is saved"
-    assert any(warning in text for text in cascade["warnings"]) == is_said
+    assert any(warning in text for text in cascade.warnings) == is_said
     assert (warning in capsys.readouterr().err) == is_said
-    assert (cascade["calls_saved"] == 0) == (settings.get("audit") != 0.0)
+    assert (cascade.calls_saved == 0) == (settings.get("audit") != 0.0)

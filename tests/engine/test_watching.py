@@ -15,6 +15,7 @@ import ragmeter
 from ragmeter import FakeProvider, Judge
 from ragmeter.cli.main import main
 from ragmeter.compat.crag.evaluator import CRAGEvaluator
+from ragmeter.documents.status import Exchange, RunUnderWay
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Reply
 from ragmeter.engine.judging import setup
@@ -33,7 +34,7 @@ class Onlooker:
 
     def __init__(self, folder: Path, monkeypatch: Any) -> None:
         monkeypatch.setattr(status, "_PAUSE", 0.0)
-        self.folder, self.states = folder, list[dict[str, Any]]()
+        self.folder, self.states = folder, list[RunUnderWay]()
 
     def __call__(self, prompt: str) -> str:
         self.states += under_way(self.folder)
@@ -47,10 +48,10 @@ def test_an_evaluation_with_a_judge(tmp_path: Path, monkeypatch: Any) -> None:
     looks = Onlooker(tmp_path, monkeypatch)
     ragmeter.evaluate(ROWS, metrics="llm_correct", judge=looks.judge(), run="r", output_dir=tmp_path)
     last = looks.states[-1]
-    assert (last["run"], last["what"], last["total"]) == ("r", "judging", 4)
-    assert 1 <= last["done"] < 4
-    assert {"question": "Q0", "answer": "verdict: CORRECT"} in last["latest"]
-    assert last["failures"] == {"unparsable": 1}
+    assert (last.run, last.what, last.total) == ("r", "judging", 4)
+    assert 1 <= last.done < 4
+    assert Exchange("Q0", "verdict: CORRECT") in last.latest
+    assert last.failures == {"unparsable": 1}
     assert under_way(tmp_path) == []
 
 
@@ -58,13 +59,13 @@ def test_a_run_that_gets_a_judged_metric(tmp_path: Path, monkeypatch: Any) -> No
     looks = Onlooker(tmp_path, monkeypatch)
     ragmeter.evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
     ragmeter.add_metrics("r", "llm_correct", judge=looks.judge(), output_dir=tmp_path)
-    assert {state["what"] for state in looks.states} == {"judging"}
+    assert {state.what for state in looks.states} == {"judging"}
 
 
 def test_asked_answers_are_judged(tmp_path: Path, monkeypatch: Any) -> None:
     looks = Onlooker(tmp_path, monkeypatch)
     ragmeter.ask(ROWS, lambda question: "x", metrics="llm_correct", judge=looks.judge(), run="r", output_dir=tmp_path)
-    assert {state["what"] for state in looks.states} == {"judging"}
+    assert {state.what for state in looks.states} == {"judging"}
 
 
 def test_conversations(tmp_path: Path, monkeypatch: Any) -> None:
@@ -87,7 +88,7 @@ def test_conversations(tmp_path: Path, monkeypatch: Any) -> None:
     main(["crag", "evaluate", "--turns", str(turns), "--output-dir", str(tmp_path / "r"), "--judge-model", "fake",
           "--judge-base-url", "http://127.0.0.1:9/v1", "--workers", "1"])  # fmt: skip
     assert made
-    assert {(state["run"], state["what"], state["total"]) for state in looks.states} == {("r", "judging", 4)}
+    assert {(state.run, state.what, state.total) for state in looks.states} == {("r", "judging", 4)}
 
 
 def test_what_is_not_kept_is_not_watched(tmp_path: Path, monkeypatch: Any) -> None:

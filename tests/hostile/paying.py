@@ -117,7 +117,7 @@ def _queries(folder: Path, count: int) -> None:
 def _run_numbers(folder: Path) -> Any:
     run = Run(folder / "runs" / "r")
     rows = [{name: value for name, value in row.items() if name not in _TIMES} for row in run.rows().to_pylist()]
-    return rows, run.summary()["metrics"]
+    return rows, run.summary().metrics
 
 
 def _crag_numbers(folder: Path) -> Any:

@@ -47,5 +47,5 @@ def test_a_server_that_says_nothing_is_waited_for_no_longer_than_four_times(tmp_
         server.release()
     assert found["llm_correct"].n_not_scored == {"timeout": 1}
     assert server.count == retries + 1
-    (cause,) = found.summary["judges"]["verdict"]["causes"]
+    (cause,) = found.summary.judges["verdict"].causes
     assert cause == f"timeout: no answer within {0.05 * 2**retries:g} s"

@@ -46,8 +46,8 @@ def contents(folder: Path) -> dict[str, Any]:
     run = Run(folder)
     table = run.rows()
     rows = repr({name: table[name].to_pylist() for name in table.column_names if name != "latency_ms"})
-    summary = {key: value for key, value in run.summary().items() if key not in ("numbers", "reused_answers")}
-    manifest = {**run.manifest(), "created": "", "effort": ""}
+    summary = {key: value for key, value in run.summary().as_dict().items() if key not in ("numbers", "reused_answers")}
+    manifest = {**run.manifest().as_dict(), "created": "", "effort": ""}
     others = {
         file.relative_to(folder).as_posix(): file.read_bytes()
         for file in folder.rglob("*")

@@ -31,7 +31,7 @@ def test_metrics_that_are_added_at_once(writers: int, tmp_path: Path) -> None:
     run = Run(tmp_path / "runs" / "r")
     assert sorted(run.metrics()) == sorted([*names, "token_f1"])
     assert {*names, "token_f1"} <= {*run.columns}
-    assert {entry["name"] for entry in run.manifest()["metrics"]} == {*names, "token_f1"}
+    assert {entry.name for entry in run.manifest().metrics} == {*names, "token_f1"}
     assert [file.name for file in (tmp_path / "runs").iterdir()] == ["r"]
 
 

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import evaluate
+from ragmeter.documents.summary import Unmatched
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.delimited.spans import Span
 from ragmeter.io.formats.datasets import files_of
@@ -67,7 +68,7 @@ def test_a_folder_is_one_data_set(folder: str) -> None:
     assert evaluation.rows["qid"].to_pylist() == [row["qid"] for row in ROWS]
     assert evaluation.rows["day"].to_pylist() == ["1"] * 6 + ["2"] * 6
     assert evaluation["exact_match"].mean == evaluate(ROWS, metrics="exact_match")["exact_match"].mean
-    signature = evaluation.manifest["inputs"]["results"]
+    signature = evaluation.manifest.inputs["results"]
     assert (signature["files"], len(signature["listing_sha256"])) == (4, 64)
 
 
@@ -132,7 +133,7 @@ def test_a_reference_in_a_store_joins_results_on_a_disk(s3: str, tmp_path: Path)
     put(f"{s3}/gold.jsonl", b'{"qid": "1", "answer": "a"}\n{"qid": "2", "answer": "b"}\n')
     (tmp_path / "results.csv").write_text("qid,answer\n1,a\n")
     evaluation = evaluate(tmp_path / "results.csv", f"{s3}/gold.jsonl", metrics="exact_match")
-    assert evaluation.summary["join"]["reference_only"] == {"count": 1, "qids": ["2"]}
+    assert evaluation.summary.join.reference_only == Unmatched(1, ["2"])
 
 
 @pytest.fixture

@@ -297,7 +297,7 @@ def test_names_of_documents_and_passages(given: dict[str, Any], known: dict[str,
 def test_a_guess_is_said() -> None:
     evaluation = evaluate([{"sources": ["d1"], "gold_documents": ["d1"]}], metrics="recall@5")
     assert evaluation["recall@5"].mean == 1
-    assert evaluation.summary["notes"] == ["results: retrieved = sources", "results: relevant = gold_documents"]
+    assert evaluation.summary.notes == ["results: retrieved = sources", "results: relevant = gold_documents"]
 
 
 def test_maps_of_a_parquet_file_are_documents(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ragmeter import evaluate
+from ragmeter.documents.summary import Join, Unmatched
 from ragmeter.errors import ColumnError, InputError, RagmeterWarning
 from ragmeter.io import join
 from ragmeter.io.data import Data
@@ -23,11 +24,7 @@ def test_both_sides_leftovers_are_rows_that_failed() -> None:
     evaluation = evaluate(
         rows("3", "1", "9", answer="a"), rows("1", "2", "3", "4", reference="a"), metrics="token_f1,exact_match"
     )
-    assert evaluation.summary["join"] == {
-        "matched": 2,
-        "results_only": {"count": 1, "qids": ["9"]},
-        "reference_only": {"count": 2, "qids": ["2", "4"]},
-    }
+    assert evaluation.summary.join == Join(2, Unmatched(1, ["9"]), Unmatched(2, ["2", "4"]))
     for name in ("token_f1", "exact_match"):
         assert evaluation[name].n_total == 5
         assert evaluation[name].n_scored == 2
@@ -38,7 +35,7 @@ def test_both_sides_leftovers_are_rows_that_failed() -> None:
 
 def test_text_ids_are_not_numbers() -> None:
     evaluation = evaluate(rows("007", "7", answer="a"), rows("007", "8", reference="a"), metrics="token_f1")
-    assert evaluation.summary["join"]["results_only"] == {"count": 1, "qids": ["7"]}
+    assert evaluation.summary.join.results_only == {"count": 1, "qids": ["7"]}
 
 
 def test_the_reference_s_columns_come_along() -> None:

@@ -141,7 +141,7 @@ def test_files_of_other_tools_are_known(tmp_path: Path, name: str) -> None:
     evaluation, row = read(tmp_path, content)
     assert {column: row[column] for column in ALL} == ALL
     assert evaluation["token_f1"].n_scored == evaluation["token_f1"].n_total
-    notes = evaluation.summary.get("notes", [])
+    notes = evaluation.summary.notes
     assert (note in " ".join(notes)) if note else not notes
 
 
@@ -213,7 +213,7 @@ def test_openinference_spans_are_one_row_for_each_trace(flat: bool) -> None:
     assert (row["qid"], row["question"], row["answer"]) == ("t1", QUESTION, ANSWER)
     assert (row["contexts"], row["retrieved"], row["latency_ms"]) == ([PASSAGE], ["d1"], 2000.0)
     assert json.loads(row["context_details"]) == [{"id": "d1", "score": 0.5}]
-    assert "read as OpenInference spans: a row for each trace" in evaluation.summary["notes"][0]
+    assert "read as OpenInference spans: a row for each trace" in evaluation.summary.notes[0]
 
 
 MODEL = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": ANSWER}

@@ -128,7 +128,7 @@ def test_a_run_keeps_how_its_ids_are_compared(tmp_path: Path) -> None:
     kept = evaluate(*files, metrics="recall@3", run="a", output_dir=tmp_path)
     more = add_metrics(kept, "hit@3", output_dir=tmp_path)
     assert (more["recall@3"].mean, more["hit@3"].mean) == (0.25, 0.5)
-    assert "chunks" not in more.summary.get("document_ids", {})
+    assert more.summary.document_ids is None or more.summary.document_ids.chunks is None
 
 
 def test_queries_without_a_result(ragmeter: Run, tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_rows_of_a_run_and_of_qrels(tmp_path: Path) -> None:
     assert [row["relevant"] for row in rows] == [["d1", "d3"], ["d1", "d9"]]
     assert json.loads(rows[0]["retrieved_scores"]) == [12.5, 11.0, 11.0]
     assert rows[0]["system_name"] == "bm25"
-    assert evaluation.summary["notes"][0].endswith("ordered by score")
+    assert evaluation.summary.notes[0].endswith("ordered by score")
     assert evaluation["judged"].mean == pytest.approx((2 / 3 + 1) / 2)
 
 
@@ -275,7 +275,7 @@ def test_a_beir_folder_is_a_reference(tmp_path: Path) -> None:
     rows = evaluation.rows.to_pylist()
     assert [row["question"] for row in rows] == ["who?", "where?"]
     assert rows[0]["relevance_grades"] == '{"d1": 2, "d3": 1}'
-    assert any("read as a BEIR folder, split test, not dev" in note for note in evaluation.summary["notes"])
+    assert any("read as a BEIR folder, split test, not dev" in note for note in evaluation.summary.notes)
     assert "qrels/dev.tsv" in str(open_source(folder, Reading(split="dev")).path)
 
 
@@ -294,7 +294,7 @@ def test_contexts_are_the_corpus_s_texts_of_what_was_retrieved(tmp_path: Path) -
     answers = [{"qid": "1", "answer": "One [1].", "retrieved": ["d2", "d1"]}, {"qid": "2", "retrieved": ["d1", "d9"]}]
     evaluation = evaluate(answers, folder, metrics="valid_citations,ndcg@10")
     assert evaluation.rows["contexts"].to_pylist() == [["", "One\nText."], ["One\nText.", "Nine."]]
-    notes = " ".join(evaluation.summary["notes"])
+    notes = " ".join(evaluation.summary.notes)
     assert "the contexts are the texts of 3 retrieved documents in the corpus, which lacks 1 of them" in notes
     assert "contexts" not in evaluate(answers, folder, metrics="ndcg@10").rows.column_names
     own = [{**answers[0], "contexts": ["mine"]}]
@@ -307,7 +307,7 @@ def test_by_an_engine_the_numbers_are_the_same(tmp_path: Path) -> None:
         plain = evaluate(run, reference, metrics="ndcg@10,judged@3")
         parts = evaluate(run, reference, metrics="ndcg@10,judged@3", engine="threads", run="parts", output_dir=tmp_path)
         assert parts["ndcg@10"].mean == plain["ndcg@10"].mean
-        assert parts.summary["notes"] == plain.summary["notes"]
+        assert parts.summary.notes == plain.summary.notes
 
 
 def test_a_beir_folder_has_questions_to_ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -320,4 +320,4 @@ def test_a_beir_folder_has_questions_to_ask(tmp_path: Path, capsys: pytest.Captu
     assert service["mrr"].mean == 1
     assert service["ndcg@10"].mean == pytest.approx((0.8597186998521972 + 1) / 2)  # grades 2 and 1, turned round
     assert "read as a BEIR folder, split test" in capsys.readouterr().err
-    assert len(service.summary["notes"]) == 2
+    assert len(service.summary.notes) == 2

@@ -136,7 +136,7 @@ def test_the_last_of_several_calls_may_be_about_a_single_claim(tmp_path: Path) -
 def test_a_list_of_another_length_says_so(tmp_path: Path) -> None:
     result, _ = run(tmp_path, [ROW], "faithfulness", replies=lambda prompt: by_rule(prompt) + "\n3: Neither"
                     if "List every" not in prompt else by_rule(prompt), tries=1)  # fmt: skip
-    causes = result.summary["judges"]["support_by_passages"]["causes"]
+    causes = result.summary.judges["support_by_passages"].causes
     assert causes == {"unparsable: 3 labels for 2 claims": 1}
 
 

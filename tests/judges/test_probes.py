@@ -64,10 +64,10 @@ def test_the_line_is_what_chance_reaches() -> None:
 @pytest.mark.parametrize(("wrong", "right"), [(0, 24), (1, 23), (7, 17)])
 def test_a_judge_that_knows_enough(tmp_path: Path, wrong: int, right: int) -> None:
     provider = expert(wrong)
-    check = tried(provider, tmp_path).summary["judge_check"]
-    assert (check["right"], check["n"], check["skipped"], len(check["missed"])) == (right, 24, None, wrong)
+    check = tried(provider, tmp_path).summary.judge_check
+    assert (check.right, check.n, check.skipped, len(check.missed)) == (right, 24, None, wrong)
     assert len(provider.prompts) == 25
-    assert tried(provider, tmp_path).summary["judge_check"] == check
+    assert tried(provider, tmp_path).summary.judge_check == check
     assert len(provider.prompts) == 25  # one that was tried before costs nothing
 
 
@@ -85,7 +85,7 @@ def test_a_judge_that_does_not_stops_before_any_row(tmp_path: Path, always: str)
     assert len(asked(provider)) == 24
     assert files(tmp_path) == ["judge.journal.sqlite"]
     found = tried(provider, tmp_path, tries=1, check=False)  # to go on all the same
-    assert "judge_check" not in found.summary
+    assert found.summary.judge_check is None
     assert len(provider.prompts) == 25
 
 
@@ -125,10 +125,10 @@ def test_where_little_may_be_spent_the_rows_come_first(tmp_path: Path, limits: d
     setup = JudgeSetup(Judge(provider=provider, **limits), tmp_path)
     estimate = setup.judge_run(setup.missing(metrics, table.batches)).estimate(table.batches)
     found = tried(provider, tmp_path, **limits)
-    check = found.summary["judge_check"]
+    check = found.summary.judge_check
     assert len(provider.prompts) == estimate["calls"] + estimate["check_calls"] == (25 if is_tried else 1)
-    assert (check["skipped"] is None, check["n"]) == (is_tried, 24 if is_tried else 0)
-    assert is_tried or "even where the check is asked for" in check["skipped"]
+    assert (check.skipped is None, check.n) == (is_tried, 24 if is_tried else 0)
+    assert is_tried or "even where the check is asked for" in (check.skipped or "")
     assert found["llm_correct"].n_scored == 1
 
 
@@ -155,7 +155,7 @@ def test_own_words_are_tried_if_the_cases_have_what_they_show(tmp_path: Path) ->
         assert estimate["check_calls"] == calls - 1
         found = evaluate(table, metrics="llm_correct", judge=setup.judge, output_dir=tmp_path)
         assert len(provider.prompts) == calls
-        assert found.summary["judge_check"]["skipped"] == why_not
+        assert found.summary.judge_check.skipped == why_not
 
 
 def test_own_words_may_be_the_reason_for_a_failed_check(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_own_words_may_be_the_reason_for_a_failed_check(tmp_path: Path) -> None:
 def test_grades_have_no_known_cases(tmp_path: Path) -> None:
     provider = fake("3")
     found = evaluate(rows("a"), metrics="llm_grade", judge=Judge(provider=provider), output_dir=tmp_path)
-    assert (len(provider.prompts), "judge_check" in found.summary) == (1, False)
+    assert (len(provider.prompts), found.summary.judge_check) == (1, None)
 
 
 def test_repeats_are_tried_as_they_are_asked(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_the_journal_of_a_judge_that_has_got_no_further_is_not_reported(
     one = Judge(provider=FakeProvider(say), retries=0, journal=tmp_path / "j.sqlite", wordings=wordings)
     for _ in range(2):
         found = evaluate(rows("a"), metrics="llm_correct", judge=one, output_dir=tmp_path)
-        assert "journal_notice" not in found.manifest["judging"]
+        assert not found.manifest.judging.journal_notice
     turns = CRAGEvaluator(judge=one, journal=tmp_path / "j.sqlite")
     turns.evaluate_agent_responses([turn("s", 0, "gold", "it is gold")])
     assert capsys.readouterr().err == ""

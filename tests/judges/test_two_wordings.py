@@ -117,8 +117,8 @@ def test_the_flip_rate_says_how_often_they_differ(tmp_path: Path) -> None:
     def reply(prompt: str) -> str:
         return "No" if REPHRASED in prompt and fenced_texts(prompt)["answer"] == "answer 1" else "Yes"
 
-    summary = judged(tmp_path, FakeProvider(reply), 4).summary["judges"]["verdict"]
-    assert (summary["flip_rate"], summary["n_judged_repeatedly"]) == (0.25, 4)
+    summary = judged(tmp_path, FakeProvider(reply), 4).summary.judges["verdict"]
+    assert (summary.flip_rate, summary.n_judged_repeatedly) == (0.25, 4)
 
 
 def test_with_repeats_each_wording_has_its_majority(tmp_path: Path) -> None:
@@ -268,9 +268,9 @@ def test_what_is_in_doubt_is_counted(tmp_path: Path) -> None:
     asked = FakeProvider(by_answer)
     run = judged(tmp_path, asked, 4, wordings=None)
     assert run.to_pandas()["verdict"].tolist() == [WRONG, CORRECT, CORRECT, CORRECT]
-    summary = run.summary["judges"]["verdict"]
-    assert (summary["flip_rate"], summary["n_judged_repeatedly"]) == (1.0, 1)
-    assert run.manifest["asked"]["verdict"]["wordings"] == "1 or 2"
+    summary = run.summary.judges["verdict"]
+    assert (summary.flip_rate, summary.n_judged_repeatedly) == (1.0, 1)
+    assert run.manifest.asked["verdict"]["wordings"] == "1 or 2"
     assert run.folder is not None
     assert [len(calls_of_row(run.folder, row)) for row in range(4)] == [2, 1, 1, 1]
 
@@ -301,12 +301,12 @@ def test_a_limit_takes_no_verdict_away(tmp_path: Path, limit: int) -> None:
     assert len(asked.prompts) == limit
     assert run["llm_correct"].n_scored == min(first, 4)
     halves = first - (limit - first)
-    assert run.summary["judges"]["verdict"].get("n_without_second_wording", 0) == halves
+    assert (run.summary.judges["verdict"].n_without_second_wording or 0) == halves
     lines = [line for line, _ in judge_lines(run.summary, run.manifest) if "on one wording" in line]
     assert [line.split()[0] for line in lines] == ([str(halves)] if halves else [])
     whole = judged(tmp_path, asked, 4, wordings=None, max_calls=100)
     assert len(asked.prompts) == 8
-    assert "n_without_second_wording" not in whole.summary["judges"]["verdict"]
+    assert not whole.summary.judges["verdict"].n_without_second_wording
 
 
 def test_the_check_counts_both_wordings(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_the_check_counts_both_wordings(tmp_path: Path) -> None:
     asked = FakeProvider(lambda prompt: chance(0.6))
     own = judge(asked, check=True, max_calls=60)
     run = evaluate(rows("a", "b"), metrics="llm_correct", judge=own, run="r", output_dir=tmp_path)
-    assert "too low" in run.summary["judge_check"]["skipped"]
+    assert "too low" in (run.summary.judge_check.skipped or "")
     assert run["llm_correct"].n_scored == 2
     plan = judge(asked, check=True)
     estimate = estimate_judging(rows("c"), metrics=get_all(["llm_correct"]), judge=plan, output_dir=tmp_path)
@@ -385,7 +385,7 @@ def test_reasons_are_asked_for_once(tmp_path: Path) -> None:
     asked = FakeProvider('{"verdict": "Yes", "reason": "it is"}')
     run = judged(tmp_path, asked, wordings=None, reasons=True)
     assert len(asked.prompts) == 1
-    assert run.manifest["asked"]["verdict"]["wordings"] == 1
+    assert run.manifest.asked["verdict"]["wordings"] == 1
 
 
 @pytest.mark.parametrize("wordings", [0, 3])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ragmeter import Evaluation, add_metrics, evaluate
+from ragmeter.documents.summary import Abstained
 from ragmeter.show.sentences.causes import abstained_sentence
 from ragmeter.show.sentences.judging import judge_lines
 
@@ -71,16 +72,16 @@ def test_the_summary_says_how_many_were_right_to_abstain(tmp_path: Path) -> None
     result = scored(rows, FAITHFULNESS, output_dir=tmp_path, run="a")
     assert result[FAITHFULNESS].n_not_scored == {"abstained": 3}
     assert result[FAITHFULNESS].mean == 1.0
-    assert result.summary["abstained"] == {"n": 3, "right": 1, "wrong": 1}
+    assert result.summary.abstained == Abstained(n=3, right=1, wrong=1)
     line = "answers that decline: 3; right: 1 (the question is marked unanswerable), wrong: 1, not marked: 1"
     assert [text for text, _ in judge_lines(result.summary, result.manifest)] == [line]
     more = add_metrics("a", "abstention_correct", output_dir=tmp_path)
     assert more["abstention_correct"].mean == 2 / 3
-    assert more.summary["abstained"] == result.summary["abstained"]
+    assert more.summary.abstained == result.summary.abstained
 
 
 def test_without_marks_they_are_only_counted() -> None:
     rows = [{"answer": row["answer"], **CONTEXTS} for row in CLAIMS]
-    assert scored(rows, FAITHFULNESS).summary["abstained"] == {"n": 3, "right": 0, "wrong": 0}
-    assert abstained_sentence({"n": 3, "right": 0, "wrong": 0}) == "answers that decline: 3"
-    assert "abstained" not in scored([{"answer": PARIS, **CONTEXTS}], FAITHFULNESS).summary
+    assert scored(rows, FAITHFULNESS).summary.abstained == Abstained(n=3, right=0, wrong=0)
+    assert abstained_sentence(Abstained(n=3, right=0, wrong=0)) == "answers that decline: 3"
+    assert scored([{"answer": PARIS, **CONTEXTS}], FAITHFULNESS).summary.abstained is None

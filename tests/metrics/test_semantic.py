@@ -76,7 +76,7 @@ def test_the_setting_is_handed_on_and_shown(tmp_path: Path) -> None:
     found = evaluate(rows, metrics="semantic_similarity,token_f1", embedding_model="wordllama")
     assert list(found) == [NAME, "token_f1"]
     assert found["semantic_similarity"].mean == 1
-    assert found.embeddings[0]["texts"] == 1
+    assert found.embeddings[0].texts == 1
     assert evaluate(rows, metrics="token_f1").embeddings == []
 
 
@@ -99,7 +99,7 @@ def test_the_prefix_is_a_setting(given: str, name: str, in_full: str) -> None:
     (used,) = evaluate(
         rows, metrics="semantic_similarity", embedding_model="wordllama", embedding_prefix=given
     ).embeddings
-    assert used["prefix"] == in_full
+    assert used.prefix == in_full
 
 
 def test_an_e5_model_gets_query_unless_told_otherwise(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_an_e5_model_gets_query_unless_told_otherwise(tmp_path: Path) -> None:
         evaluate(rows, metrics="semantic_similarity", embedding_model=folder, embedding_prefix=prefix).embeddings[0]
         for prefix in (None, "query", "passage", "")
     ]
-    assert [used["prefix"] for used in prefixes] == ["query: ", "query: ", "passage: ", ""]
+    assert [used.prefix for used in prefixes] == ["query: ", "query: ", "passage: ", ""]
 
 
 def test_the_prefix_is_an_option_of_the_command(
@@ -135,9 +135,9 @@ def test_two_models_in_one_run(tmp_path: Path) -> None:
     rows = [{"qid": "1", "answer": "a cat", "reference": "a dog"}]
     other = get_metric("semantic_similarity").with_settings(model=str(folder))
     found = evaluate(rows, metrics=[NAME, other], run="r", output_dir=tmp_path)
-    assert [each["backend"] for each in found.embeddings] == ["static", "onnx"]
+    assert [each.backend for each in found.embeddings] == ["static", "onnx"]
     assert found.folder is not None
-    assert found.folder.manifest()["embeddings"] == found.embeddings
+    assert found.folder.manifest().embeddings == found.embeddings
 
 
 def test_a_run_of_the_command_says_what_was_cut(ragmeter: Run, tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_a_run_of_the_command_says_what_was_cut(ragmeter: Run, tmp_path: Path) -
         assert "too long for ./m" in done.stdout
     assert shown[0].stdout.partition("rows:")[0] == shown[1].stdout.partition("rows:")[0]
     (used,) = manifest["embeddings"]
-    assert (used["texts"], used["embedded"], used["from_cache"]) == (10, 0, 10)
-    assert 0 < used["truncated"] < 10
+    assert (used.texts, used.embedded, used.from_cache) == (10, 0, 10)
+    assert 0 < used.truncated < 10
 
 
 def test_a_run_of_the_command_with_an_endpoint(ragmeter: Run, tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_added_to_a_run_that_is_there(tmp_path: Path) -> None:
     evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
     found = add_metrics("r", "semantic_similarity", output_dir=tmp_path, model="wordllama")
     assert found.folder is not None
-    (used,) = found.folder.manifest()["embeddings"]
-    assert (used["model"], used["texts"]) == ("wordllama", 2)
+    (used,) = found.folder.manifest().embeddings
+    assert (used.model, used.texts) == ("wordllama", 2)
     assert list(found) == ["token_f1", NAME]
 
 
@@ -193,7 +193,7 @@ def test_runs_at_once_are_counted_apart() -> None:
     def run(number: int) -> int:
         rows = [{"qid": str(i), "answer": f"{number} {i}", "reference": "same"} for i in range(number)]
         (used,) = evaluate(rows, metrics=NAME).embeddings
-        return int(used["texts"])
+        return int(used.texts)
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(run, [5, 10, 15, 20])) == [6, 11, 16, 21]

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter import evaluate, get_metric
+from ragmeter.documents.manifest import Manifest
 from ragmeter.errors import MissingExtraError
 from ragmeter.metrics import splitting
 from ragmeter.metrics import tokens as tokens_module
@@ -174,15 +175,15 @@ def test_rows_whose_language_is_not_known_are_counted(tmp_path: Path) -> None:
     rows = [{**texts, "qid": str(place), "language": language} for place, language in enumerate(values)]
     auto = "meteor_score[language=auto]"
     summary = evaluate(rows, metrics=auto).summary
-    assert summary["unknown_languages"] == 2
-    assert [line for line, _ in judge_lines(summary, {})] == [
+    assert summary.unknown_languages == 2
+    assert [line for line, _ in judge_lines(summary, Manifest())] == [
         "2 rows have a language in the column language that is not known here: it is told from the texts"
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     in_parts = evaluate(str(tmp_path / "rows.jsonl"), metrics=auto, run="r", output_dir=tmp_path, engine="threads")
-    assert in_parts.summary["unknown_languages"] == 2
+    assert in_parts.summary.unknown_languages == 2
     for metrics in ("meteor_score", "meteor_score[language=es]"):
-        assert "unknown_languages" not in evaluate(rows, metrics=metrics).summary
+        assert evaluate(rows, metrics=metrics).summary.unknown_languages is None
 
 
 def test_auto_without_its_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def test_figures_are_those_of_the_summary(tmp_path: Path) -> None:
     make(tmp_path, "a")
     (entry,) = catalogue(tmp_path)
     assert (entry.name, entry.n_rows, entry.n_failed, entry.error) == ("a", 2, 1, "")
-    assert entry.metrics["token_f1"]["mean"] == 1.0
+    assert entry.metrics["token_f1"].mean == 1.0
     assert entry.as_dict()["metrics"]["token_f1"]["n_scored"] == 1
 
 

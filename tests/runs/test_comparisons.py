@@ -80,9 +80,7 @@ def test_its_file_has_the_settings_and_the_figures(two: Path) -> None:
     document = json.loads((two / "b" / "comparisons" / "a.json").read_text(encoding="utf-8"))
     assert document["settings"]["alpha"] == 0.2
     assert [run["name"] for run in document["runs"]] == ["a", "b"]
-    assert [run["created"] for run in document["runs"]] == [
-        Run(two / name).manifest()["created"] for name in ("a", "b")
-    ]
+    assert [run["created"] for run in document["runs"]] == [Run(two / name).manifest().created for name in ("a", "b")]
     assert document["comparison"] == json.loads(json.dumps(made.as_dict()))
 
 
@@ -133,7 +131,7 @@ def test_runs_of_similar_names_have_files_of_their_own(two: Path) -> None:
     assert "intervals: 80%" in page["kept"]
     assert shown(two, "a+b", "c")["test"] == "t"
     assert shown(two, "a", "c")["alpha"] == 0.02
-    assert kept_comparison(find_runs([elsewhere, "c"], two)).settings["alpha"] == 0.03  # type: ignore[union-attr]
+    assert kept_comparison(find_runs([elsewhere, "c"], two)).settings.alpha == 0.03
 
 
 def test_names_that_are_too_long_for_a_file(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import Run
+from ragmeter.documents.manifest import Manifest
 from ragmeter.errors import InputError
+from ragmeter.io.write import dumps
 from tests.show.report.helpers import keep
 
 
@@ -40,11 +42,19 @@ def metric(**changed: Any) -> Callable[[dict[str, Any]], None]:
         (metric(mean=None), r"metrics\.token_f1: the mean does not agree with 7 scored rows"),
         (metric(n_scored=9), r"metrics\.token_f1: 9 rows are scored, of 8"),
         (metric(interval=[1, 2, 3]), r"metrics\.token_f1\.interval should be a list of 2, got a list"),
-        (metric(interval=[0.9, 0.1]), r"metrics\.token_f1\.interval ends before it begins"),
+        (metric(interval=[0.9, 0.1]), r"metrics\.token_f1: the interval ends before it begins"),
         (metric(direction="up"), r"metrics\.token_f1\.direction should be one of higher, lower, none, got 'up'"),
         (metric(n_not_scored={"x": True}), r"metrics\.token_f1\.n_not_scored\.x should be a whole number"),
         (metric(level=95), r"metrics\.token_f1\.level should be between 0 and 1, got 95"),
-        (lambda summary: summary["statistics"].update(draws=1), r"statistics\.draws should be from 999 to"),
+        (
+            lambda summary: summary["statistics"].update(draws=1),
+            r"statistics\.draws should be a whole number from 999 up, got 1",
+        ),
+        (metric(mean=True), r"metrics\.token_f1\.mean should be a finite number, got True"),
+        (lambda summary: summary["metrics"].update({"a.b[c=d]": {}}), r"metrics\.a\.b\[c=d\] has no mean"),
+        (lambda summary: summary.update(metrics=[]), "metrics should be an object, got a list"),
+        (lambda summary: summary.update(judges={"verdict": {}}), r"judges\.verdict has no judged_by"),
+        (lambda summary: summary.update(notes=["a", 5]), r"notes\[1\] should be a text, got 5"),
     ],
 )
 def test_a_summary(change: Callable[[dict[str, Any]], Any], message: str, tmp_path: Path) -> None:
@@ -61,12 +71,14 @@ def test_a_summary(change: Callable[[dict[str, Any]], Any], message: str, tmp_pa
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "Expecting value"),
+        ("", "Input data was truncated"),
+        ('{"run": NaN}', "invalid character"),
+        ('{"target": {"\\u0041": Infinity}}', "Infinity is no number that JSON has"),
         ("[1]", "it is not a JSON object"),
         ('{"metrics": ' + "[" * 100_000, "it is nested too deeply"),
         ('{"metrics": {}}', "metrics should be a list, got an object"),
         ('{"metrics": [{}]}', r"metrics\[0\] has no name"),
-        ('{"asked": {"verdict": {"columns": []}}}', r"asked\.verdict\.columns is empty"),
+        ('{"asked": {"verdict": {"columns": []}}}', r"asked\.verdict\.columns should be a list of one text or more"),
         ('{"run": 5}', "run should be a text, got 5"),
     ],
 )
@@ -112,5 +124,22 @@ def test_a_table(change: Callable[[Any], Any], message: str, tmp_path: Path) -> 
 
 def test_half_of_a_surrogate_pair_is_made_whole(tmp_path: Path) -> None:
     path = keep(tmp_path, "r")
-    (path / "manifest.json").write_text('{"run": "\\ud800", "\\udc00": ["\\ud83d\\ude00"]}', encoding="utf-8")
-    assert Run(path).manifest() == {"run": "\ufffd", "\ufffd": ["\U0001f600"]}
+    (path / "manifest.json").write_text(
+        '{"run": "\\ud800", "target": {"\\udc00": ["\\ud83d\\ude00"]}}', encoding="utf-8"
+    )
+    assert Run(path).manifest() == Manifest(run="\ufffd", target={"\ufffd": ["\U0001f600"]})
+
+
+def test_members_of_a_later_version_are_ignored(tmp_path: Path) -> None:
+    path = keep(tmp_path, "r")
+    for name in ("manifest.json", "summary.json"):
+        document = json.loads((path / name).read_text(encoding="utf-8"))
+        (path / name).write_text(json.dumps({**document, "later": {"members": 1}}), encoding="utf-8")
+    read_all(path)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "summary.json"])
+def test_what_was_read_is_written_as_it_was(name: str, tmp_path: Path) -> None:
+    path = keep(tmp_path, "r")
+    read = Run(path).manifest() if name == "manifest.json" else Run(path).summary()
+    assert dumps(read, indent=2) + "\n" == (path / name).read_text(encoding="utf-8")

@@ -146,8 +146,8 @@ def test_metrics_are_added_to_a_run_that_was_not_kept() -> None:
     at_once = evaluate(ROWS, metrics="token_recall", interval="bootstrap", level=0.9)
     assert more["token_recall"] == at_once["token_recall"]
     assert more.rows.column_names[-1] == "rouge_l_score[language=en].outcome"
-    assert "token_recall" not in find_run(fresh).summary()["metrics"]
-    assert [each["name"] for each in more.manifest["metrics"]] == list(more)
+    assert "token_recall" not in find_run(fresh).summary().metrics
+    assert [each.name for each in more.manifest.metrics] == list(more)
     with pytest.raises(UnknownNameError, match=r"unknown keyword 'langage': did you mean language\?"):
         ragmeter.add_metrics(fresh, "rouge_l_score", langage="en")
 
@@ -160,7 +160,7 @@ def test_a_run_that_was_not_kept_has_a_folder_as_long_as_it_is_used() -> None:
     assert fresh.run_folder() is folder
     path = folder.path
     assert folder.rows().equals(fresh.rows)
-    assert folder.manifest() == {**fresh.manifest}
+    assert folder.manifest() == fresh.manifest
     sample = ragmeter.choose_sample(fresh, 3)
     del fresh, folder
     gc.collect()
@@ -233,8 +233,8 @@ def test_a_calibration_is_kept_only_where_the_run_is(tmp_path: Path) -> None:
 def test_what_a_run_that_was_not_kept_says_of_itself() -> None:
     fresh = evaluate(ROWS, metrics="token_f1")
     assert find_run(fresh).n_rows == 60
-    assert fresh.manifest["inputs"] == {"results": {"object": "results"}}
-    assert fresh.manifest["statistics"] == fresh.summary["statistics"]
+    assert fresh.manifest.inputs == {"results": {"object": "results"}}
+    assert fresh.manifest.statistics == fresh.summary.statistics
 
 
 def test_a_run_that_this_user_may_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

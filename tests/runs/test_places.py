@@ -97,4 +97,4 @@ def test_a_reader_waits_for_files_that_are_moved_right_now(tmp_path: Path) -> No
         (path / ADDING / "summary.json").rename(path / "summary.json")
         (path / ADDING).rmdir()
         thread.join(PATIENCE)
-    assert summaries[0]["n_rows"] == 1
+    assert summaries[0].n_rows == 1

@@ -158,7 +158,7 @@ def test_a_damaged_run_is_replaced(tmp_path: Path) -> None:
     ragmeter.evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
     (tmp_path / "r" / "manifest.json").write_text("{")
     ragmeter.evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
-    assert Run(tmp_path / "r").manifest()["run"] == "r"
+    assert Run(tmp_path / "r").manifest().run == "r"
 
 
 def test_the_command(conversations: Path, ragmeter: Command, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import pytest
 from ragmeter import ask, evaluate
 from ragmeter.app.watching import described
 from ragmeter.cli.commands import COMMANDS
+from ragmeter.documents.status import Exchange, RunUnderWay
 from ragmeter.runs import status as status_module
 from ragmeter.runs.status import Status, under_way
 
@@ -31,9 +32,9 @@ def test_only_while_it_is_under_way(tmp_path: Path) -> None:
         status.advance(3)
         status._write()
         (state,) = under_way(tmp_path)
-        assert (state["run"], state["done"], state["total"], state["cost_usd"]) == ("r", 3, 10, 0.25)
-        assert state["failures"] == {"timeout": 2}
-        assert state["latest"] == [{"question": "Q?", "answer": "A" * 300}]
+        assert (state.run, state.done, state.total, state.cost_usd) == ("r", 3, 10, 0.25)
+        assert state.failures == {"timeout": 2}
+        assert state.latest == [Exchange("Q?", "A" * 300)]
         assert stat.S_IMODE((tmp_path / ".r.status").stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == []
 
@@ -113,7 +114,7 @@ def test_a_folder_that_can_not_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_ask_says_how_far_it_is(tmp_path: Path) -> None:
-    states: list[dict[str, Any]] = []
+    states: list[RunUnderWay] = []
     first = threading.Event()
 
     def system(question: str) -> str:
@@ -126,8 +127,8 @@ def test_ask_says_how_far_it_is(tmp_path: Path) -> None:
 
     data = [{"qid": str(i), "question": f"q{i}", "reference": "x"} for i in range(6)]
     ask(data, system, metrics="token_f1", run="live", output_dir=tmp_path, workers=1, retries=0, allow_failures=True)
-    assert [state["run"] for state in states] == ["live"]
-    assert (states[0]["what"], states[0]["total"]) == ("asking questions", 6)
+    assert [state.run for state in states] == ["live"]
+    assert (states[0].what, states[0].total) == ("asking questions", 6)
     assert under_way(tmp_path) == []
 
 
@@ -135,7 +136,7 @@ class WatchedAgent:
     """Answers the first two turns of each conversation, and looks at what is said of it meanwhile."""
 
     folder = Path()
-    states: ClassVar[list[dict[str, Any]]] = []
+    states: ClassVar[list[RunUnderWay]] = []
 
     def get_batch_size(self) -> int:
         return 1
@@ -155,9 +156,9 @@ def test_an_agent_that_is_asked_is_watched(tmp_path: Path, monkeypatch: pytest.M
     arguments = ["--dataset", dataset, "--agent", agent, "--output", output, "--retries", "0", "--no-images"]
     COMMANDS["crag generate"].call(arguments)
     state = WatchedAgent.states[-1]
-    assert (state["run"], state["what"], state["done"]) == ("turns.jsonl", "asking an agent", 5)
-    assert state["failures"] == {"target_error": 1}
-    assert state["latest"][0]["answer"] == "answer to Who painted the Mona Lisa?"
+    assert (state.run, state.what, state.done) == ("turns.jsonl", "asking an agent", 5)
+    assert state.failures == {"target_error": 1}
+    assert state.latest[0].answer == "answer to Who painted the Mona Lisa?"
     assert under_way(tmp_path) == []
 
 

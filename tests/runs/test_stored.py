@@ -11,7 +11,6 @@ from ragmeter import FakeProvider, Judge, add_metrics, compare, evaluate, report
 from ragmeter.errors import InputError, OutputError, UsageError
 from ragmeter.io.locations import StorePath, folders_in, location
 from ragmeter.runs.finding import find_run
-from ragmeter.runs.layout import FILES_IN
 from tests.conftest import Run
 
 ROWS = [{"qid": str(n), "question": "?", "answer": "a b" if n % 3 else "a", "reference": "a b"} for n in range(9)]
@@ -64,13 +63,13 @@ def test_an_older_run_is_there_until_the_manifest_is(s3: str, monkeypatch: pytes
     with pytest.raises(OutputError, match="is down"):
         evaluate(BETTER, metrics="exact_match", run="two", output_dir=s3)
     older = find_run(f"{s3}/one")
-    assert older.metrics()["exact_match"]["mean"] == pytest.approx(2 / 3)
+    assert older.metrics()["exact_match"].mean == pytest.approx(2 / 3)
     assert older.scores("exact_match").mean() == pytest.approx(2 / 3)
     with pytest.raises(InputError, match="not a run folder: it has no manifest"):
         find_run("two", s3)
     monkeypatch.setattr(StorePath, "write_bytes", write)
     assert evaluate(BETTER, metrics="exact_match", run="one", output_dir=s3)["exact_match"].mean == 1
-    version = find_run(f"{s3}/one").manifest()[FILES_IN]
+    version = find_run(f"{s3}/one").manifest().files_in
     assert folders_in(location(f"{s3}/one")) == [version], "what a failed command has left is gone"
 
 

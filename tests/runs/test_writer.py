@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from ragmeter import Run, add_metrics, evaluate
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.summary import Summary
 from ragmeter.errors import OutputError
 from ragmeter.runs.writer import NewRun, RowsWriter, Scored
 from ragmeter.table import SCORED, Batch, Measure
@@ -21,10 +23,12 @@ ROWS = [{"qid": "1", "answer": "a", "reference": "a"}]
 RACE = """
 import sys
 from pathlib import Path
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.summary import Summary
 from ragmeter.runs.writer import NewRun
 for n in range(40):
     with NewRun(Path(sys.argv[1])) as new:
-        new.finish({"n": n}, {"n": n, "n_rows": 0, "metrics": {}})
+        new.finish(Manifest(run=str(n)), Summary(run=str(n), n_rows=0, metrics={}))
 """
 
 
@@ -32,7 +36,7 @@ def test_processes_that_write_the_same_run_at_once(tmp_path: Path) -> None:
     path = tmp_path / "r"
     racers = [subprocess.Popen([sys.executable, "-c", RACE, str(path)]) for _ in range(3)]
     assert [racer.wait(timeout=PATIENCE) for racer in racers] == [0, 0, 0]
-    assert Run.at(path).manifest()["n"] == Run.at(path).summary()["n"] == 39
+    assert Run.at(path).manifest().run == Run.at(path).summary().run == "39"
     assert [each.name for each in tmp_path.iterdir()] == ["r"]
 
 
@@ -53,7 +57,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 def test_a_folder_that_looks_like_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     evaluate(ROWS, metrics="token_f1", run="r", output_dir="s3:x")
-    assert Run(Path("s3:x/r")).summary()["n_rows"] == 1
+    assert Run(Path("s3:x/r")).summary().n_rows == 1
 
 
 def write_inside(path: Path, n: int, scores: list[float]) -> Run:
@@ -61,7 +65,7 @@ def write_inside(path: Path, n: int, scores: list[float]) -> Run:
         with RowsWriter(new.folder / "rows.parquet", [Measure("score")]) as writer:
             batch = Batch({"qid": [str(place) for place in range(len(scores))]})
             writer.write(Scored(batch, {"score": (np.array(scores), [SCORED] * len(scores))}))
-        return new.finish({"n": n}, {"n": n, "n_rows": len(scores), "metrics": {}})
+        return new.finish(Manifest(run=str(n)), Summary(run=str(n), n_rows=len(scores), metrics={}))
 
 
 def test_a_run_beside_other_files_leaves_them_alone(tmp_path: Path) -> None:
@@ -71,7 +75,7 @@ def test_a_run_beside_other_files_leaves_them_alone(tmp_path: Path) -> None:
         (path / name).write_text(name)
     places = {name: (path / name).stat().st_ino for name in ("journal.sqlite", "notes.csv")}
     run = write_inside(path, 2, [0.25, 0.75])
-    assert run.manifest()["n"] == run.summary()["n"] == 2
+    assert run.manifest().run == run.summary().run == "2"
     assert run.scores("score").tolist() == [0.25, 0.75]
     assert {name: (path / name).stat().st_ino for name in places} == places
     assert sorted(each.name for each in path.iterdir()) == [
@@ -84,10 +88,10 @@ def test_what_goes_wrong_leaves_the_older_run_as_it_was(tmp_path: Path) -> None:
     write_inside(path, 1, [0.5])
     before = {each.name: each.read_bytes() for each in path.iterdir()}
     with pytest.raises(TypeError), NewRun(path, inside=True) as new:
-        new.finish({"n": object()}, {})
+        new.finish(Manifest(target={"n": object()}), Summary(n_rows=0, metrics={}))
     assert {each.name: each.read_bytes() for each in path.iterdir()} == before
     with pytest.raises(TypeError), NewRun(tmp_path / "other" / "folder", inside=True) as new:
-        new.finish({"n": object()}, {})
+        new.finish(Manifest(target={"n": object()}), Summary(n_rows=0, metrics={}))
     assert [each.name for each in tmp_path.iterdir()] == ["folder"]
 
 

@@ -19,6 +19,7 @@ from ragmeter.errors import MissingExtraError, OutputError, UsageError
 from ragmeter.show.exports.export import FORMATS
 from ragmeter.show.exports.mlflow import metric_values, safe_names
 from tests.conftest import Run
+from tests.make_runs import summary_of
 
 ROWS = [
     {"qid": "1", "question": "capital?", "reference": "Paris", "relevant": ["d1", "d3"], "session_id": "s"},
@@ -203,7 +204,7 @@ def test_figures_in_mlflow(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert place == "http://localhost:5000, run abc"
     logged = Client.last
     assert (logged["uri"], logged["name"], logged["experiment"]) == ("http://localhost:5000", "r", "ragmeter")
-    assert logged["metrics"]["ndcg_at_10"] == ragmeter.Run(runs / "r").summary()["metrics"]["ndcg@10"]["mean"]
+    assert logged["metrics"]["ndcg_at_10"] == ragmeter.Run(runs / "r").summary().metrics["ndcg@10"].mean
     assert logged["metrics"]["token_f1.n_scored"] == 2
     assert logged["params"]["target.kind"] == "python"
     assert set(logged["texts"]) == {"summary.json", "manifest.json"}
@@ -218,7 +219,7 @@ def test_names_that_mlflow_takes() -> None:
         "ndcg_at_10", "rouge_l_score_language_es", "rouge_l_score_language_es_2", "criteria_file_a/b.toml",
         "metric", "at",
     ]  # fmt: skip
-    assert metric_values({"mrr": {"mean": None, "interval": None, "n_scored": 0, "n_total": 3}}) == {
+    assert metric_values({"mrr": summary_of(n_total=3)}) == {
         "mrr.n_scored": 0.0,
         "mrr.n_total": 3.0,
     }

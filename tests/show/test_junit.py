@@ -7,8 +7,8 @@ from xml.etree import ElementTree as Xml
 from hypothesis import given
 
 from ragmeter.analysis.gating import Check, Verdict
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.junit import junit
-from ragmeter.stats.summary import MetricSummary
 from tests.show.test_texts import HOSTILE
 
 

@@ -136,7 +136,7 @@ def test_what_ask_returned_is_an_evaluation(tmp_path: Path) -> None:
     assert service.evaluation is service
     assert len(service) == 1
     assert service["token_f1"].n_scored == 39
-    assert service.summary["n_rows"] == len(service.to_pandas()) == len(service.replies.in_order) == 40
+    assert service.summary.n_rows == len(service.to_pandas()) == len(service.replies.in_order) == 40
     assert service.folder is not None
     assert service.folder.name == service.name == "asked"
     assert repr(service).startswith("<Service, rows: 40>\ntoken_f1: ")

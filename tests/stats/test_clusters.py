@@ -137,5 +137,5 @@ def test_what_makes_no_sense_is_refused() -> None:
 
 
 def test_the_signature_has_the_seed_where_it_matters() -> None:
-    assert Confidence(cluster=None).as_dict() == {"method": "auto", "cluster": None, "level": 0.95}
-    assert Confidence("bca", seed=7).as_dict()["seed"] == 7
+    assert Confidence(cluster=None).kept().as_dict() == {"method": "auto", "cluster": None, "level": 0.95}
+    assert Confidence("bca", seed=7).kept().seed == 7

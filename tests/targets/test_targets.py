@@ -241,7 +241,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     second = asked(target, questions, journal=journal)
     assert calls[count:] == ["q3"]
     assert [answer_of(reply).answer for reply in second.in_order] == [f"a q{i}" for i in range(6)]
-    assert second.effort["from_journal"] == 5
+    assert second.effort.from_journal == 5
 
 
 def test_the_same_question_twice_is_asked_twice() -> None:
@@ -599,7 +599,7 @@ def test_a_model_without_retrieval() -> None:
         result = asked(target, [Question("1", "a", "s", turn=0), Question("2", "b", "s", turn=1)])
     assert answer_of(result.in_order[0]).retrieved == []
     assert [message["content"] for message in server.requests[1]["messages"]] == ["a", "Paris", "b"]
-    assert result.usage["cost_usd"] == pytest.approx(2 * (100 * 1.0 + 10 * 2.0) / 1e6)
+    assert result.usage.cost_usd == pytest.approx(2 * (100 * 1.0 + 10 * 2.0) / 1e6)
 
 
 @pytest.mark.parametrize(("prefix", "kind"), [("anthropic", AnthropicServer), ("gemini", GeminiServer)])

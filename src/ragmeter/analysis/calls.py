@@ -68,13 +68,12 @@ def calls_of_row(run: Run, place: int, row: Row | None = None) -> list[Call]:
 def _answer_calls(run: Run, place: int, row: Row) -> Iterator[Call]:
     """The call by which the system under test has answered. The earlier turns of its session are part of its key."""
     path = run.path.with_name(f"{run.name}{JOURNAL}")
-    target = run.manifest().get("target")
-    if not isinstance(target, Mapping) or not path.exists():
+    if run.manifest().target is None or not path.exists():
         return
     with RecordedReplies(path) as replies:
         number = replies.round_of(run.name)
         turns, time = conversation(run, row) or [place], 1
-        if run.manifest().get("repeats") and str(row.get(REPEAT)).isdigit():
+        if run.manifest().repeats and str(row.get(REPEAT)).isdigit():
             # each time that a session was repeated is a conversation of its own
             time = int(row[REPEAT])
             turns = [turn for turn in turns if run.records([turn], [REPEAT])[0][REPEAT] == row[REPEAT]]
@@ -125,7 +124,7 @@ def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
     """The columns of a row about which a judge was asked; others were filled without one."""
     manifest = run.manifest()
     load_builtin()
-    entries: dict[str, Signature] = {**(manifest.get("asked") or {})}
+    entries = dict(manifest.asked)
     for name, entry in entries.items():
         column = _asked_column(name)
         if column is None:

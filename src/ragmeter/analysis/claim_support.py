@@ -172,7 +172,7 @@ def _make(rows: Sequence[NewRow]) -> None:
 
 
 def _sets(run: Run) -> list[_Columns]:
-    asked = run.manifest().get("asked") or {}
+    asked = run.manifest().asked
     sets = (_Columns.of(name, run.columns, asked) for name in run.columns)
     return [columns for columns in sets if columns is not None]
 

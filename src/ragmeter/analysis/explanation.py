@@ -96,7 +96,7 @@ def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:
     """The judge's verdicts on the rows at these places; claims and labels of passages are explained elsewhere."""
     filled = {name: columns for name, columns in run.judged_columns.items() if name not in claim_columns(run)}
     needed = [QID] + [column for name, columns in filled.items() for column in (*columns, outcome_column(name))]
-    asked = {JUDGE_COLUMNS[0]: run.manifest().get("judge") or {}, **(run.manifest().get("asked") or {})}
+    asked = {JUDGE_COLUMNS[0]: run.manifest().judge or {}, **run.manifest().asked}
     return [
         tuple(
             verdict
@@ -134,14 +134,14 @@ def explain_rows(
 
 def settings_of(run: Run) -> Settings:
     """The settings of the run's own offline metric, or of its cascade."""
-    metrics = run.summary().get("metrics", {})
+    metrics = run.metrics()
     names = [naming.parse(name) for name in metrics if name.startswith(METRICS)]
     for base in METRICS:
         for name in names:
             if name.base == base:
                 return name.settings
     manifest = run.manifest()
-    cascades = [manifest.get("cascade"), *(entry.get("cascade") for entry in (manifest.get("asked") or {}).values())]
+    cascades = [manifest.cascade, *(entry.get("cascade") for entry in manifest.asked.values())]
     calibrations = [cascade.get("calibration") or {} for cascade in cascades if cascade]
     return {"calibration": next((known.get("path") for known in calibrations if known), None)}
 

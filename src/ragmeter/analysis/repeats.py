@@ -73,7 +73,7 @@ def repeats(run: RunLike, *, level: float = 0.95, output_dir: str | Path = RUNS)
         output_dir: the folder of runs.
     """
     stored = find_run(run, output_dir)
-    if not stored.manifest().get("repeats"):
+    if not stored.manifest().repeats:
         raise UsageError(
             f"{stored.name}: each question was asked once", hint=f"ask it again with {option('repeats', 5)}"
         )

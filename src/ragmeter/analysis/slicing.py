@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.record import plain
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.runs.finding import RunLike, find_run
@@ -17,7 +19,7 @@ from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.intervals import SMALL
-from ragmeter.stats.summary import MetricSummary, summarise
+from ragmeter.stats.summary import summarise
 from ragmeter.table import SCORED, Measure, Scores
 
 Mask = npt.NDArray[np.bool_]
@@ -46,7 +48,7 @@ class RunSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """The result as a dict for JSON."""
-        return {**asdict(self), "statistics": self.statistics.as_dict()}
+        return {**plain(self), "statistics": self.statistics.kept().as_dict()}
 
 
 def summarise_run(

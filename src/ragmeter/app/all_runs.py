@@ -62,12 +62,12 @@ def _wanted(entry: RunEntry, query: Mapping[str, str]) -> bool:
 def _key(entry: RunEntry, sort: str) -> Any:
     if sort in _SORTS:
         return getattr(entry, sort)
-    mean = (entry.metrics.get(sort) or {}).get("mean")
-    return float("-inf") if mean is None else mean
+    summary = entry.metrics.get(sort)
+    return float("-inf") if summary is None or summary.mean is None else summary.mean
 
 
 def _direction(entries: Sequence[RunEntry], name: str) -> str:
-    return next(str(entry.metrics[name]["direction"]) for entry in entries if name in entry.metrics)
+    return next(entry.metrics[name].direction for entry in entries if name in entry.metrics)
 
 
 def _sortable(name: str, label: Content, query: Mapping[str, str]) -> Markup:
@@ -123,7 +123,7 @@ def over_time(entries: Sequence[RunEntry], query: Mapping[str, str]) -> Content:
     if not names:
         return None
     metric = query.get("metric", "") if query.get("metric", "") in names else headlines(entries)[0]
-    points = [entry for entry in reversed(entries) if (entry.metrics.get(metric) or {}).get("mean") is not None]
+    points = [entry for entry in reversed(entries) if _key(entry, metric) > float("-inf")]
     points.sort(key=lambda entry: entry.created)
     control = options("metric", {name: name for name in names}, metric)
     hidden = [
@@ -142,7 +142,7 @@ def _chart(points: Sequence[RunEntry], metric: str) -> Markup:
     if not points:
         return Markup()
     figures = [entry.metrics[metric] for entry in points]
-    intervals = [of_run["interval"] or (of_run["mean"], of_run["mean"]) for of_run in figures]
+    intervals = [of_run.interval or (of_run.mean or 0.0, of_run.mean or 0.0) for of_run in figures]
     low, high = min(begin for begin, _ in intervals), max(end for _, end in intervals)
     span = (high - low) or 1.0
     width = max(_CHART_WIDTH, 34 * len(points))
@@ -160,15 +160,13 @@ def _chart(points: Sequence[RunEntry], metric: str) -> Markup:
     marks = []
     for place, (entry, of_run, (begin, end)) in enumerate(zip(points, figures, intervals, strict=True)):
         x = f"{_CHART_LEFT + (place + 0.5) * (width - _CHART_LEFT) / len(points):.1f}"
-        label = (
-            f"{entry.name}, {day(entry.created)}: {numbers.number(of_run['mean'])} ({numbers.interval((begin, end))})"
-        )
+        label = f"{entry.name}, {day(entry.created)}: {numbers.number(of_run.mean)} ({numbers.interval((begin, end))})"
         marks.append(
             link(
                 [
                     element("title", label),
                     element("line", x1=x, x2=x, y1=y(begin), y2=y(end), class_="interval"),
-                    element("circle", cx=x, cy=y(of_run["mean"]), r="5", class_="dot"),
+                    element("circle", cx=x, cy=y(of_run.mean or 0.0), r="5", class_="dot"),
                 ],
                 address("run", entry.name),
                 aria_label=label,

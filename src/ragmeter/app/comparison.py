@@ -6,10 +6,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, Pair, compare
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import command, field, options, table
+from ragmeter.documents.comparison import ComparisonSettings
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.io.decoding import JsonObject
 from ragmeter.io.write import RUNS
@@ -28,10 +31,10 @@ _LONGEST = 200
 #: The fields of an address that choose rows.
 _ROWS_FIELDS = ("metric", "change", "low")
 #: What `ragmeter compare` does unless something else is chosen.
-_USUAL: dict[str, Any] = {
-    "metrics": None, "test": TESTS[0], "alpha": 0.05, "margin": None, "slices": None, "draws": 9_999, "movers": 3,
-    "interval": AUTO, "cluster": AUTO, "level": 0.95, "seed": 0,
-}  # fmt: skip
+_USUAL = ComparisonSettings(
+    metrics=None, test=TESTS[0], interval=AUTO, cluster=AUTO, slices=None, level=0.95, alpha=0.05, seed=0,
+    draws=9_999, movers=3, margin=None,
+)  # fmt: skip
 
 
 def settings_fields(query: Any) -> dict[str, str]:
@@ -50,7 +53,7 @@ def comparison_part(runs: Sequence[Run], query: Any) -> Content:
     if max(run.n_rows for run in runs) > _QUICK and not chosen:
         return joined(form, link(wording.COMPUTE, address("side-by-side", run=names, compute=1)), same)
     try:
-        comparison = compare(list(runs), **settings)
+        comparison = compare(list(runs), **settings.as_dict())
     except RagmeterError as error:
         return joined(form, element("p", text(error), class_="note"), same)
     pairs = [_pair(pair) for pair in comparison.pairs]
@@ -62,15 +65,15 @@ def keep(runs: Sequence[Run], form: JsonObject) -> str:
     if not runs:
         raise UsageError("choose the runs to compare")
     chosen = {name: str(form.get(name, "")) for name in ("test", "alpha")}
-    compare(list(runs), **_settings(chosen), keep=True)
+    compare(list(runs), **_settings(chosen).as_dict(), keep=True)
     rows = {name: str(form.get(name, "")) for name in _ROWS_FIELDS}
     return address("side-by-side", run=[run.name for run in runs], **rows, **chosen)
 
 
-def _settings(chosen: Mapping[str, str]) -> dict[str, Any]:
+def _settings(chosen: Mapping[str, str]) -> ComparisonSettings:
     """The settings as they were typed; what they may be is for `compare` to say."""
     try:
-        return {**_USUAL, "test": chosen.get("test", TESTS[0]), "alpha": float(chosen.get("alpha", _USUAL["alpha"]))}
+        return replace(_USUAL, test=chosen.get("test", _USUAL.test), alpha=float(chosen.get("alpha", _USUAL.alpha)))
     except ValueError:
         raise UsageError(f"alpha must be between 0 and 1, got {chosen['alpha'][:40]!r}") from None
 
@@ -82,7 +85,7 @@ def _kept(runs: Sequence[Run]) -> KeptComparison | None:
         return None
 
 
-def _kept_note(kept: KeptComparison | None, settings: Mapping[str, Any]) -> Content:
+def _kept_note(kept: KeptComparison | None, settings: ComparisonSettings) -> Content:
     if kept is None:
         return None
     if not kept.current:
@@ -91,17 +94,17 @@ def _kept_note(kept: KeptComparison | None, settings: Mapping[str, Any]) -> Cont
     return element("p", wording.KEPT.format(day=day(kept.created)), class_="note good") if is_shown else None
 
 
-def _form(names: Sequence[str], settings: Mapping[str, Any], query: Any) -> Markup:
+def _form(names: Sequence[str], settings: ComparisonSettings, query: Any) -> Markup:
     """The form for the test and alpha, with a button to keep the result."""
     hidden = [element("input", type="hidden", name="run", value=name) for name in names]
     hidden += [
         element("input", type="hidden", name=name, value=query.get(name)) for name in _ROWS_FIELDS if query.get(name)
     ]
-    alpha = element("input", type="number", name="alpha", value=given(settings["alpha"]), min="0", max="1", step="any")
+    alpha = element("input", type="number", name="alpha", value=given(settings.alpha), min="0", max="1", step="any")
     return element(
         "form",
         hidden,
-        field(wording.TEST, options("test", wording.TESTS, settings["test"])),
+        field(wording.TEST, options("test", wording.TESTS, settings.test)),
         field(wording.ALPHA, alpha),
         element("button", wording.COMPARE, class_="quiet"),
         element("button", wording.KEEP, type="button", id="keep", class_="quiet"),
@@ -112,11 +115,11 @@ def _form(names: Sequence[str], settings: Mapping[str, Any], query: Any) -> Mark
     )
 
 
-def _command(runs: Sequence[Run], settings: Mapping[str, Any]) -> str:
+def _command(runs: Sequence[Run], settings: ComparisonSettings) -> str:
     """The command that makes and keeps the same comparison."""
     arguments: list[str] = []
-    for name, value in {**_USUAL, **settings}.items():
-        if value == _USUAL[name]:
+    for name, value in settings.as_dict().items():
+        if value == getattr(_USUAL, name):
             continue
         if name == "slices":
             arguments += [part for column in value for part in ("--slice", column)]

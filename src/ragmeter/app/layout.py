@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, plain, text
 from ragmeter.app.queries import PAGE, Selection, Wish
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show import numbers
 from ragmeter.show.report.shapes import axis_of_means
 from ragmeter.show.sentences.metrics import differing_level, headline
@@ -108,13 +109,13 @@ def table(
     )
 
 
-def figure(summary: Mapping[str, Any] | None) -> Markup:
+def figure(summary: MetricSummary | None) -> Markup:
     """A mean with its interval and n, as text and as a picture."""
     if summary is None:
         return Markup()
     mean, interval = headline(summary)
     between = "" if interval is None else differing_level(summary) + numbers.interval(interval)
-    n = numbers.scored(summary["n_scored"], summary["n_total"])
+    n = numbers.scored(summary.n_scored, summary.n_total)
     return joined(
         element("span", mean, class_="mean"),
         " ",
@@ -124,14 +125,14 @@ def figure(summary: Mapping[str, Any] | None) -> Markup:
     )
 
 
-def whisker(summary: Mapping[str, Any]) -> Markup:
+def whisker(summary: MetricSummary) -> Markup:
     """A mean and its interval on the metric's axis."""
-    if summary["mean"] is None or bounds_of_mean(summary) is not None:
+    if summary.mean is None or bounds_of_mean(summary) is not None:
         return Markup()
     low, high = axis_of_means([summary])
     scale = 100 / (high - low)
-    begin, end = summary["interval"] or (summary["mean"], summary["mean"])
-    x = [f"{min(max((value - low) * scale, 0), 100):.2f}" for value in (begin, summary["mean"], end)]
+    begin, end = summary.interval or (summary.mean, summary.mean)
+    x = [f"{min(max((value - low) * scale, 0), 100):.2f}" for value in (begin, summary.mean, end)]
     return element(
         "svg",
         element("line", x1="0", x2="100", y1="6", y2="6", class_="axis"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from ragmeter.app import wording
 from ragmeter.app.conversations import conversation_address
@@ -11,10 +13,12 @@ from ragmeter.app.elements import Content, Markup, address, breakable, element, 
 from ragmeter.app.layout import downloads, field, figure, options, paged, section, table, worded
 from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
 from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import Run
-from ragmeter.show.sentences.causes import failures, which_metrics
+from ragmeter.show.sentences.causes import NotScored, failures
 from ragmeter.show.sentences.judging import judge_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import explained, titled
@@ -67,7 +71,7 @@ def _figures(run: Run) -> Markup:
     rows = [
         [
             joined(
-                breakable(titled(name, of_metric["direction"])),
+                breakable(titled(name, of_metric.direction)),
                 element("span", worded(meaning[name]), class_="soft meaning"),
             ),
             figure(of_metric),
@@ -77,17 +81,17 @@ def _figures(run: Run) -> Markup:
     return table([wording.METRIC, "mean, interval, n"], rows, caption=wording.FIGURES, cards=True)
 
 
-def _problems(run: Run, summary: Mapping[str, Any]) -> Content:
+def _problems(run: Run, summary: Summary) -> Content:
     lines = limit_lines(run.manifest())
     lines += [_failure(reason) for reason in failures(run.metrics())]
     lines += [line for line, _ in judge_lines(summary, run.manifest())]
     return element("ul", [element("li", text(line)) for line in lines], class_="note") if lines else None
 
 
-def _failure(reason: Mapping[str, Any]) -> str:
-    meaning = f" ({reason['meaning']})" if reason["meaning"] else ""
-    counted = wording.ROWS_NOT_SCORED[min(reason["count"], 2)].format(**reason)
-    return f"{counted}{meaning}; {which_metrics(reason)}"
+def _failure(reason: NotScored) -> str:
+    meaning = f" ({reason.meaning})" if reason.meaning else ""
+    counted = wording.ROWS_NOT_SCORED[min(reason.count, 2)].format(**vars(reason))
+    return f"{counted}{meaning}; {reason.which_metrics}"
 
 
 def _slices(run: Run, wish: Wish) -> Content:
@@ -114,9 +118,9 @@ def slice_table(run: Run, column: str) -> list[Content]:
     return [table(titles, rows, caption=f"{wording.SLICES}: {column}", figures=(1,))]
 
 
-def _slice_figure(part: Any) -> Markup:
-    ends = (0.0, 1.0) if part.mean is None else (min(0.0, part.min), max(1.0, part.max))
-    return figure({**part.as_dict(), "range": ends})
+def _slice_figure(part: MetricSummary) -> Markup:
+    ends = min(0.0, part.min or 0.0), 1.0 if part.max is None else max(1.0, part.max)
+    return figure(replace(part, range=ends))
 
 
 def _filter(run: Run, database: Database, wish: Wish) -> Markup:

@@ -278,10 +278,10 @@ def _source(run: Run) -> str:
     Columns have numbers in place of names: to DuckDB, `Lang` and `lang` are one name, and `file_row_number` is its own.
     """
     source = f"read_parquet(?) AS rows({', '.join(_column_names(run))})"
-    parts = run.manifest().get("parts")
+    parts = run.manifest().parts
     if not parts:
         return source
-    begins = ", ".join(str(int(begin)) for begin in accumulate((part["rows"] for part in parts[:-1]), initial=0))
+    begins = ", ".join(str(int(begin)) for begin in accumulate((part.rows for part in parts[:-1]), initial=0))
     place = f"file_row_number + ([{begins}])[CAST(file_index AS BIGINT) + 1]"
     return f"(SELECT *, {place} AS file_row_number FROM {source})"  # noqa: S608 - our own numbers
 
@@ -294,8 +294,8 @@ def _column_names(run: Run) -> list[str]:
 def _files(run: Run) -> str | list[str]:
     """The run's file or files. In a name, * and ? are characters, not wild cards."""
     place = on_disk(run.rows_path, "the app")
-    parts = run.manifest().get("parts")
-    return [glob.escape(str(place / part["file"])) for part in parts] if parts else glob.escape(str(place))
+    parts = run.manifest().parts
+    return [glob.escape(str(place / part.file)) for part in parts] if parts else glob.escape(str(place))
 
 
 def _identifier(run: Run, column: str) -> str:

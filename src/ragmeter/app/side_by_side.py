@@ -68,7 +68,7 @@ def _figures(runs: Sequence[Run]) -> Markup:
     rows = []
     for name in names:
         summaries = [run.metrics().get(name) for run in runs]
-        direction = next(str(summary["direction"]) for summary in summaries if summary is not None)
+        direction = next(str(summary.direction) for summary in summaries if summary is not None)
         rows.append([breakable(titled(name, direction)), *map(figure, summaries)])
     titles = [wording.METRIC, *(link(text(run.name), address("run", run.name)) for run in runs)]
     return table(titles, rows, caption=wording.FIGURES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from starlette.responses import StreamingResponse
 
 from ragmeter.app import wording
 from ragmeter.app.elements import Markup, element
+from ragmeter.documents.status import RunUnderWay
 from ragmeter.io.write import dumps
 from ragmeter.runs.catalogue import run_stamps
 from ragmeter.runs.status import under_way
@@ -28,23 +29,23 @@ def live() -> Markup:
     return element("div", id="live", aria_live="polite", data_title=wording.UNDER_WAY)
 
 
-def described(state: Mapping[str, Any]) -> dict[str, Any]:
+def described(state: RunUnderWay) -> dict[str, Any]:
     """A run under way in words: how far it is, how long it will take, what it cost, failures by cause."""
-    done, total = int(state["done"]), state["total"]
-    seconds = max(time.time() - float(state["begun"]), 0.001)
-    counted = f"{done:,}" if total is None else f"{done:,} of {int(total):,}"
+    done, total = state.done, state.total
+    seconds = max(time.time() - state.begun, 0.001)
+    counted = f"{done:,}" if total is None else f"{done:,} of {total:,}"
     parts = [counted, f"{done / seconds:,.1f} a second"]
     if total and 0 < done < total:
         parts.append(wording.TIME_LEFT.format(seconds=(total - done) * seconds / done))
-    if state["cost_usd"]:
-        parts.append(numbers.money(float(state["cost_usd"])))
-    parts += [f"{int(count):,} {cause}" for cause, count in state["failures"].items()]
+    if state.cost_usd:
+        parts.append(numbers.money(state.cost_usd))
+    parts += [f"{count:,} {cause}" for cause, count in state.failures.items()]
     return {
-        "run": str(state["run"]),
-        "what": f"{state['what']}: {' · '.join(parts)}",
+        "run": state.run,
+        "what": f"{state.what}: {' · '.join(parts)}",
         "done": done,
         "total": total,
-        "latest": [[str(pair["question"]), str(pair["answer"])] for pair in state["latest"]],
+        "latest": [[pair.question, pair.answer] for pair in state.latest],
     }
 
 

@@ -85,7 +85,7 @@ def _ask(chosen: argparse.Namespace, target: Target, name: str) -> int:
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:
         result = {
-            **evaluation.summary,
+            **evaluation.summary.as_dict(),
             "effort": replies.effort,
             **repeats_json(evaluation.folder),
             **gate_json(verdict),

@@ -148,10 +148,10 @@ def _preference(
     from ragmeter.judges.preference import INCONSISTENT
     from ragmeter.show.sentences.comparison import Wording
 
-    rows, summary = preferred.rows, preferred["preference"].as_dict()
+    rows, summary = preferred.rows, preferred["preference"]
     counts = {value: rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
     inconsistent = rows["preferred"].to_pylist().count(dumps(INCONSISTENT))
-    judging = {name: preferred.summary[name] for name in ("judges", "judge_usage")}
+    judging = {"judges": preferred.summary.judges, "judge_usage": preferred.summary.judge_usage}
     before, after = chosen.runs
     p, p_holm, significant = preferred.p, None, None
     if p is not None:
@@ -160,7 +160,7 @@ def _preference(
     wording = Wording(comparison.level, comparison.alpha, comparison.tests)
     sentence = wording.preference(before, after, summary, counts, inconsistent, p_holm=p_holm, significant=significant)
     tested = {"p": p, "p_holm": p_holm, "significant": significant}
-    return comparison, sentence, {**summary, **counts, "inconsistent": inconsistent, **tested, **judging}
+    return comparison, sentence, {**summary.as_dict(), **counts, "inconsistent": inconsistent, **tested, **judging}
 
 
 def parser() -> Parser:

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.compat.crag.evaluation import METRICS
+from ragmeter.documents.record import UNSET
+from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Effort
 from ragmeter.show.numbers import interval, number
 from ragmeter.show.sentences.judging import (
     cascade_lines,
@@ -24,8 +27,8 @@ from ragmeter.show.terminal.tables import Figures
 
 def judged(
     scores: Mapping[str, Mapping[str, float | None]],
-    summary: Mapping[str, Any],
-    effort: Mapping[str, Any],
+    summary: Summary,
+    effort: Effort | None,
     folder: Path,
     *,
     has_judge: bool,
@@ -36,36 +39,35 @@ def judged(
     for name, value in scores["all"].items():
         is_count = name in ("total", "correct_exact", "correct", "miss", "hallucination")
         metric = METRICS.get(name)
-        metric_summary = None if metric is None else summary["metrics"][metric.base]
-        between = interval(metric_summary["interval"]) if metric_summary else ""
+        metric_summary = None if metric is None else summary.metrics[metric.base]
+        between = interval(metric_summary.interval) if metric_summary else ""
         table.add(name, _shown(value, is_count), between, _shown(scores["ego"][name], is_count))
     out.print(table)
-    total, failed = summary["n_rows"], sum(summary["metrics"]["accuracy"]["n_not_scored"].values())
-    if failed:
-        low, high = summary["accuracy_bounds"]
+    total, failed = summary.n_rows, sum(summary.metrics["accuracy"].n_not_scored.values())
+    if failed and summary.accuracy_bounds is not None:
+        low, high = summary.accuracy_bounds
         out.sentence(
             f"not scored: {failed:,} of {total:,} turns; accuracy is between {number(low)} (all of them wrong) and "
             f"{number(high)} (all right)",
             "bold red",
         )
-        print_lines(cause_lines(summary["causes"], summary.get("unreadable")))
-    if check := summary.get("judge_check"):
-        print_lines([check_line(check)])
-    if not has_judge and "cascade" not in summary:
+        print_lines(cause_lines(summary.causes or {}, summary.unreadable))
+    if summary.judge_check is not None:
+        print_lines([check_line(summary.judge_check)])
+    if not has_judge and summary.cascade is None:
         out.print("no judge: an answer is correct only where it matches exactly", soft_wrap=True)
-    elif has_judge:
-        print_lines(effort_lines(summary["usage"], effort))
-    if "cascade" in summary:
-        out.sentence(decided_by(summary["judged_by"]))
-        print_lines(cascade_lines(summary["cascade"]))
-    print_lines(one_wording_lines(summary))
-    for warning in summary["judge_warnings"]:
+    elif effort is not None and summary.usage is not None:
+        print_lines(effort_lines(summary.usage, effort))
+    if summary.cascade is not None:
+        out.sentence(decided_by(summary.judged_by or {}))
+        print_lines(cascade_lines(summary.cascade))
+    print_lines(one_wording_lines(summary.n_without_second_wording or 0))
+    for warning in summary.judge_warnings or ():
         out.sentence(warning, "red")
-    if summary["flip_rate"] is not None:
-        out.print(flip_rate_line(summary), soft_wrap=True)
-    out.print(
-        printable(f"turns: {total:,} of {summary['n_conversations']:,} conversations, in {folder}/"), soft_wrap=True
-    )
+    if summary.flip_rate is not None and summary.flip_rate is not UNSET:
+        out.print(flip_rate_line(summary.flip_rate, summary.n_judged_repeatedly or 0), soft_wrap=True)
+    conversations = summary.n_conversations or 0
+    out.print(printable(f"turns: {total:,} of {conversations:,} conversations, in {folder}/"), soft_wrap=True)
 
 
 def generated(result: Mapping[str, Any]) -> None:

@@ -269,31 +269,33 @@ def _show(
     folder, summary = evaluation.folder, evaluation.summary
     assert folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, folder)
-    judged = [metric.name for metric in metrics if metric.judge_columns and metric.name in summary["metrics"]]
+    judged = [metric.name for metric in metrics if metric.judge_columns and metric.name in summary.metrics]
     if chosen.json:
         embeddings = {"embeddings": list(evaluation.embeddings)} if evaluation.embeddings else {}
-        print(dumps({**summary, **embeddings, "folder": str(folder.location), **gate_json(verdict)}, indent=2))
+        print(
+            dumps({**summary.as_dict(), **embeddings, "folder": str(folder.location), **gate_json(verdict)}, indent=2)
+        )
         return print_verdict(verdict, json=True) or judge_code(chosen, folder, judged)
     out = terminal.console()
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
-    out.print(terminal.summary_table(summary["metrics"]))
-    for line in (*map(for_command_line, id_lines(summary)), *cautions(summary["metrics"])):
+    out.print(terminal.summary_table(summary.metrics))
+    for line in (*map(for_command_line, id_lines(summary)), *cautions(summary.metrics)):
         out.sentence(line)
-    problems = [*terminal.causes(summary["metrics"]), *terminal.truncated(evaluation.embeddings)]
+    problems = [*terminal.causes(summary.metrics), *terminal.truncated(evaluation.embeddings)]
     if chosen.results is not None:  # a run that is only extended has shown these before
-        for line in summary.get("notes", ()):
+        for line in summary.notes:
             out.print(terminal.printable(line), style="dim", soft_wrap=True)
-        for line in terminal.percentiles(summary["numbers"]):
+        for line in terminal.percentiles(summary.numbers):
             out.print(line, soft_wrap=True)
-        late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary["columns_left_out"]]
-        skipped = [f"part skipped: {reason}" for reason in summary.get("parts_skipped", ())]
-        problems = [*terminal.unmatched(summary["join"]), *problems, *late, *map(terminal.printable, skipped)]
+        late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary.columns_left_out]
+        skipped = [f"part skipped: {reason}" for reason in summary.parts_skipped]
+        problems = [*terminal.unmatched(summary.join), *problems, *late, *map(terminal.printable, skipped)]
     for line in problems:
         out.print(line, style="red", soft_wrap=True)
     print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     instead = ", in place of an earlier run" if replaced else ""
-    out.print(f"rows: {summary['n_rows']:,}, in {folder.location}/{instead}", soft_wrap=True)
+    out.print(f"rows: {summary.n_rows:,}, in {folder.location}/{instead}", soft_wrap=True)
     return print_verdict(verdict, json=False) or judge_code(chosen, folder, judged)
 
 

@@ -44,6 +44,6 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.json:
         print(dumps(verdict.as_dict(), indent=2))
     else:
-        metrics = {name: summary.as_dict() for name, summary in verdict.metrics.items()}
+        metrics = verdict.metrics
         terminal.console().print(terminal.summary_table(metrics))
     return print_verdict(verdict, json=chosen.json)

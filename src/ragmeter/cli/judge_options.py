@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,9 @@ from ragmeter.naming import Settings
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
+    from ragmeter.documents.manifest import Manifest
+    from ragmeter.documents.summary import Summary
+    from ragmeter.documents.usage import Calls
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge
     from ragmeter.runs.run import Run
@@ -173,7 +176,7 @@ def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
     return read_judge(chosen, **cascade)
 
 
-def print_judge(summary: Mapping[str, Any], manifest: Mapping[str, Any], now: Mapping[str, Any] | None = None) -> None:
+def print_judge(summary: Summary, manifest: Manifest, now: Calls | None = None) -> None:
     """Print what a run's documents say of the judge, if one was asked; `now` is what this command's calls took."""
     from ragmeter.show.sentences.judging import judge_lines
     from ragmeter.show.terminal.judging import print_lines
@@ -201,7 +204,7 @@ def _without_verdict(run: Run, metric: str) -> Counter[str]:
     """The number of rows without a verdict, by cause; rows that the system failed on don't count."""
     from ragmeter.table import NO_VERDICT
 
-    causes = Counter({name: n for name, n in run.metrics()[metric]["n_not_scored"].items() if name in NO_VERDICT})
+    causes = Counter({name: n for name, n in run.metrics()[metric].n_not_scored.items() if name in NO_VERDICT})
     if not causes or "error" not in run.texts:
         return causes
     codes, names = run.outcomes(metric)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def print_repeats(run: Run, level: float = 0.95) -> None:
     """The variances and pass rates of a run whose questions were asked several times; nothing for others."""
-    if run.manifest().get("repeats"):
+    if run.manifest().repeats:
         from ragmeter.analysis.repeats import repeats
         from ragmeter.show.terminal.repeats import show_repeats
 
@@ -19,7 +19,7 @@ def print_repeats(run: Run, level: float = 0.95) -> None:
 
 def repeats_json(run: Run, level: float = 0.95) -> dict[str, object]:
     """The variances and pass rates as a part of a command's JSON; empty if each question was asked once."""
-    if not run.manifest().get("repeats"):
+    if not run.manifest().repeats:
         return {}
     from ragmeter.analysis.repeats import repeats
 

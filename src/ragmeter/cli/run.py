@@ -171,13 +171,13 @@ def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | N
 
     output_dir = location(project.output_dir)
     found = {name: find_run(name, output_dir) for name in codes}
-    summaries = {name: run.summary()["metrics"] for name, run in found.items()}
+    summaries = {name: run.metrics() for name, run in found.items()}
     if not json:
         cautions = [f"{name}: {line}" for name, run in found.items() for line in limit_lines(run.manifest())]
         show_project(summaries, codes, comparison, cautions)
         return
     systems = {
-        name: {"metrics": summaries[name], "exit_code": codes[name], "limit": run.manifest().get("limit")}
+        name: {"metrics": summaries[name], "exit_code": codes[name], "limit": run.manifest().limit}
         for name, run in found.items()
     }
     compared = None if comparison is None else comparison.as_dict()

@@ -104,7 +104,12 @@ def _ask(chosen: argparse.Namespace, name: str) -> int:
     if chosen.json:
         summary = service.evaluation.summary
         blocked = {"blocked_connections": dict(target.blocked)} if chosen.same_origin_only else {}
-        print(dumps({**summary, "answer_selector": target.found_selector, **blocked, **gate_json(verdict)}, indent=2))
+        print(
+            dumps(
+                {**summary.as_dict(), "answer_selector": target.found_selector, **blocked, **gate_json(verdict)},
+                indent=2,
+            )
+        )
     else:
         terminal.asked(service.evaluation, service.replies, chosen.output)
         print_judge(service.summary, service.manifest, service.judging)

@@ -12,6 +12,7 @@ from ragmeter.compat.objects import EvaluationResult
 from ragmeter.compat.rows import ResultRows
 from ragmeter.compat.scoring import score_table
 from ragmeter.definition import Metric
+from ragmeter.documents.summary import Join
 from ragmeter.errors import errors_of
 from ragmeter.io.data import Data
 from ragmeter.io.join import RepeatedQidError
@@ -27,7 +28,7 @@ class Written:
 
     result: EvaluationResult
     files: tuple[Path, Path]
-    join: dict[str, Any]
+    join: Join
     notes: list[str]
 
 
@@ -60,7 +61,7 @@ def run_evaluators(
         result.system_name = result.system_name or prefix
         name = f"{prefix}.{result.evaluator_name}.evaluation"
         files = [Path(output_dir) / f"{name}.{kind}.{output_format}" for kind in ("aggregated", "rows")]
-        outputs.append(Written(result, (files[0], files[1]), data.join_counts(), data.noted().get("notes", [])))
+        outputs.append(Written(result, (files[0], files[1]), data.join_counts(), data.notes()))
     for output in outputs:
         with replacing(*output.files) as (first, second):
             if output_format == "jsonl":

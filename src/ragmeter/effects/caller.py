@@ -11,7 +11,7 @@ from ragmeter.effects.budget import Budget
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER, Patience
-from ragmeter.effects.usage import Effort, Usage
+from ragmeter.effects.usage import EffortCounts, UsageCounter
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, for_python, option
 from ragmeter.io.cells import whole
@@ -115,8 +115,8 @@ class Caller:
         spent = journal.spent(scope)
         self.budget.spent, self.budget.made = spent.cost, spent.calls
         self.retries = retries
-        self.effort = Effort()
-        self.usage = Usage()
+        self.effort = EffortCounts()
+        self.usage = UsageCounter()
         self._under_way: dict[str, asyncio.Future[Reply | Failure]] = {}
         self._replied: set[str] = set()  # the keys of replies that were made now or counted as recorded
         self._worked = False

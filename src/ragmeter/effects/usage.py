@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-from ragmeter.effects.journal import Reply
+from ragmeter.documents.usage import Effort, Latency, Usage
 
-_COUNTS = ("calls", "prompt_tokens", "completion_tokens", "calls_without_token_counts", "calls_without_price")
+if TYPE_CHECKING:
+    from ragmeter.effects.journal import Reply
 
 
 #: What a task asks for is counted here too: in the usage of the column that it fills.
-_PART: ContextVar[Usage | None] = ContextVar("_PART", default=None)
+_PART: ContextVar[UsageCounter | None] = ContextVar("_PART", default=None)
 
 
 @dataclass(slots=True)
-class Effort:
+class EffortCounts:
     """What this process did: replies from the journal, calls made, retries, and calls that failed for good."""
 
     from_journal: int = 0
@@ -28,8 +29,12 @@ class Effort:
     retried: int = 0
     failed: int = 0
 
+    def with_latency(self, latency: Latency | None, **more: Any) -> Effort:
+        """The counts as they are kept, with the latency of the replies."""
+        return Effort(**asdict(self), latency_ms=latency, **more)
 
-class Usage:
+
+class UsageCounter:
     """Tokens, cost and latency of a run's replies, new or from the journal. Each key counts once.
 
     `price` is the cost of tokens, for replies that were recorded when nobody had said a price.
@@ -44,7 +49,7 @@ class Usage:
         self.without_tokens = self.without_price = 0
 
     @contextmanager
-    def counting(self, part: Usage | None) -> Iterator[None]:
+    def counting(self, part: UsageCounter | None) -> Iterator[None]:
         """Replies that the tasks in here ask for count in `part` too, whatever other tasks ask for at the same time."""
         before = _PART.set(part)
         try:
@@ -75,31 +80,34 @@ class Usage:
             return None
         return self.price(reply.prompt_tokens, reply.completion_tokens)
 
-    def as_dict(self) -> dict[str, Any]:
+    def total(self) -> Usage:
         """Calls, tokens and dollars, independent of the order of calls. Without a price the cost is None."""
         calls = len(self._keys)
-        counts = (calls, self.prompt_tokens, self.completion_tokens, self.without_tokens, self.without_price)
         cost = None if calls and self.without_price == calls else math.fsum(self._costs)
-        return {**dict(zip(_COUNTS, counts, strict=True)), "cost_usd": cost}
+        tokens = self.prompt_tokens, self.completion_tokens
+        return Usage(calls, *tokens, self.without_tokens, self.without_price, cost)
 
-    def latency(self) -> dict[str, float] | None:
+    def latency(self) -> Latency | None:
         """Percentiles of the calls' milliseconds."""
         if not self.latencies:
             return None
         ordered = sorted(self.latencies)
         last = len(ordered) - 1
-        return {f"p{p}": round(ordered[round(last * p / 100)], 1) for p in (50, 95, 99)} | {
-            "max": round(ordered[-1], 1)
-        }
+        p50, p95, p99 = (round(ordered[round(last * p / 100)], 1) for p in (50, 95, 99))
+        return Latency(p50, p95, p99, round(ordered[-1], 1))
 
 
-def total_usage(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def total_usage(usages: Iterable[Usage]) -> Usage:
     """The sum of several usages."""
-    total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
-    costs: list[float] = []
-    for usage in usages:
-        for name in _COUNTS:
-            total[name] += usage[name]
-        costs.append(usage["cost_usd"] or 0.0)
-    is_known = not total["calls"] or total["calls_without_price"] < total["calls"]
-    return {**total, "cost_usd": math.fsum(costs) if is_known else None}
+    added = list(usages)
+    calls = sum(usage.calls for usage in added)
+    without_price = sum(usage.calls_without_price for usage in added)
+    cost = math.fsum(usage.cost_usd or 0.0 for usage in added) if not calls or without_price < calls else None
+    return Usage(
+        calls,
+        sum(usage.prompt_tokens for usage in added),
+        sum(usage.completion_tokens for usage in added),
+        sum(usage.calls_without_token_counts for usage in added),
+        without_price,
+        cost,
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from ragmeter.documents.manifest import EmbeddingUse
 from ragmeter.embedders.port import Backend, Flags, Identity, Vectors, choose, default_model
 from ragmeter.errors import InputError, Interrupted, errors_of
 from ragmeter.io.normal_form import normalized
@@ -140,22 +141,22 @@ class Embedder(CachedModel[Backend]):
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
-    def used(self) -> dict[str, Any]:
+    def used(self) -> EmbeddingUse:
         """The record of this model's use, for the run's manifest."""
         identity = self._backend.identity
         texts = len(self._cut)
-        return {
-            "model": identity.model,
-            "backend": identity.backend,
-            "revision": identity.revision,
-            "endpoint": identity.endpoint,
-            "prefix": identity.prefix,
-            "dimensions": self._dimensions,
-            "texts": texts,
-            "embedded": self.computed,
-            "from_cache": texts - self.computed,
-            "truncated": sum(self._cut.values()),
-        }
+        return EmbeddingUse(
+            model=identity.model,
+            backend=identity.backend,
+            revision=identity.revision,
+            endpoint=identity.endpoint,
+            prefix=identity.prefix,
+            dimensions=self._dimensions,
+            texts=texts,
+            embedded=self.computed,
+            from_cache=texts - self.computed,
+            truncated=sum(self._cut.values()),
+        )
 
 
 class Embedders:
@@ -183,7 +184,7 @@ class Embedders:
                 self._support[model] = SupportModel(model)
             return self._support[model]
 
-    def used(self) -> list[dict[str, Any]]:
+    def used(self) -> list[EmbeddingUse]:
         """The records of each embedding model's use."""
         return [embedder.used() for embedder in self._embedders.values()]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.documents.manifest import FilledColumns
 from ragmeter.embedders import folder
 from ragmeter.embedders.embedder import CachedModel, plain
 from ragmeter.embedders.folder import ModelFolder, ModelKind
@@ -80,13 +80,14 @@ class SupportModel(CachedModel[PairClassifier]):
     def _compute(self, texts: list[str]) -> tuple[Vectors, Flags]:
         return self._backend.classify(texts)
 
-    def described(self) -> dict[str, Any]:
-        """What its labels depend on, for the run's manifest."""
+    def described(self, columns: Sequence[str]) -> FilledColumns:
+        """What a run's manifest says of columns that it has filled: what its labels depend on."""
         identity, labels = self._backend.identity, self._backend.labels
-        return {
-            "support_model": identity.model,
-            "backend": identity.backend,
-            "revision": identity.revision,
-            "labels": list(labels.names),
-            "supported_by": [labels.names[place] for place in labels.supports],
-        }
+        return FilledColumns(
+            list(columns),
+            support_model=identity.model,
+            backend=identity.backend,
+            revision=identity.revision,
+            labels=list(labels.names),
+            supported_by=[labels.names[place] for place in labels.supports],
+        )

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from msgspec import structs
 
 from ragmeter import registry
 from ragmeter.definition import Metric, of_script
+from ragmeter.documents.manifest import Manifest, MetricEntry
+from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Calls
 from ragmeter.effects.usage import total_usage
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
@@ -28,6 +32,7 @@ from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.judge_columns import BoundColumn
+from ragmeter.naming import Signature
 from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
@@ -48,11 +53,11 @@ _OF_ROWS = frozenset({NO_RESULT, TARGET_ERROR, TIMEOUT, SKIPPED_BUDGET})
 def extend(
     run: Run,
     metrics: Sequence[Metric],
-    described: Sequence[dict[str, Any]],
+    described: Sequence[MetricEntry],
     embedders: Embedders,
     setup: JudgeSetup = JudgeSetup(),  # noqa: B008 - frozen
     executor: Executor | None = None,
-) -> tuple[Run, dict[str, Any] | None]:
+) -> tuple[Run, Calls | None]:
     """Add metrics to a run; returns it, and what a judge's calls took if it was asked.
 
     A metric of the user's own code is computed again if the run has it: the code may have changed. `described` is what
@@ -65,22 +70,22 @@ def extend(
     _refuse_other_support_models(run, metrics)
     columns = columns_to_fill(run, metrics, setup)
     own = {metric.name for metric in metrics if not _is_builtin(metric.source)}
-    metrics = [*metrics, *_others_over(columns, summary["metrics"], metrics)]
+    metrics = [*metrics, *_others_over(columns, summary.metrics, metrics)]
     stale = own | {metric.name for metric in metrics if {column.name for column in metric.judge_columns} & set(columns)}
-    unchanged = [name for name in summary["metrics"] if name not in stale]
+    unchanged = [name for name in summary.metrics if name not in stale]
     missing = [metric for metric in metrics if metric.name not in unchanged]
     if not missing:
         return run, None
     filled = JudgeResult()
     if columns:
-        total = int(summary["n_rows"])
-        read = partial(_batches, run, list(summary["metrics"]), missing)
+        total = summary.n_rows
+        read = partial(_batches, run, list(summary.metrics), missing)
         reuse = columns_to_reuse(run, columns, setup)
         filled = setup.fill_columns(list(columns.values()), lambda: read(deque()), total, reuse=reuse)
-    asked_before = manifest.get("asked", {})
+    asked_before = manifest.asked
     before = [column for name, column in columns.items() if name in asked_before]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
-    waiting: deque[dict[str, Any]] = deque()
+    waiting: deque[dict[str, pa.Array]] = deque()
     with new_run(run.location, inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
@@ -89,52 +94,52 @@ def extend(
         if Run(run.location).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
-        summaries = writer.summaries(Confidence.of(manifest.get("statistics") or {}), is_own=True)[1]
-        computed = {name: metric.as_dict() for name, metric in summaries.items()}
-        entries = {entry["name"]: entry for entry in [*manifest.get("metrics", []), *described]}
-        abstained = writer.abstentions()
-        judges = _with_judges(summary.get("judges") or {}, filled.summary.pop("judges", {}))
-        if columns:
-            filled.summary["judge_usage"] = total_usage(judge["usage"] for judge in judges.values())
+        summaries = writer.summaries(Confidence.of(manifest.statistics), is_own=True)[1]
+        entries = {entry.name: entry for entry in [*manifest.metrics, *described]}
         run.close()  # some systems move no folder with an open file in it
-        was_in_parts = manifest.pop("parts", None)
+        kept = [entries[name] for name in entries if name in summaries or name in unchanged]
         extended = new.finish(
-            {
-                **manifest,
-                "metrics": [entries[name] for name in entries if name in computed or name in unchanged],
-                **_models_and_judges(manifest, missing, embedders, filled),
-            },
-            {
-                **summary,
-                "metrics": {**summary["metrics"], **computed},
-                **({"abstained": abstained} if abstained else {}),
-                **({"judges": judges} if judges else {}),
-                **filled.summary,
-                **(writer.cautions() | writer.document_ids(summaries)),
-            },
+            structs.replace(_with_models(filled.in_manifest(manifest), manifest, missing, embedders), metrics=kept),
+            structs.replace(
+                _with_judges(filled.in_summary(summary), summary),
+                metrics={**summary.metrics, **summaries},
+                abstained=writer.abstentions() or summary.abstained,
+                document_ids=writer.document_ids(summaries) or summary.document_ids,
+                **writer.cautions(),
+            ),
         )
-        if was_in_parts and isinstance(new.path, Path):  # its table is one file now
+        if manifest.parts and isinstance(new.path, Path):  # its table is one file now
             shutil.rmtree(new.path / PARTS, ignore_errors=True)
-        return extended, filled.judging
+        return extended, filled.calls
 
 
-def _models_and_judges(
-    manifest: Mapping[str, Any], metrics: Sequence[Metric], embedders: Embedders, filled: JudgeResult
-) -> dict[str, Any]:
-    """What a manifest says of embedding models and judges, with what these metrics have brought."""
-    models = [*manifest.get("embeddings", []), *embedders.used()]
-    asked = {**manifest.get("asked", {}), **filled.manifest.pop("asked", {})}
-    offline = {**manifest.get("offline", {}), **offline_described(metrics)}
-    return {
-        **({"embeddings": models} if models else {}),
-        **({"asked": asked, **filled.manifest} if asked else {}),
-        **({"offline": offline} if offline else {}),
-    }
+def _with_models(now: Manifest, before: Manifest, metrics: Sequence[Metric], embedders: Embedders) -> Manifest:
+    """A manifest with the embedding models and the filled columns of both, and with those of these metrics."""
+    models = [*before.embeddings, *embedders.used()]
+    asked = {**before.asked, **now.asked}
+    offline = {**before.offline, **offline_described(metrics)}
+    return structs.replace(now, embeddings=models, asked=asked, offline=offline, parts=[])
+
+
+def _with_judges(now: Summary, before: Summary) -> Summary:
+    """A summary of the columns that were filled before, and of those that are filled now.
+
+    Where a column took more calls before, their replies are not in this journal: they were paid for all the same.
+    """
+    if now.judges is before.judges:
+        return now
+    earlier, later = before.judges, now.judges
+    judges = {**earlier, **later}
+    for name in earlier.keys() & later.keys():
+        if earlier[name].usage.calls > later[name].usage.calls:
+            usage = total_usage([earlier[name].usage, later[name].usage])
+            judges[name] = structs.replace(later[name], usage=usage)
+    return structs.replace(now, judges=judges, judge_usage=total_usage(judge.usage for judge in judges.values()))
 
 
 def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:
     """Refuse a metric under a name whose scores another metric has computed."""
-    sources = {entry["name"]: entry.get("source") for entry in run.manifest().get("metrics", ())}
+    sources = {entry.name: entry.source for entry in run.manifest().metrics}
     for metric in metrics:
         source = sources.get(metric.name) or metric.source
         has_moved = _is_builtin(source) and _is_builtin(metric.source)  # into another module of ragmeter's
@@ -147,9 +152,9 @@ def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:
 
 def _refuse_other_support_models(run: Run, metrics: Sequence[Metric]) -> None:
     """Refuse a support model whose files are no more those that have judged the run."""
-    before = run.manifest().get("offline", {})
+    before = run.manifest().offline
     for name, now in offline_described(metrics).items():
-        if name in before and (differing := changed(before[name], now)):
+        if name in before and (differing := changed(before[name].as_dict(), now.as_dict())):
             raise UsageError(
                 f"{name} of the run {run.name} was filled by other files of this model ({', '.join(differing)})",
                 hint=f"judge its rows as a run of their own: {_anew(run)}",
@@ -158,19 +163,6 @@ def _refuse_other_support_models(run: Run, metrics: Sequence[Metric]) -> None:
 
 def _is_builtin(source: str) -> bool:
     return source.startswith("ragmeter.")
-
-
-def _with_judges(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said of the columns that were filled before, and of those that are filled now.
-
-    Where a column took more calls before, their replies are not in this journal: they were paid for all the same.
-    """
-    judges = {**before, **now}
-    for name in before.keys() & now.keys():
-        earlier, later = before[name]["usage"], now[name]["usage"]
-        if earlier["calls"] > later["calls"]:
-            judges[name] = {**now[name], "usage": total_usage([earlier, later])}
-    return judges
 
 
 def journal_folder(run: Run, output_dir: str | Location) -> Path:
@@ -191,7 +183,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
 
     One that is to have more repeats than it had is filled anew; the journal has the first ones.
     """
-    described = run.manifest().get("asked", {})
+    described = run.manifest().asked
     columns = setup.missing(metrics, lambda: _first_rows(run), described)
     if setup.judge is None:
         return {}
@@ -210,12 +202,12 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
 
 def columns_to_reuse(run: Run, columns: Collection[str], setup: JudgeSetup) -> list[str]:
     """Those whose verdicts stay, where the judge is asked again about rows without. More repeats are counted anew."""
-    described = run.manifest().get("asked", {})
+    described = run.manifest().asked
     repeats = None if setup.judge is None else setup.judge.repeats
     return [name for name in columns if setup.retry_failed and described.get(name, {}).get("repeats") == repeats]
 
 
-def _other_judge(run: Run, column_run: ColumnRun, before: Mapping[str, Any], differing: Sequence[str]) -> UsageError:
+def _other_judge(run: Run, column_run: ColumnRun, before: Signature, differing: Sequence[str]) -> UsageError:
     is_other = not column_run.judge.client().signature().keys().isdisjoint(differing)
     who = "another judge" if is_other else "this judge with other settings"
     return UsageError(
@@ -243,7 +235,7 @@ def _others_over(columns: Collection[str], names: Iterable[str], metrics: Sequen
 
 def run_batches(run: Run) -> Iterator[Batch]:
     """A run's rows as they were before they were scored."""
-    return _batches(run, list(run.summary()["metrics"]), (), deque())
+    return _batches(run, list(run.metrics()), (), deque())
 
 
 def _first_rows(run: Run) -> Iterator[Batch]:
@@ -257,7 +249,7 @@ def _batches(
     run: Run,
     computed: Sequence[str],
     missing: Sequence[Metric],
-    waiting: deque[dict[str, Any]],
+    waiting: deque[dict[str, pa.Array]],
     dropped: Collection[str] = (),
 ) -> Iterator[Batch]:
     """The run's rows as they were before they were scored; their scores go into `waiting`, batch by batch.
@@ -293,7 +285,7 @@ def _causes(outcomes: Sequence[Any], answers: Sequence[str | None]) -> Sequence[
     return causes if any(causes) else ()
 
 
-def _check(columns: dict[str, Any], missing: Sequence[Metric], run: Run) -> None:
+def _check(columns: Collection[str], missing: Sequence[Metric], run: Run) -> None:
     for metric in missing:
         for needed in metric.needs_of_table:
             if needed not in columns:

@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from msgspec import structs
+
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.summary import Summary
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.patience import GIVE_UP_AFTER
@@ -28,7 +32,7 @@ from ragmeter.errors import AllFailedError, InputError, Interrupted, RagmeterWar
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.cells import as_text
 from ragmeter.io.columns import missing_column
-from ragmeter.io.data import noted, source_signature
+from ragmeter.io.data import notes_of, source_signature
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
 from ragmeter.io.names import limited_name, plain_name
@@ -248,24 +252,39 @@ def _scored(
         return whole_sessions(_answered(data.batches, replies.in_order, needed, own, numbers), metrics)
 
     filled = setup.of(path).fill(metrics, answered, len(data.questions))
-    manifest = {
-        "inputs": {"dataset": source_signature(data.source)},
-        "target": target.signature(),
-        "effort": replies.effort,
-        **data.described(),
-        **filled.manifest,
-    }
-    summary = {
-        "usage": replies.usage,
-        "causes": replies.causes(),
-        "reused_answers": replies.notice,
-        **data.limit(),
-        **noted(data.source),
-        **filled.summary,
-    }
-    rows, judging = filled.joined(answered()), filled.judging
-    more: dict[str, Any] = {"manifest": manifest, "summary": summary, "judging": judging}
-    return keep_run(path, rows, metrics, **more, numbers=[own[key] for key in sorted(numbers)], complete=complete)
+
+    def manifest(signed: Manifest) -> Manifest:
+        asked = structs.replace(
+            signed,
+            inputs={"dataset": source_signature(data.source)},
+            target=target.signature(),
+            effort=replies.effort,
+            repeats=data.repeats if data.repeats > 1 else None,
+            limit=data.limit(),
+        )
+        return filled.in_manifest(asked)
+
+    def summary(scored: Summary) -> Summary:
+        asked = structs.replace(
+            scored,
+            usage=replies.usage,
+            causes=replies.causes(),
+            reused_answers=replies.notice,
+            limit=data.limit(),
+            notes=notes_of(data.source),
+        )
+        return filled.in_summary(asked)
+
+    return keep_run(
+        path,
+        filled.joined(answered()),
+        metrics,
+        manifest=manifest,
+        summary=summary,
+        judging=filled.calls,
+        numbers=[own[key] for key in sorted(numbers)],
+        complete=complete,
+    )
 
 
 def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow.parquet as pq
+from msgspec import structs
 
 from ragmeter import registry
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.summary import Summary
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.embedders.port import default_model
 from ragmeter.engine.added_metrics import extend, journal_folder
@@ -28,7 +31,7 @@ from ragmeter.engine.parts.driver import (
     join_summary,
     keep_parts,
     score_in_parts,
-    skipped_summary,
+    skipped_parts,
 )
 from ragmeter.engine.parts.pools import pool_of
 from ragmeter.engine.parts.sources import only_parts, without_bad_files
@@ -264,17 +267,17 @@ def _evaluate(
         rows = watched(filled.joined(batches()), advance)
         if path is None:
             name = UNNAMED if data.results.path is None else stem(data.results.path)
-            inputs = Inputs(name, data.described(), lambda: {"join": data.join_counts(), **data.noted()})
+            inputs = Inputs(name, data.in_manifest, partial(_of_data, data))
             return score_in_memory(rows, metrics, inputs, filled=filled, confidence=confidence, executor=executor)
         return keep_run(
             path,
             rows,
             metrics,
-            manifest=lambda: {**data.described(), **filled.manifest},
-            summary=lambda: {"join": data.join_counts(), **data.noted(), **filled.summary},
+            manifest=lambda signed: filled.in_manifest(data.in_manifest(signed)),
+            summary=lambda scored: filled.in_summary(_of_data(data, scored)),
             confidence=confidence,
             executor=executor,
-            judging=filled.judging,
+            judging=filled.calls,
         )
 
 
@@ -293,14 +296,26 @@ def _keep_parts(
     """Summarise what workers have scored, and make it a run."""
     metrics = plan.job.metrics
     parts = summarise_parts(plan.job.folder / PARTS, counted.files(), metrics, counted.not_scored, confidence)
-    cautions = {**counted.cautions(), **parts.document_ids}
-    results = results_of(parts.confidence, parts.metrics, parts.numbers, counted.left_out(), parts.abstained, cautions)
-    check_scores(path, results)
-    more = {**data.described(), "statistics": results["statistics"]}
-    documents = {"join": join_summary(plan, counted), **data.noted(), **filled.summary, **skipped_summary(counted)}
-    summary = {"run": path.name, **results, **documents}
-    run = keep_parts(plan, counted, path, signature(metrics, path.name, more | filled.manifest), summary)
-    return Evaluation(run, judging=filled.judging)
+    scored = results_of(parts.confidence, parts.metrics, parts.numbers, counted.left_out())
+    check_scores(path, scored)
+    of_parts = structs.replace(
+        scored,
+        run=path.name,
+        abstained=parts.abstained,
+        document_ids=parts.document_ids,
+        join=join_summary(plan, counted),
+        notes=data.notes(),
+        parts_skipped=skipped_parts(counted),
+        **counted.cautions(),
+    )
+    manifest = filled.in_manifest(data.in_manifest(signature(metrics, path.name, scored.statistics)))
+    run = keep_parts(plan, counted, path, manifest, filled.in_summary(of_parts))
+    return Evaluation(run, judging=filled.calls)
+
+
+def _of_data(data: Data, scored: Summary) -> Summary:
+    """The summary of scores with what is known of the data once all rows have been read."""
+    return structs.replace(scored, join=data.join_counts(), notes=data.notes())
 
 
 @dataclass(frozen=True)
@@ -311,8 +326,8 @@ class Inputs:
     """
 
     name: str
-    manifest: Mapping[str, Any]
-    summary: Callable[[], Mapping[str, Any]] = dict
+    manifest: Callable[[Manifest], Manifest]
+    summary: Callable[[Summary], Summary] = lambda scored: scored
 
 
 def score_in_memory(
@@ -328,12 +343,11 @@ def score_in_memory(
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
         path = Path(scratch) / ROWS
         with Embedders() as embedders:
-            summary = score_into(batches, metrics, path, confidence, embedders, executor)
+            scored = score_into(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
-    more = {**inputs.manifest, "statistics": summary["statistics"], **filled.manifest}
-    manifest = signature(metrics, inputs.name, more)
-    run = TemporaryRun(inputs.name, table, manifest, {**summary, **inputs.summary(), **filled.summary})
-    return Evaluation(run, embedders.used(), filled.judging)
+    manifest = filled.in_manifest(inputs.manifest(signature(metrics, inputs.name, scored.statistics)))
+    summary = filled.in_summary(inputs.summary(scored))
+    return Evaluation(TemporaryRun(inputs.name, table, manifest, summary), embedders.used(), filled.calls)
 
 
 def add_metrics(
@@ -378,7 +392,7 @@ def add_metrics(
             known = sorted({setting for metric in chosen for setting in metric.defaults})
             raise UnknownNameError("keyword", name, known, hint="it is no setting of any of these metrics")
     folder = find_run(run, output_dir)
-    chosen = with_models(chosen, folder.summary()["metrics"])
+    chosen = with_models(chosen, folder.metrics())
     is_kept = not isinstance(folder, TemporaryRun)
     if not is_kept:
         folder = TemporaryRun.copy(folder)

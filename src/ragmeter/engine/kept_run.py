@@ -8,10 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 import ragmeter
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import EmbeddingUse, Manifest, MetricEntry
+from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
+from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Calls
 from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.signals import held_back
 from ragmeter.embedders.embedder import Embedders
@@ -25,10 +30,7 @@ from ragmeter.runs.replacing import refuse_failed
 from ragmeter.runs.stored import new_run
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import Batch
-
-Details = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
 
 
 def keep_run(
@@ -36,15 +38,15 @@ def keep_run(
     batches: Iterable[Batch],
     metrics: Sequence[Metric],
     *,
-    manifest: Details,
-    summary: Details,
+    manifest: Callable[[Manifest], Manifest],
+    summary: Callable[[Summary], Summary],
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
     executor: Executor | None = None,
-    judging: Mapping[str, Any] | None = None,
+    judging: Calls | None = None,
     numbers: Sequence[str] = (),
     complete: Callable[[Evaluation], None] = lambda evaluation: None,
 ) -> Evaluation:
-    """Score batches into a run folder. What else goes into its documents may be known only when all is read.
+    """Score batches into a run folder. When all is read, `manifest` and `summary` add what else is known of the run.
 
     `judging` is what a judge's calls took; `numbers` are columns that the summary describes as it does latency.
     `complete` is called when the run is in its place; no Ctrl-C comes between.
@@ -53,24 +55,22 @@ def keep_run(
         with Embedders() as embedders:
             scored = score_into(batches, metrics, new.folder / ROWS, confidence, embedders, executor, numbers)
         check_scores(path, scored)
-        more = [dict(details() if callable(details) else details) for details in (manifest, summary)]
-        more[0]["statistics"] = scored["statistics"]
-        if used := embedders.used():
-            more[0]["embeddings"] = used
-        documents = signature(metrics, path.name, more[0]), {"run": path.name, **scored, **more[1]}
+        used = embedders.used()
+        signed = manifest(signature(metrics, path.name, scored.statistics, used))
+        results = summary(structs.replace(scored, run=path.name))
         with held_back():
-            evaluation = Evaluation(new.finish(*documents), used, judging)
+            evaluation = Evaluation(new.finish(signed, results), used, judging)
             complete(evaluation)
         return evaluation
 
 
-def check_scores(path: Location, results: Mapping[str, Any]) -> None:
+def check_scores(path: Location, results: Summary) -> None:
     """Refuse to replace a run that has scores by one in which no metric has any."""
     causes: Counter[str] = Counter()
-    for summary in results["metrics"].values():
-        if summary["n_scored"] or not summary["n_total"]:
+    for summary in results.metrics.values():
+        if summary.n_scored or not summary.n_total:
             return
-        causes.update(summary["n_not_scored"])
+        causes.update(summary.n_not_scored)
     most = "".join(f", mostly {cause}" for cause, _ in causes.most_common(1))
     refuse_failed(path, f"no row has a score{most}")
 
@@ -83,46 +83,46 @@ def score_into(
     embedders: Embedders,
     executor: Executor | None,
     numbers: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> Summary:
     """Write each batch while the next ones are read and scored."""
     with RowsWriter(path, metrics) as writer, rare_collections(), ThreadPoolExecutor(1) as pool:
         scored = score_batches(batches, metrics, embedders=embedders, executor=executor)
         for _ in in_order(lambda batch: pool.submit(writer.write, batch), scored, 1):
             pass
     how, summaries = writer.summaries(confidence)
-    cautions = {**writer.cautions(), **writer.document_ids(summaries)}
-    return results_of(how, summaries, writer.numbers(numbers), writer.left_out, writer.abstentions(), cautions)
+    return structs.replace(
+        results_of(how, summaries, writer.numbers(numbers), writer.left_out),
+        abstained=writer.abstentions(),
+        document_ids=writer.document_ids(summaries),
+        **writer.cautions(),
+    )
 
 
 def results_of(
     how: Confidence,
     summaries: Mapping[str, MetricSummary],
-    numbers: Mapping[str, Mapping[str, float]],
+    numbers: Mapping[str, Percentiles],
     left_out: Mapping[str, int],
-    abstained: Mapping[str, int],
-    cautions: Mapping[str, Any],
-) -> dict[str, Any]:
+) -> Summary:
     """The scores' part of a summary."""
-    return {
-        "ragmeter": ragmeter.__version__,
-        "n_rows": next(iter(summaries.values())).n_total,
-        "statistics": how.as_dict(),
-        "metrics": {name: summary.as_dict() for name, summary in summaries.items()},
-        "numbers": dict(numbers),
-        **({"abstained": dict(abstained)} if abstained else {}),
-        "columns_left_out": dict(left_out),
-        **cautions,
-    }
+    return Summary(
+        ragmeter=ragmeter.__version__,
+        n_rows=next(iter(summaries.values())).n_total,
+        statistics=how.kept(),
+        metrics=dict(summaries),
+        numbers=dict(numbers),
+        columns_left_out=dict(left_out),
+    )
 
 
-def described(metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-    return [
-        {"name": metric.name, "settings": metric.settings, "direction": metric.direction, "source": metric.source}
-        for metric in metrics
-    ]
+def described(metrics: Sequence[Metric]) -> list[MetricEntry]:
+    """What a manifest says of metrics."""
+    return [MetricEntry(metric.name, metric.settings, metric.direction, metric.source) for metric in metrics]
 
 
-def signature(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> dict[str, Any]:
+def signature(
+    metrics: Sequence[Metric], run: str, statistics: Statistics | None, embeddings: Sequence[EmbeddingUse] = ()
+) -> Manifest:
     """The signature: with this and the same inputs, anyone gets the same numbers."""
     import numpy as np
     import pyarrow as pa
@@ -130,14 +130,15 @@ def signature(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> d
     import regex
     import Stemmer
 
-    return {
-        "run": run,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "ragmeter": ragmeter.__version__,
-        "metrics": described(metrics),
-        **({"offline": offline} if (offline := offline_described(metrics)) else {}),
-        **more,
-        "versions": {
+    return Manifest(
+        run=run,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        ragmeter=ragmeter.__version__,
+        metrics=described(metrics),
+        offline=offline_described(metrics),
+        statistics=statistics,
+        embeddings=list(embeddings),
+        versions={
             "python": platform.python_version(),
             "numpy": np.__version__,
             "pyarrow": pa.__version__,
@@ -145,4 +146,4 @@ def signature(metrics: Sequence[Metric], run: str, more: Mapping[str, Any]) -> d
             "regex": regex.__version__,
             "snowball": Stemmer.version(),
         },
-    }
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from ragmeter.documents.manifest import Limit
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.columns import Typed, missing_column
@@ -53,14 +54,9 @@ class Dataset:
         """Whether some of its questions are not asked."""
         return len(self.questions) < self.n_rows * self.repeats
 
-    def limit(self) -> dict[str, Any]:
-        """How many questions are asked, for a manifest and a summary, where these are not all."""
-        asked = {"asked": len(self.questions) // self.repeats, "of": self.n_rows}
-        return {"limit": asked} if self.is_limited else {}
-
-    def described(self) -> dict[str, Any]:
-        """How often and how many questions are asked, for a manifest, where that is not each one once."""
-        return {**({"repeats": self.repeats} if self.repeats > 1 else {}), **self.limit()}
+    def limit(self) -> Limit | None:
+        """How many questions are asked, where these are not all."""
+        return Limit(len(self.questions) // self.repeats, self.n_rows) if self.is_limited else None
 
 
 def first_question(dataset: Any, reading: Reading, columns: Mapping[str, str]) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 from ragmeter import naming
+from ragmeter.documents.manifest import EmbeddingUse, Manifest
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Calls
 from ragmeter.errors import UsageError
 from ragmeter.hints import for_python, option
 from ragmeter.runs.run import Run
@@ -16,7 +19,7 @@ from ragmeter.show.numbers import scored
 from ragmeter.show.sentences.ids import id_lines, never_match_lines
 from ragmeter.show.sentences.metrics import bracketed, within
 from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
-from ragmeter.stats.summary import MetricSummary, bounds_of_mean
+from ragmeter.stats.summary import bounds_of_mean
 
 #: What an evaluation is called that was not kept, and whose data come from no file.
 UNNAMED = "this evaluation"
@@ -34,19 +37,19 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
     TABLES: ClassVar[tuple[str, ...]] = ("rows", "metrics")
 
     run: Run
-    embeddings: Sequence[Mapping[str, Any]] = ()
-    judging: Mapping[str, Any] | None = None
-    summary: dict[str, Any] = field(init=False)
-    manifest: dict[str, Any] = field(init=False)
+    embeddings: Sequence[EmbeddingUse] = ()
+    judging: Calls | None = None
+    summary: Summary = field(init=False)
+    manifest: Manifest = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "summary", self.run.summary())
         object.__setattr__(self, "manifest", self.run.manifest())
 
-    @cached_property
+    @property
     def metrics(self) -> dict[str, MetricSummary]:
         """Each metric's summary."""
-        return {name: MetricSummary.of(summary) for name, summary in self.summary["metrics"].items()}
+        return self.summary.metrics
 
     @property
     def folder(self) -> Run | None:
@@ -56,7 +59,7 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
     @property
     def name(self) -> str:
         """The run's; one that was not kept goes by the name of its file."""
-        return str(self.manifest.get("run", UNNAMED)) if self.folder is None else self.folder.name
+        return str(self.manifest.run or UNNAMED) if self.folder is None else self.folder.name
 
     @property
     def rows(self) -> Any:
@@ -67,8 +70,8 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
         """The run; of one that was not kept, the folder is a temporary one that is there as long as it is used."""
         self.run.check()
         metrics = self.run.metrics()
-        same = self.run.manifest().get("created") == self.manifest.get("created")
-        if not same or any(metrics.get(name) != summary for name, summary in self.summary["metrics"].items()):
+        same = self.run.manifest().created == self.manifest.created
+        if not same or any(metrics.get(name) != summary for name, summary in self.metrics.items()):
             raise UsageError(
                 f"the run {self.run.name} was replaced by a later one of the same name, so these results are gone",
                 hint=f"give each run a name of its own with {option('run')}",
@@ -83,7 +86,7 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
         return iter(self.metrics)
 
     def __len__(self) -> int:
-        """How many metrics there are; `summary["n_rows"]` says how many rows."""
+        """How many metrics there are; `summary.n_rows` says how many rows."""
         return len(self.metrics)
 
     __eq__ = object.__eq__
@@ -93,11 +96,11 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
         lines = [*map(for_python, never_match_lines(self.summary))]
         lines += [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
         lines += map(for_python, id_lines(self.summary))
-        return "\n".join([f"<{type(self).__name__}, rows: {self.summary['n_rows']}>", *lines])
+        return "\n".join([f"<{type(self).__name__}, rows: {self.summary.n_rows}>", *lines])
 
     def _repr_html_(self) -> str:
         never_match, others = (map(for_python, lines(self.summary)) for lines in (never_match_lines, id_lines))
-        first = html_lines(f"{self.name}, rows: {self.summary['n_rows']:,}", *never_match)
+        first = html_lines(f"{self.name}, rows: {self.summary.n_rows:,}", *never_match)
         return first + summaries_html(self.metrics) + html_lines(*others)
 
     def _table(self, name: str) -> Any:
@@ -108,6 +111,6 @@ def _short(summary: MetricSummary) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total}"
     n = scored(summary.n_scored, summary.n_total)
-    if (bounds := bounds_of_mean(summary.as_dict())) is not None:
+    if (bounds := bounds_of_mean(summary)) is not None:
         return f"{within(bounds)}: most rows have no verdict, n = {n}"
     return bracketed(summary.mean, summary.interval, n)

@@ -40,10 +40,10 @@ def write_results(path: Path, evaluation: Evaluation) -> None:
 
 def _embedding(evaluation: Evaluation, names: Mapping[str, str]) -> dict[str, object]:
     """The embedding model, and what stood in front of the texts; lists where metrics have different ones."""
-    described = evaluation.manifest["metrics"] if evaluation.folder else []
-    settings = {metric["name"]: metric["settings"] for metric in described}
+    described = evaluation.manifest.metrics if evaluation.folder else []
+    settings = {metric.name: metric.settings for metric in described}
     models = [settings[name]["model"] for key, name in names.items() if key.partition("[")[0] in _OF_MEANING]
-    prefixes = [model["prefix"] for model in evaluation.embeddings]
+    prefixes = [model.prefix for model in evaluation.embeddings]
     values = {"embedding_model": list(dict.fromkeys(models)), "embedding_prefix": list(dict.fromkeys(prefixes))}
     return {key: several if len(several) > 1 else next(iter(several), None) for key, several in values.items()}
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.summary import Join
 from ragmeter.errors import ColumnError, RagmeterWarning, did_you_mean
 from ragmeter.hints import column_option
 from ragmeter.io.columns import Typed, check_mapping, missing_column
@@ -72,13 +76,13 @@ class Data:
             )
         return data
 
-    def join_counts(self) -> dict[str, int]:
-        """How many rows were matched and unmatched; empty without a reference."""
-        return {} if self.reference is None else asdict(self.counts)
+    def join_counts(self) -> Join:
+        """How many rows were matched and unmatched; nothing without a reference."""
+        return Join() if self.reference is None else self.counts.kept()
 
-    def noted(self) -> dict[str, list[str]]:
+    def notes(self) -> list[str]:
         """How the data was understood, where that could be otherwise; known when it was read."""
-        return noted(*(source for source in (self.results, self.reference) if source is not None))
+        return notes_of(*(source for source in (self.results, self.reference) if source is not None))
 
     def _is_one_file(self) -> bool:
         """Whether results and reference are one file, or two with the same content."""
@@ -186,10 +190,10 @@ class Data:
                 reason, hint = f"no row has {title!r}", f"there are {', '.join(keys)}" if keys else "it has no objects"
             raise ColumnError(f"{column_option(name, title)}: {reason}", file=sources[0].name, hint=hint)
 
-    def described(self) -> Signature:
-        """The inputs, and how they were understood, for a manifest."""
-        missing = {"missing": "zero"} if self.missing_as_zero else {}
-        return {"inputs": self.signature(), "columns": self.mapping, **missing}
+    def in_manifest(self, manifest: Manifest) -> Manifest:
+        """A manifest that says which inputs there are, and how they were understood."""
+        missing = "zero" if self.missing_as_zero else None
+        return structs.replace(manifest, inputs=self.signature(), columns=self.mapping, missing=missing)
 
     def signature(self) -> dict[str, Signature]:
         """The signature of the inputs, by their content."""
@@ -197,10 +201,9 @@ class Data:
         return {role: source_signature(source) for role, source in sources.items() if source is not None}
 
 
-def noted(*sources: Source) -> dict[str, list[str]]:
-    """The notes of sources, for a summary; nothing if there is nothing to say."""
-    notes = [note for source in sources for note in source.notes]
-    return {"notes": notes} if notes else {}
+def notes_of(*sources: Source) -> list[str]:
+    """The notes of sources, for a summary."""
+    return [note for source in sources for note in source.notes]
 
 
 def source_signature(source: Source) -> Signature:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ragmeter.documents.summary import Join, Unmatched
 from ragmeter.errors import ColumnError, InputError
 from ragmeter.hints import column_option
 from ragmeter.io.batches import ROWS, row_place
@@ -23,7 +24,7 @@ _NAMED = 20
 
 
 @dataclass
-class Unmatched:
+class RowsAlone:
     """Rows of one side that have no partner on the other: their number, and the first few ids."""
 
     count: int = 0
@@ -34,14 +35,22 @@ class Unmatched:
         self.count += len(qids)
         self.qids.extend(qids[: _NAMED - len(self.qids)])
 
+    def kept(self) -> Unmatched:
+        """The rows for a summary."""
+        return Unmatched(self.count, list(self.qids))
+
 
 @dataclass
 class JoinCounts:
     """Counts of the join, complete when all batches have been read."""
 
     matched: int = 0
-    results_only: Unmatched = field(default_factory=Unmatched)
-    reference_only: Unmatched = field(default_factory=Unmatched)
+    results_only: RowsAlone = field(default_factory=RowsAlone)
+    reference_only: RowsAlone = field(default_factory=RowsAlone)
+
+    def kept(self) -> Join:
+        """The counts for a summary."""
+        return Join(self.matched, self.results_only.kept(), self.reference_only.kept())
 
 
 def without_result(columns: Mapping[str, Column], rows: int, *, as_zero: bool) -> Batch:

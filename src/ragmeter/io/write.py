@@ -143,15 +143,24 @@ def _array(cells: list[Any]) -> Any:
         return pa.array([None if cell is None else cell if isinstance(cell, str) else dumps(cell) for cell in cells])
 
 
+def _record(value: Any) -> Any:
+    """A record as JSON has it."""
+    if not hasattr(type(value), "__struct_fields__"):
+        raise TypeError(f"{type(value).__name__} can't be written as JSON")
+    from ragmeter.documents.record import plain  # most of what is written has no records
+
+    return plain(value)
+
+
 #: One for all plain values: `json.dumps` would make a new one for each.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_record)
 
 
 def dumps(value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None) -> str:
-    """Strict JSON: null for NaN, text not escaped. `default` converts what JSON can't represent."""
+    """Strict JSON: null for NaN, text not escaped. `default` converts what JSON can't represent, other than records."""
     encoder = _ENCODER
     if indent is not None or default is not None:
-        encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=indent, default=default)
+        encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, indent=indent, default=default or _record)
     try:
         text = encoder.encode(value)
     except ValueError:
@@ -164,6 +173,8 @@ def _without_nan(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: _without_nan(member) for key, member in value.items()}
+    if hasattr(type(value), "__struct_fields__"):
+        return _without_nan(_record(value))
     return [_without_nan(member) for member in value] if isinstance(value, list | tuple) else value
 
 

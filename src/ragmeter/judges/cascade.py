@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ragmeter import registry
+from ragmeter.documents.judging import Agreement, CorrectedAccuracy, Tied
+from ragmeter.documents.record import UNSET, UnsetType
 from ragmeter.effects.ranges import check_share, check_whole
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.hints import by_caller, option, parameter
@@ -77,18 +79,16 @@ class CascadePlan:
     most_audited: int | None = None
     warnings: tuple[str, ...] = ()
 
-    def as_dict(self, n_labels: int) -> dict[str, Any]:
-        """The result as a dict for the summary."""
-        threshold = self.threshold
-        tied = {"tied": {"n": threshold.n_tied, "asked": threshold.n_tied_asked}} if threshold.n_tied_asked else {}
-        return {
-            "threshold": None if threshold == ASK_ALL else threshold.least,
-            **tied,
-            "basis": self.basis,
-            "target_agreement": self.target,
-            "n_labels": n_labels,
-            "warnings": list(self.warnings),
-        }
+    @property
+    def least(self) -> float | None:
+        """From so sure on the offline judge decides; None where nothing is sure enough."""
+        return None if self.threshold == ASK_ALL else self.threshold.least
+
+    @property
+    def tied(self) -> Tied | UnsetType:
+        """The rows that are exactly so sure, if some of them are asked about."""
+        asked = self.threshold.n_tied_asked
+        return Tied(self.threshold.n_tied, asked) if asked else UNSET
 
 
 @dataclass(frozen=True)
@@ -218,11 +218,11 @@ def offline_chances(columns: Mapping[str, Sequence[Any]], calibration: str | Non
     return np.nan_to_num(np.asarray(metric(*(columns[name] for name in metric.needs))), nan=0.5)
 
 
-def agreement(pairs: Sequence[tuple[bool | None, bool | None]]) -> dict[str, Any]:
+def agreement(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
     """How often the language model says the same as the offline judge, where it was asked to check it."""
     known = [(offline, model) for offline, model in pairs if model is not None]
     n, same = len(known), sum(offline == model for offline, model in known)
-    return {"n": n, "agreement": same / n if n else None, "interval": wilson_interval(same, n)}
+    return Agreement(n, same / n if n else None, wilson_interval(same, n))
 
 
 def all_audited_warning(count: int, unit: str) -> str:
@@ -241,8 +241,8 @@ def no_verdict_warning(count: int, unit: str) -> str:
     )
 
 
-def corrected_accuracy(cheap: Scores, dear: Scores, sure: Flags, units: Codes) -> dict[str, Any]:
+def corrected_accuracy(cheap: Scores, dear: Scores, sure: Flags, units: Codes) -> CorrectedAccuracy:
     """The accuracy as the language model alone would find it: the audited rows correct the offline judge's mistakes."""
     mean, interval = corrected_mean(cheap, dear, sure, units)
     n = int(np.count_nonzero(~np.isnan(np.where(sure, cheap, dear))))
-    return {"mean": mean, "interval": interval, "interval_method": "prediction_powered", "n": n}
+    return CorrectedAccuracy(mean, interval, "prediction_powered", n)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
+from ragmeter.documents.judging import JudgeCheck
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
@@ -86,33 +86,9 @@ PROBES: Sequence[Probe] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Check:
-    """How a model did on the cases; `missed` says what it got wrong, `skipped` why it was not tried."""
-
-    model: str
-    right: int = 0
-    n: int = 0
-    missed: tuple[str, ...] = ()
-    skipped: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The result as a dict for the summary."""
-        missed = {"missed": list(self.missed), "skipped": self.skipped or None}
-        return {"model": self.model, "right": self.right, "n": self.n, **missed}
-
-    def sentence(self) -> str:
-        """The result in words."""
-        return f"this judge got {self.right} of {self.n} built-in cases right"
-
-    def caution(self) -> str:
-        """A warning about a judge that was not refused and is hardly to be trusted; empty if there is none."""
-        return check_caution(self.right, self.n)
-
-
-def check_caution(right: int, n: int) -> str:
-    """What is to be said of a judge that got so many of the cases right and is not refused; empty if nothing is."""
-    if right >= ENOUGH_RIGHT or not n:
+def check_caution(check: JudgeCheck) -> str:
+    """A warning about a judge that was not refused and is hardly to be trusted; empty if there is none."""
+    if check.right >= ENOUGH_RIGHT or not check.n:
         return ""
     return f"that is more than chance ({fewest_right() - 1}), and fewer than the {ENOUGH_RIGHT} of a judge to rely on"
 
@@ -180,7 +156,7 @@ def _too_much(judge: Judge, effort: Mapping[str, int]) -> str:
 
 async def check_judge(
     column_judge: ColumnJudge, caller: Caller, client: Any, tried: Callable[[int, int], None] = lambda done, cases: None
-) -> Check:
+) -> JudgeCheck:
     """Try a judge on the cases, if its words and its limits allow it, and refuse one that gets too many wrong.
 
     `tried` is called with the number of cases that are done, and of all.
@@ -188,7 +164,7 @@ async def check_judge(
     The replies are in the journal like any other: a judge that was tried before is tried again at no cost.
     """
     if why_not := _why_not(column_judge, caller.journal):
-        return Check(column_judge.judge.model, skipped=why_not)
+        return JudgeCheck(column_judge.judge.model, skipped=why_not)
     judgements: dict[Probe, Judgement] = {}
 
     async def ask(probe: Probe) -> None:
@@ -199,7 +175,7 @@ async def check_judge(
     tried(0, len(PROBES))
     await for_each(PROBES, ask, 2 * caller.pace.most)
     missed = [probe for probe in PROBES if judgements[probe].verdict != probe.verdict]
-    check = Check(
+    check = JudgeCheck(
         column_judge.judge.model,
         len(PROBES) - len(missed),
         len(PROBES),
@@ -212,7 +188,7 @@ async def check_judge(
             f"up to {fewest_right() - 1}. {missed_cases}",
             hint=_better(column_judge.judge) + by_caller("--no-judge-check", "Judge(check=False)"),
         )
-    if caution := check.caution():
+    if caution := check_caution(check):
         show_notice(f"{column_judge.judge.model}: {check.sentence()}: {caution}. {missed_cases}")
     return check
 

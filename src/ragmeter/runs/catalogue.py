@@ -9,10 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Summary
 from ragmeter.errors import RagmeterError
 from ragmeter.io.write import RUNS
-from ragmeter.runs.documents import read_document
-from ragmeter.runs.layout import FILES_IN, MANIFEST, SUMMARY, Stamp, stamps_of
+from ragmeter.naming import Signature
+from ragmeter.runs.documents import read_manifest, read_summary
+from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, stamps_of
 from ragmeter.runs.places import hold, is_journal, settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
@@ -40,7 +44,7 @@ class RunEntry:
     n_rows: int = 0
     n_failed: int = 0
     cost_usd: float | None = None
-    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    metrics: Mapping[str, MetricSummary] = field(default_factory=dict)
     limited: bool = False  # to the first questions of its data set
     error: str = ""
     tags: tuple[str, ...] = ()
@@ -50,30 +54,29 @@ class RunEntry:
         """Read what is said of a run; its rows are not opened."""
         try:
             settle(path)
-            manifest = read_document(path / MANIFEST)
-            summary = read_document(path / manifest.get(FILES_IN, "") / SUMMARY)
+            manifest = read_manifest(path / MANIFEST)
+            summary = read_summary(path / (manifest.files_in or "") / SUMMARY)
         except RagmeterError as error:
             return cls(path.name, path, error=str(error))
         data = _data_set(manifest)
-        metrics = summary["metrics"]
         return cls(
             path.name,
             path,
-            str(manifest.get("created") or ""),
+            manifest.created or "",
             system_of(manifest),
             str(data.get("sha256") or ""),
             str(data.get("file") or ""),
-            summary["n_rows"],
-            max((figures["n_total"] - figures["n_scored"] for figures in metrics.values()), default=0),
+            summary.n_rows,
+            max((figures.n_total - figures.n_scored for figures in summary.metrics.values()), default=0),
             _cost(summary),
-            metrics,
-            bool(manifest.get("limit")),
+            summary.metrics,
+            manifest.limit is not None,
         )
 
     def as_dict(self) -> dict[str, Any]:
         """The entry as a dict for JSON."""
         keys = ("mean", "interval", "n_scored", "n_total", "direction")
-        metrics = {name: {key: figures[key] for key in keys} for name, figures in self.metrics.items()}
+        metrics = {name: {key: getattr(figures, key) for key in keys} for name, figures in self.metrics.items()}
         return {**vars(self), "path": str(self.path), "metrics": metrics}
 
 
@@ -130,28 +133,22 @@ def _owner(journal: Path) -> str:
     return journal.name.partition(JOURNAL)[0] if JOURNAL in journal.name else ""
 
 
-def _data_set(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    inputs = manifest.get("inputs")
-    if isinstance(inputs, dict):
-        for name in _DATA_SETS:
-            if isinstance(inputs.get(name), dict):
-                data_set: Mapping[str, Any] = inputs[name]
-                return data_set
-    return {}
+def _data_set(manifest: Manifest) -> Signature:
+    inputs = manifest.inputs
+    return next((inputs[name] for name in _DATA_SETS if name in inputs), {})
 
 
-def system_of(manifest: Mapping[str, Any]) -> str:
+def system_of(manifest: Manifest) -> str:
     """What was asked, or the file of answers that was scored."""
-    target = manifest.get("target")
-    if isinstance(target, dict):
+    target = manifest.target
+    if target is not None:
         return str(next((target[key] for key in ("url", "model", "name", "source", "kind") if target.get(key)), ""))
-    inputs = manifest.get("inputs")
-    results = inputs.get("results") if isinstance(inputs, dict) else None
-    return str(results.get("file") or "") if isinstance(results, dict) else str(manifest.get("evaluator") or "")
+    results = manifest.inputs.get("results")
+    return manifest.evaluator or "" if results is None else str(results.get("file") or "")
 
 
-def _cost(summary: Mapping[str, Any]) -> float | None:
+def _cost(summary: Summary) -> float | None:
     """Dollars of the answers and of the judge together; None where neither has a price."""
-    usages = [summary.get("usage"), summary.get("judge_usage")]
-    costs = [usage["cost_usd"] for usage in usages if isinstance(usage, dict) and usage.get("cost_usd") is not None]
+    usages = (usage for usage in (summary.usage, summary.judge_usage) if usage is not None)
+    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
     return sum(costs) if costs else None

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 import ragmeter
+from ragmeter.documents.comparison import ComparisonDocument, ComparisonSettings, PairOfRuns, RunIdentity
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.io.locations import Location, on_disk
 from ragmeter.io.write import dumps, replacing
-from ragmeter.runs.documents import read_comparison
+from ragmeter.runs.documents import read_record
 from ragmeter.runs.layout import COMPARISONS
 from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
@@ -23,7 +26,7 @@ from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.table import NUMBER_COLUMNS
 
 _LONGEST_NAME = 200
-_SETTINGS = ("metrics", "test", "interval", "cluster", "slices", "level", "alpha", "seed", "draws", "movers", "margin")
+_HINT = "compare the runs again, or remove the file"
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class KeptComparison:
 
     path: Location
     created: str
-    settings: dict[str, Any]
+    settings: ComparisonSettings
     current: bool
 
 
@@ -72,7 +75,7 @@ def check_kept(runs: Sequence[Run]) -> None:
             )
 
 
-def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Mapping[str, Any]) -> Path:
+def keep_comparison(runs: Sequence[Run], settings: ComparisonSettings, result: Mapping[str, Any]) -> Path:
     """Write a comparison with its settings, and with the identity of its runs."""
     path = on_disk(comparison_file(runs), "keeping a comparison")
     metrics = list(dict.fromkeys(name for pair in result["pairs"] for name in pair["metrics"]))
@@ -80,7 +83,7 @@ def keep_comparison(runs: Sequence[Run], settings: Mapping[str, Any], result: Ma
         "ragmeter": ragmeter.__version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "runs": [_identity(run, metrics) for run in runs],
-        "settings": {name: settings[name] for name in _SETTINGS},
+        "settings": settings,
         "comparison": result,
     }
     with hold(path.parent.parent, "keeps a comparison"), replacing(path, private=True) as (temporary,):
@@ -98,26 +101,26 @@ def kept_comparison(runs: Sequence[Run]) -> KeptComparison | None:
 
 def _read(path: Location, runs: Sequence[Run]) -> KeptComparison | None:
     """The comparison in a file; None if it is one of runs with other names."""
-    document = read_comparison(path)
-    identities, settings = document["runs"], {name: document["settings"][name] for name in _SETTINGS}
-    if [stored["name"] for stored in identities] != [run.name for run in runs]:
+    document = read_record(path, ComparisonDocument, _HINT)
+    identities, settings = document.runs, document.settings
+    if [stored.name for stored in identities] != [run.name for run in runs]:
         return None
-    current = all(_identity(run, stored["means"]) == stored for run, stored in zip(runs, identities, strict=True))
-    if settings["metrics"] is None and current:
-        settings["metrics"] = _stored_metrics(runs, document["comparison"]["pairs"])
-    return KeptComparison(path, document["created"], settings, current)
+    current = all(_identity(run, stored.means) == stored for run, stored in zip(runs, identities, strict=True))
+    if settings.metrics is None and current:
+        settings = replace(settings, metrics=_stored_metrics(runs, document.comparison.pairs))
+    return KeptComparison(path, document.created, settings, current)
 
 
-def _identity(run: Run, metrics: Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+def _identity(run: Run, metrics: Iterable[str]) -> RunIdentity:
     """The identity of a run: another run of the same name has another creation time or other means."""
     summaries = run.metrics()
-    means = {name: summaries[name]["mean"] for name in metrics if name in summaries}
-    return {"name": run.name, "created": run.manifest().get("created"), "n_rows": run.n_rows, "means": means}
+    means = {name: summaries[name].mean for name in metrics if name in summaries}
+    return RunIdentity(run.name, run.manifest().created, run.n_rows, means)
 
 
-def _stored_metrics(runs: Sequence[Run], pairs: Sequence[Mapping[str, Any]]) -> list[str] | None:
+def _stored_metrics(runs: Sequence[Run], pairs: Sequence[PairOfRuns]) -> list[str] | None:
     """The metrics of a comparison over all metrics, if the runs have other metrics now; None if they have the same."""
-    stored = [list(pair["metrics"]) for pair in pairs]
+    stored = [list(pair.metrics) for pair in pairs]
     shared = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
     current = [name for name in shared if name not in NUMBER_COLUMNS]  # these are compared only where they are named
     return stored[0] if stored and stored[0] != current and all(names == stored[0] for names in stored) else None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.definition import Metric
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Chunks, MissingResults, NeverMatch
+from ragmeter.documents.summary import DocumentIds as Findings
 from ragmeter.metrics.chunks import CHUNK_MARK, documents_of
 from ragmeter.metrics.ranking import ranked
 from ragmeter.runs.rows import RowsFile
-from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import IDS_AS_WRITTEN, NO_RESULT, outcome_column
 
 _GOLD, _RETRIEVED = "relevant", "retrieved"
@@ -50,7 +51,7 @@ class DocumentIds:
             if not self._matched:
                 self._compare(columns, is_as_written)
 
-    def _count_chunks(self, columns: Mapping[str, Any]) -> None:
+    def _count_chunks(self, columns: Mapping[str, pa.Array]) -> None:
         for name in (_GOLD, _RETRIEVED):
             ids = pc.unique(pc.list_flatten(columns[name]))
             chunks = ids.filter(pc.match_substring(ids, CHUNK_MARK))
@@ -60,12 +61,12 @@ class DocumentIds:
                 self._chunks.update(map(hash, chunks.filter(is_chunk).to_pylist()))
                 self._documents.update(map(hash, of_chunks.filter(is_chunk).to_pylist()))
 
-    def _count_missing(self, columns: Mapping[str, Any], outcome: str) -> None:
+    def _count_missing(self, columns: Mapping[str, pa.Array], outcome: str) -> None:
         has_gold = pc.greater(pc.fill_null(pc.list_value_length(columns[_GOLD]), 0), 0)
         is_missing = pc.fill_null(pc.equal(columns[outcome].cast(pa.string()), NO_RESULT), False)
         self._n_missing += pc.sum(pc.and_(has_gold, is_missing)).as_py() or 0
 
-    def _compare(self, columns: Mapping[str, Any], is_as_written: bool) -> None:
+    def _compare(self, columns: Mapping[str, pa.Array], is_as_written: bool) -> None:
         pairs = zip(columns[_GOLD].to_pylist(), columns[_RETRIEVED].to_pylist(), strict=True)
         rows = [(gold, ids) for gold, ids in pairs if gold and ids]
         if not rows:
@@ -78,16 +79,13 @@ class DocumentIds:
         marks = ["yes" if is_as_written else None] * len(rows)
         self._matched = any(len(ranked.function(*both, marks, doc_id=pattern).row) for pattern in self._patterns)
 
-    def described(self, summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
-        """Findings about a run's ids for its summary; empty if they are plain ids that match."""
-        about: dict[str, Any] = {}
-        if self._n_compared and not self._matched:
-            about["never_match"] = {"rows": self._n_compared, **self._example}
-        if self._chunks:
-            about["chunks"] = {"ids": len(self._chunks), "documents": len(self._documents)}
-        if self._n_missing and (means := dict(self._means_with_zeros(summaries))):
-            about["missing"] = {"questions": self._n_missing, "means_as_zero": means}
-        return {"document_ids": about} if about else {}
+    def described(self, summaries: Mapping[str, MetricSummary]) -> Findings | None:
+        """Findings about a run's ids for its summary; None if they are plain ids that match."""
+        never = NeverMatch(self._n_compared, **self._example) if self._n_compared and not self._matched else None
+        chunks = Chunks(len(self._chunks), len(self._documents)) if self._chunks else None
+        means = dict(self._means_with_zeros(summaries)) if self._n_missing else {}
+        findings = Findings(never, chunks, MissingResults(self._n_missing, means) if means else None)
+        return None if findings == Findings() else findings
 
     def _means_with_zeros(self, summaries: Mapping[str, MetricSummary]) -> Iterator[tuple[str, float]]:
         """The means that metrics would have if questions without a result scored 0, as nothing retrieved does."""

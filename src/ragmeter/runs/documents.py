@@ -6,228 +6,84 @@ A folder may have been edited, damaged or written by another program: all is che
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
 
+import msgspec
 import pyarrow as pa
 
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.record import Record
+from ragmeter.documents.summary import Summary
 from ragmeter.io.cells import whole
 from ragmeter.io.locations import Location
-from ragmeter.runs.layout import INCOMPLETE, MANIFEST, SUMMARY, reading, unreadable
-from ragmeter.runs.shapes import (
-    Shape,
-    WrongShape,
-    both,
-    count,
-    flag,
-    listed,
-    mapped,
-    mapping,
-    maybe,
-    number,
-    one_of,
-    record,
-    share,
-    text,
-)
-from ragmeter.stats.confidence import FEWEST_DRAWS, METHODS
+from ragmeter.runs.layout import INCOMPLETE, SUMMARY, reading, unreadable
 from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, TEXT_COLUMNS, Scores, outcome_column
 
+R = TypeVar("R", bound=Record)
+
 _LARGEST_SCORE = 1e100
-#: More would not end in a day.
-_MOST_DRAWS = 100_000_000
+_IN_WORDS = {
+    "int": "a whole number",
+    "float": "a finite number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+#: msgspec's message about a value of another type, and about one out of its limits.
+_EXPECTED = re.compile(r"Expected `(?P<types>[^`]*)`(?P<limit>[^,]*?)(, got .*)?")
+_PLACE = re.compile(r" - at (`key` in )?`\$(?P<place>[^`]*)`$")
+_STEPS = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<number>\d+|\.\.\.)\]")
 
 
-def _ordered(value: Any) -> None:
-    low, high = value
-    if low is not None and high is not None and low > high:
-        raise WrongShape("ends before it begins")
+def read_manifest(path: Location) -> Manifest:
+    """A manifest, checked."""
+    return read_record(path, Manifest)
 
 
-def _draws(value: Any) -> None:
-    count(value)
-    if not FEWEST_DRAWS <= value <= _MOST_DRAWS:
-        raise WrongShape(f"should be from {FEWEST_DRAWS:,} to {_MOST_DRAWS:,}")
+def read_summary(path: Location) -> Summary:
+    """A summary, checked."""
+    return read_record(path, Summary)
 
 
-def _counts(value: Any) -> None:
-    """Check that no more rows are scored than there are, and that there is a mean if any was."""
-    if value["n_scored"] > value["n_total"]:
-        raise WrongShape(f"{value['n_scored']} rows are scored, of {value['n_total']}", joint=": ")
-    if (value["mean"] is None) != (value["n_scored"] == 0):
-        raise WrongShape(f"the mean does not agree with {value['n_scored']} scored rows", joint=": ")
-
-
-def _columns(value: Any) -> None:
-    listed(text)(value)
-    if not value:
-        raise WrongShape("is empty")
-
-
-def _effort(value: Any) -> None:
-    if value not in ({}, None):
-        _EFFORT(value)
-
-
-_NUMBER = maybe(number)
-_INTERVAL = maybe(both(listed(number, 2), _ordered))
-_STATISTICS = record(
-    {}, {"method": one_of(*METHODS), "cluster": maybe(text), "level": share, "seed": count, "draws": _draws}
-)
-_METRIC = both(
-    record(
-        {
-            **dict.fromkeys(("mean", "sd", "min", "max", "median"), _NUMBER),
-            "interval": _INTERVAL,
-            "interval_method": text,
-            "direction": one_of("higher", "lower", "none"),
-            "range": both(listed(_NUMBER, 2), _ordered),
-            "n_total": count,
-            "n_scored": count,
-            "n_not_scored": mapped(count),
-            "level": share,
-            "n_clusters": maybe(count),
-            "binary": flag,
-        },
-    ),
-    _counts,
-)
-_ESTIMATE = {"interval": _INTERVAL, "n": count}
-_CASCADE = record(
-    {
-        "calls_saved": count,
-        "saved_usd": _NUMBER,
-        "basis": text,
-        "threshold": _NUMBER,
-        "audited": record({"agreement": _NUMBER, **_ESTIMATE}),
-        "accuracy": record({"mean": _NUMBER, **_ESTIMATE}),
-        "warnings": listed(text),
-    },
-    {"tied": record({"n": count, "asked": count})},
-)
-_JUDGED = {"judged_by": mapped(count), "flip_rate": _NUMBER, "n_judged_repeatedly": count}
-_USAGE = record(
-    {
-        **dict.fromkeys(("calls", "prompt_tokens", "completion_tokens"), count),
-        **dict.fromkeys(("calls_without_token_counts", "calls_without_price"), count),
-        "cost_usd": _NUMBER,
-    },
-    {"charged_usd": _NUMBER},
-)
-_JUDGE = record({**_JUDGED, "causes": mapped(count), "warnings": listed(text), "usage": _USAGE}, {"cascade": _CASCADE})
-_PERCENTILES = record({"n": count, "mean": number, "p50": number, "p95": number, "p99": number, "max": number})
-_SUMMARY = record(
-    {"metrics": mapped(_METRIC), "n_rows": count},
-    {
-        "statistics": maybe(_STATISTICS),
-        "numbers": maybe(mapped(_PERCENTILES)),
-        "columns_left_out": mapped(count),
-        "parts_skipped": listed(text),
-        "notes": listed(text),
-        "long_references": count,
-        "unknown_languages": count,
-        "document_ids": record(
-            {},
-            {
-                "never_match": record({"rows": count, "retrieved": text, "gold": text}),
-                "chunks": record({"ids": count, "documents": count}),
-                "missing": record({"questions": count, "means_as_zero": mapped(number)}),
-            },
-        ),
-        "causes": maybe(mapped(count)),
-        "abstained": maybe(record({"n": count, "right": count, "wrong": count})),
-        "usage": maybe(mapping),
-        "judges": maybe(mapped(_JUDGE)),
-        "judge_usage": maybe(_USAGE),
-        "judge_check": maybe(
-            record({"right": count, "n": count, "missed": listed(text), "skipped": maybe(text)}, {"model": text})
-        ),
-        "judge_warnings": maybe(listed(text)),
-        "cascade": _CASCADE,
-        **_JUDGED,
-    },
-)
-_EFFORT = record(
-    {"from_journal": count, "made": count, "retried": count},
-    {
-        "latency_ms": maybe(record({"p50": number, "p95": number})),
-        "parameters_the_server_refused": listed(text),
-        "journal_notice": text,
-    },
-)
-_MANIFEST = record(
-    {},
-    {
-        "run": text,
-        "created": maybe(text),
-        "files_in": text,
-        "parts": listed(record({"file": text, "rows": count})),
-        "metrics": maybe(listed(record({"name": text}, {"settings": maybe(mapping)}))),
-        "statistics": _STATISTICS,
-        "embeddings": listed(mapping),
-        "asked": maybe(mapped(record({}, {"columns": _columns}))),
-        "offline": maybe(mapped(record({}, {"columns": _columns}))),
-        "limit": record({"asked": count, "of": count}),
-        "judging": _EFFORT,
-        "judge": maybe(mapping),
-        "effort": _effort,
-        "cascade": maybe(record({}, {"calibration": maybe(record({}, {"path": maybe(text)}))})),
-    },
-)
-#: A kept comparison.
-_COMPARISON = record(
-    {
-        "created": text,
-        "runs": listed(record({"name": text, "n_rows": count, "means": mapped(maybe(number))})),
-        "settings": record(
-            {
-                "metrics": maybe(listed(text)),
-                "test": text,
-                "interval": text,
-                "cluster": maybe(text),
-                "slices": maybe(listed(text)),
-                "level": share,
-                "alpha": share,
-                "seed": count,
-                "draws": _draws,
-                "movers": count,
-                "margin": maybe(mapped(number)),
-            }
-        ),
-        "comparison": record({"pairs": listed(record({"metrics": mapping}))}),
-    }
-)
-
-
-def read_document(path: Location) -> dict[str, Any]:
-    """A manifest or a summary, checked."""
-    return _read(path, _SHAPES[path.name], INCOMPLETE)
-
-
-def read_comparison(path: Location) -> dict[str, Any]:
-    """A kept comparison, checked."""
-    return _read(path, _COMPARISON, "compare the runs again, or remove the file")
-
-
-def _read(path: Location, shape: Shape, hint: str) -> dict[str, Any]:
-    """A JSON object of this shape."""
+def read_record(path: Location, kind: type[R], hint: str = INCOMPLETE) -> R:
+    """A JSON object of this type. An error names the file, the place in it, what is wrong there, and says `hint`."""
     with reading(path, hint):
-        text_of_file = path.read_bytes().decode("utf-8")
-        content = json.loads(text_of_file)
-        if not isinstance(content, dict):
-            raise ValueError("it is not a JSON object")
-        if "\\u" in text_of_file:  # half of a surrogate pair can't be written anywhere
-            content = _whole(content)
-    try:
-        shape(content)
-    except WrongShape as wrong:
-        raise unreadable(path, wrong, hint) from None
-    checked: dict[str, Any] = content
-    return checked
+        content = path.read_bytes()
+        try:
+            if rb"\u" not in content:
+                decoded: R = _decoder(kind).decode(content)
+                return decoded
+            return msgspec.convert(_parsed(content), kind)
+        except msgspec.ValidationError as error:
+            wrong = _problem(_parsed(content), kind, str(error))
+    raise unreadable(path, wrong, hint)
 
 
-_SHAPES: dict[str, Shape] = {MANIFEST: _MANIFEST, SUMMARY: _SUMMARY}
+@cache
+def _decoder(kind: type[R]) -> msgspec.json.Decoder[R]:
+    return msgspec.json.Decoder(kind)
+
+
+def _parsed(content: bytes) -> Any:
+    """What JSON says. Half of a surrogate pair, which can't be written anywhere, is made whole."""
+    return _whole(json.loads(content.decode("utf-8"), parse_constant=_refused, parse_float=_finite))
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is no number that JSON has")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ValueError(f"{number[:40]} is out of range")
+    return value
 
 
 def _whole(value: Any) -> Any:
@@ -238,6 +94,80 @@ def _whole(value: Any) -> Any:
     return [_whole(member) for member in value] if isinstance(value, list) else value
 
 
+def _problem(content: Any, kind: type[Record], message: str) -> str:
+    """The message of a wrong value with its place, in words that need no knowledge of JSON libraries."""
+    if not isinstance(content, dict):
+        return "it is not a JSON object"
+    place, value = _found(content, kind, message)
+    name = place.removeprefix(".") or "it"
+    reason = _PLACE.sub("", message)
+    if missing := re.fullmatch("Object missing required field `(.*)`", reason):
+        return f"{name} has no {missing[1]}"
+    if reason.startswith("Number out of range"):
+        reason = "Expected `float`"
+    expected = _EXPECTED.fullmatch(reason)
+    if expected is None:
+        return f"{name}: {reason}" if place else reason
+    shown = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else repr(value)[:40]
+    return f"{name} should be {_wanted(expected['types'], expected['limit'])}, got {shown}"
+
+
+def _wanted(types: str, limit: str) -> str:
+    """What is expected, in words; a null that is allowed too is not worth a word."""
+    words = [_IN_WORDS.get(name, name) for name in types.split(" | ") if name != "null"]
+    if choices := re.fullmatch(r" matching regex '\^\((.*)\)\$'", limit):
+        return f"one of {', '.join(choices[1].split('|'))}"
+    if least := re.fullmatch(r" >= (\d+)", limit):
+        return f"{words[0]} from {least[1]} up"
+    if most := re.fullmatch(r" <= (\d+)", limit):
+        return f"{words[0]} up to {most[1]}"
+    if limit in (" > 0.0", " < 1.0"):
+        return "between 0 and 1"
+    return " or ".join(words) + limit.replace(" of length", " of")
+
+
+def _place(message: str) -> str:
+    match = _PLACE.search(message)
+    return match["place"] if match else ""
+
+
+def _found(content: dict[str, Any], kind: type[Record], message: str) -> tuple[str, Any]:
+    """The place that a message is about, such as `.metrics.token_f1.mean`, and the value there.
+
+    Of an object whose members have any names, msgspec says `[...]`: the member is found by leaving out all others.
+    """
+    place = ""
+    value: Any = content
+    for step in _STEPS.finditer(_place(message)):
+        if not isinstance(value, dict | list):  # a name in the message may look like a place
+            break
+        if step["name"] is not None:
+            key: Any = step["name"]
+        elif step["number"] == "..." and isinstance(value, dict):
+            key = _wrong_member(content, kind, message, value)
+        else:
+            key = int(step["number"])
+        place += f"[{key}]" if isinstance(key, int) else f".{key}"
+        value = value[key]
+    return place, value
+
+
+def _wrong_member(content: dict[str, Any], kind: type[Record], message: str, parent: dict[str, Any]) -> str:
+    """The name of the first member of `parent`, which is inside the content, that the message is about."""
+    members = dict(parent)
+    for name, member in members.items():
+        parent.clear()
+        parent[name] = member
+        try:
+            msgspec.convert(content, kind)
+        except msgspec.ValidationError as error:
+            if _place(str(error)) == _place(message):  # of a list's length, the messages of msgspec differ
+                break
+    parent.clear()
+    parent.update(members)
+    return name
+
+
 def scores_problem(metric: str, scores: Scores, *, binary: bool) -> str:
     """What is wrong with scores: they are infinite or so large that their squares would be, or are no shares."""
     least, most = (0.0, 1.0) if binary else (-_LARGEST_SCORE, _LARGEST_SCORE)
@@ -245,18 +175,18 @@ def scores_problem(metric: str, scores: Scores, *, binary: bool) -> str:
     return f"{metric} has a score of {wrong[0]}, and it should be from {least} to {most}" if len(wrong) else ""
 
 
-def table_problem(schema: pa.Schema, n_rows: int, summary: Mapping[str, Any]) -> str:
+def table_problem(schema: pa.Schema, n_rows: int, summary: Summary) -> str:
     """What is wrong with a table: its columns have other types than a run's, or it is not the summary's."""
     repeated = [name for name, number_of in Counter(schema.names).items() if number_of > 1]
     if repeated:
         return f"the column {repeated[0]!r} occurs twice"
-    if n_rows != summary["n_rows"]:
-        return f"it has {n_rows:,} rows, and {SUMMARY} says {summary['n_rows']:,}"
+    if n_rows != summary.n_rows:
+        return f"it has {n_rows:,} rows, and {SUMMARY} says {summary.n_rows:,}"
     wanted: dict[str, tuple[str, Any]] = {
         **dict.fromkeys(TEXT_COLUMNS, ("texts", _is_text)),
         **dict.fromkeys(LIST_COLUMNS, ("lists of texts", _is_list)),
-        **dict.fromkeys((*NUMBER_COLUMNS, *summary["metrics"]), ("numbers", _is_number)),
-        **dict.fromkeys(map(outcome_column, summary["metrics"]), ("texts", _is_text)),
+        **dict.fromkeys((*NUMBER_COLUMNS, *summary.metrics), ("numbers", _is_number)),
+        **dict.fromkeys(map(outcome_column, summary.metrics), ("texts", _is_text)),
     }
     for field in schema:
         kind, is_right = wanted.get(field.name, ("", None))

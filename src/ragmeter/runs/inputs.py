@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.io.data import file_signature
+from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 
 #: Formats of tables, whose first or last bytes have the names of their columns.
@@ -31,15 +31,14 @@ def _is_input(path: Path, run: Run) -> bool:
     A manifest has no paths of its inputs. A file of an input's name may have been written by an export, which goes on
     to replace it: that one has scores.
     """
-    inputs = run.manifest().get("inputs")
-    described = [entry for entry in inputs.values() if isinstance(entry, dict)] if isinstance(inputs, dict) else []
+    described = run.manifest().inputs.values()
     if any(_has_bytes(path, entry) for entry in described):
         return True
     is_namesake = any(path.name == entry.get("file") for entry in described)
     return is_namesake and path.suffix.lower() in _TABLES and not _has_scores(path, run)
 
 
-def _has_bytes(path: Path, entry: Mapping[str, Any]) -> bool:
+def _has_bytes(path: Path, entry: Signature) -> bool:
     digest = entry.get("sha256")
     return digest is not None and path.stat().st_size == entry.get("bytes") and file_signature(path)["sha256"] == digest
 

@@ -5,14 +5,16 @@ Two judges give the same answers other scores: metrics that were judged differen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from ragmeter import registry
+from ragmeter.documents.manifest import EmbeddingUse, Manifest
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
 from ragmeter.judge_columns import SUPPORT_MODEL, BoundColumn
+from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 
 #: What a manifest says of a filled column that its values don't depend on.
@@ -22,8 +24,6 @@ _OF_VECTORS = ("backend", "revision", "endpoint", "prefix")
 EMBEDDING_MODEL = "embedding model"
 #: Under these names a signature has the model that it is of.
 _MODELS = frozenset({"model", SUPPORT_MODEL, EMBEDDING_MODEL})
-#: The documents' entries that say who judged.
-_ENTRIES = ("asked", "offline", "embeddings")
 
 #: Where a model is asked: the same one may have moved.
 ENDPOINT = "endpoint"
@@ -32,14 +32,14 @@ ENDPOINT = "endpoint"
 Differing = dict[str, tuple[Any, Any]]
 
 
-def changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def changed(before: Signature, now: Signature) -> list[str]:
     """The settings that a filled column depends on and that are others now."""
     return [key for key, value in now.items() if key not in _ASIDE and before.get(key) != value]
 
 
 def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differing]:
     """Those of the metrics that two runs have from different judges or local models, and what differs."""
-    if not any(run.manifest().get(entry) for run in (a, b) for entry in _ENTRIES):
+    if not any(_is_judged(run.manifest()) for run in (a, b)):
         return {}
     differing = {}
     for name in metrics:
@@ -52,6 +52,10 @@ def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differ
     return differing
 
 
+def _is_judged(manifest: Manifest) -> bool:
+    return any((manifest.asked, manifest.offline, manifest.judge, manifest.cascade, manifest.embeddings))
+
+
 def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
     """Whether a column that tables may bring is the same in both: then it does not matter who filled it."""
     if column is None or not column.declaration.given or not all(column.name in run.texts for run in (a, b)):
@@ -59,30 +63,31 @@ def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
     return bool(a.column(column.name).equals(b.column(column.name)))
 
 
-def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Mapping[str, Any]]]:
+def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Signature]]:
     """What each column depends on that a metric is computed from; empty where the run does not say."""
     manifest = run.manifest()
-    asked = manifest.get("asked") or {}
+    asked, offline = manifest.asked, manifest.offline
     with suppress(UsageError):  # no metric, or one of a package that is not there any more
         metric = registry.get(name)
-        offline = manifest.get("offline") or {}
         for column in metric.judge_columns:
-            yield column, asked.get(column.name) or offline.get(column.name) or {}
+            by_nobody = offline.get(column.name)
+            yield column, asked.get(column.name) or ({} if by_nobody is None else by_nobody.as_dict())
         for column in metric.offline:
-            yield column, offline.get(column.name) or {}
+            filled = offline.get(column.name)
+            yield column, {} if filled is None else filled.as_dict()
         for _, settings in metric.embedded.values():
-            yield None, _embedding(manifest.get("embeddings") or (), settings.get("model") or STATIC)
+            yield None, _embedding(manifest.embeddings, settings.get("model") or STATIC)
 
 
-def _embedding(entries: Sequence[Mapping[str, Any]], model: str) -> Mapping[str, Any]:
+def _embedding(entries: Sequence[EmbeddingUse], model: str) -> Signature:
     """The model that made a metric's vectors, among those that the run used; empty if that can't be told."""
-    of_model = [entry for entry in entries if entry.get("model") in (model, model.removeprefix(SERVER))] or entries
+    of_model = [entry for entry in entries if entry.model in (model, model.removeprefix(SERVER))] or entries
     if not of_model:
         return {}
-    return {EMBEDDING_MODEL: of_model[0].get("model"), **{key: of_model[0].get(key) for key in _OF_VECTORS}}
+    return {EMBEDDING_MODEL: of_model[0].model, **{key: getattr(of_model[0], key) for key in _OF_VECTORS}}
 
 
-def _differing(first: Mapping[str, Any], second: Mapping[str, Any]) -> Differing:
+def _differing(first: Signature, second: Signature) -> Differing:
     """The settings that differ, whichever of the two has them."""
     names = dict.fromkeys([*changed(first, second), *changed(second, first)])
     if not all(_MODELS & signature.keys() for signature in (first, second)):

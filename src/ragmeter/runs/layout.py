@@ -20,9 +20,6 @@ PARTS = "rows"
 FILES = (MANIFEST, ROWS, SUMMARY)
 #: The file that says who has done which part.
 PARTS_LOG = "parts.jsonl"
-#: The key of a manifest that names the folder of the run's other files. In a store, putting the manifest into place
-#: makes them the run, all at once.
-FILES_IN = "files_in"
 #: The folder of kept comparisons, in that of the last of the runs.
 COMPARISONS = "comparisons"
 INCOMPLETE = "the run is damaged, or was not copied completely: evaluate again"

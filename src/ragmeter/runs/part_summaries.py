@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 from ragmeter.definition import Metric
+from ragmeter.documents.metrics import MetricSummary, Percentiles
+from ragmeter.documents.summary import Abstained
+from ragmeter.documents.summary import DocumentIds as IdFindings
 from ragmeter.io.locations import Location
 from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.rows import RowsFile
 from ragmeter.runs.writer import abstentions_of, numbers_of, summaries_of
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.summary import MetricSummary
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class PartSummaries:
 
     confidence: Confidence
     metrics: dict[str, MetricSummary]
-    numbers: dict[str, dict[str, float]]
-    abstained: dict[str, int]
-    document_ids: dict[str, Any]
+    numbers: dict[str, Percentiles]
+    abstained: Abstained | None
+    document_ids: IdFindings | None
 
 
 def summarise_parts(
@@ -49,5 +50,7 @@ def summarise_parts(
     for name, _ in parts:
         with closing(RowsFile(folder / name)) as part:
             ids.add(part)
-            abstained.update(abstentions_of(part))
-    return PartSummaries(used, summaries, numbers, dict(abstained), ids.described(summaries))
+            if (of_part := abstentions_of(part)) is not None:
+                abstained.update(of_part.as_dict())
+    declined = Abstained(abstained["n"], abstained["right"], abstained["wrong"]) if abstained else None
+    return PartSummaries(used, summaries, numbers, declined, ids.described(summaries))

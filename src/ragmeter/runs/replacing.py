@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+from ragmeter.documents.manifest import Manifest
 from ragmeter.errors import AllFailedError, InputError, UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.locations import Location
@@ -61,9 +61,8 @@ def _has_scores(path: Location) -> bool:
         summary = Run(path).summary()
     except InputError:  # it is damaged, and there to be replaced
         return False
-    causes = summary.get("causes")
-    failed = sum(causes.values()) if isinstance(causes, dict) else 0
-    return failed < summary["n_rows"] and any(metric["n_scored"] for metric in summary["metrics"].values())
+    failed = sum((summary.causes or {}).values())
+    return failed < summary.n_rows and any(metric.n_scored for metric in summary.metrics.values())
 
 
 def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda run: False) -> str:
@@ -73,7 +72,7 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
     if journal:
         return f"a judge's replies in {journal}"
     manifest = _manifest(path)
-    asked = ", ".join(manifest.get("asked") or {})
+    asked = ", ".join(manifest.asked)
     if asked:
         return "" if judged_again(Run(path)) else f"a judge's replies in it ({asked})"
     return ""
@@ -82,12 +81,12 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
 def _is_whole(path: Location) -> bool:
     """Whether a run has all questions of its dataset."""
     manifest = _manifest(path)
-    return bool(manifest) and not manifest.get("limit")
+    return manifest != Manifest() and manifest.limit is None
 
 
-def _manifest(path: Location) -> dict[str, Any]:
-    """A run's manifest; empty where the run is damaged, which is there to be replaced."""
+def _manifest(path: Location) -> Manifest:
+    """A run's manifest; one that says nothing where the run is damaged, which is there to be replaced."""
     try:
         return Run(path).manifest()
     except InputError:
-        return {}
+        return Manifest()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -13,14 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Summary
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
-from ragmeter.io.write import dumps
 from ragmeter.naming import matching
 from ragmeter.registry import other_names
-from ragmeter.runs.documents import read_document, scores_problem, table_problem
+from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
 from ragmeter.runs.layout import (
-    FILES_IN,
     MANIFEST,
     PARTS,
     ROWS,
@@ -135,32 +135,21 @@ class Run:
             return (None,)
         return stamps_of(self.location)
 
-    def _read_document(self, name: str) -> dict[str, Any]:
-        return read_document(self._file(name))
-
-    def document(self, name: str) -> dict[str, Any]:
-        """The manifest or the summary as it was read: the cache's own, not to be changed."""
-        return self._cached(name, lambda: self._read_document(name))
-
-    def _copy(self, name: str) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads(self._cached((name, "text"), lambda: dumps(self.document(name))))
-        return content
-
     def _file(self, name: str) -> Location:
         """Where a file of the run is: the manifest in its folder, the others where the manifest says."""
-        inside = "" if name == MANIFEST else self.document(MANIFEST).get(FILES_IN, "")
+        inside = "" if name == MANIFEST else self.manifest().files_in
         return self.location / inside / name if inside else self.location / name
 
     @property
     def rows_path(self) -> Location:
         """The file of the run's table, or the folder with its parts."""
-        return self._file(PARTS if self.document(MANIFEST).get("parts") else ROWS)
+        return self._file(PARTS if self.manifest().parts else ROWS)
 
     def _open(self) -> Rows:
-        parts = [(part["file"], part["rows"]) for part in self.document(MANIFEST).get("parts") or ()]
+        parts = [(part.file, part.rows) for part in self.manifest().parts]
         path = self.rows_path
         rows: RowsFile | RowsParts = RowsParts(path, parts) if parts else RowsFile(path)
-        if problem := table_problem(rows.schema, rows.n_rows, self.document(SUMMARY)):
+        if problem := table_problem(rows.schema, rows.n_rows, self.summary()):
             rows.close()
             raise unreadable(path, problem)
         return rows
@@ -175,23 +164,22 @@ class Run:
         if isinstance(rows := cache.get(ROWS), RowsFile | RowsParts):
             rows.close()
 
-    def manifest(self) -> dict[str, Any]:
-        """The manifest, which says what was run, as a new dict."""
-        return self._copy(MANIFEST)
+    def manifest(self) -> Manifest:
+        """The manifest, which says what was run."""
+        return self._cached(MANIFEST, lambda: read_manifest(self._file(MANIFEST)))
 
-    def summary(self) -> dict[str, Any]:
-        """The results, as a new dict."""
-        return self._copy(SUMMARY)
+    def summary(self) -> Summary:
+        """The results."""
+        return self._cached(SUMMARY, lambda: read_summary(self._file(SUMMARY)))
 
-    def metrics(self) -> dict[str, dict[str, Any]]:
-        """The results of each metric."""
-        metrics: dict[str, dict[str, Any]] = self.summary()["metrics"]
-        return metrics
+    def metrics(self) -> dict[str, MetricSummary]:
+        """The results of each metric, as a new dict."""
+        return dict(self.summary().metrics)
 
     @property
     def confidence(self) -> Confidence:
         """The settings of the run's own intervals."""
-        return Confidence.of(self.document(SUMMARY).get("statistics") or {})
+        return Confidence.of(self.summary().statistics)
 
     def rows(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The table, or some of its columns."""
@@ -231,8 +219,9 @@ class Run:
     def judged_columns(self) -> dict[str, list[str]]:
         """The columns that a judge has filled, by the name of the value: it, the reason, who decided, how probable."""
         manifest = self.manifest()
-        entries = {**(manifest.get("asked") or {}), **(manifest.get("offline") or {})}
-        filled = [list(entry["columns"]) for entry in entries.values() if "columns" in entry]
+        entries = {name: entry.get("columns") for name, entry in manifest.asked.items()}
+        entries |= {name: entry.columns for name, entry in manifest.offline.items()}
+        filled = [list(columns) for columns in entries.values() if columns]
         if not any("verdict" in columns for columns in filled):  # of the user's own table
             filled.append(list(JUDGE_COLUMNS))
         return {columns[0]: columns for columns in filled if set(columns) & set(self.columns)}
@@ -256,7 +245,7 @@ class Run:
         measures = {}
         for name, summary in self.metrics().items():
             if name in self.columns:
-                measures[name] = Measure(name, is_binary(summary), summary["direction"], bounds_of(summary))
+                measures[name] = Measure(name, summary.binary, summary.direction, summary.bounds)
         for name in NUMBER_COLUMNS:
             if name in self.columns:
                 measures[name] = Measure(name, direction="lower", bounds=(0.0, math.inf))
@@ -269,7 +258,8 @@ class Run:
     def scores(self, metric: str) -> Scores:
         """A measure's scores as a new array, NaN where a row has none."""
         scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
-        if problem := scores_problem(metric, scores, binary=is_binary(self.metrics().get(metric))):
+        summary = self.metrics().get(metric)
+        if problem := scores_problem(metric, scores, binary=summary is not None and summary.binary):
             raise unreadable(self.rows_path, problem)
         return scores
 
@@ -349,17 +339,6 @@ def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = ""
     if not matches:
         raise UnknownNameError("metric", name, available, hint=f"{owner} has {', '.join(available)}")
     return matches[0]
-
-
-def bounds_of(summary: Mapping[str, Any]) -> tuple[float, float]:
-    """A metric's range, with infinity for a missing end."""
-    low, high = summary["range"]
-    return -math.inf if low is None else low, math.inf if high is None else high
-
-
-def is_binary(summary: Mapping[str, Any] | None) -> bool:
-    """Whether a metric's scores are 0 and 1."""
-    return summary is not None and bool(summary["binary"])
 
 
 def slice_label(values: Sequence[str | None]) -> str:

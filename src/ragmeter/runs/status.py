@@ -5,7 +5,6 @@ A process that is killed leaves its file; whoever reads it sees that the process
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import socket
@@ -17,6 +16,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Self
 
+import msgspec
+from msgspec import structs
+
+from ragmeter.documents.status import Exchange, RunUnderWay
 from ragmeter.effects.caller import Failure
 from ragmeter.io.write import dumps
 
@@ -26,8 +29,8 @@ _PAUSE = 0.5
 _LATEST, _LONGEST = 5, 300
 #: A status that was being written, and by which process.
 _UNFINISHED = re.compile(r"\..+\.status\.(\d{1,9})\.tmp", re.DOTALL)
-#: More characters has no status file of ours, and no number in it is as large.
-_LONGEST_FILE, _TOO_LARGE = 1 << 16, 1e15
+#: More bytes has no status file of ours.
+_LONGEST_FILE = 1 << 16
 
 
 class Status:
@@ -38,9 +41,9 @@ class Status:
         self._cost = cost
         self._lock = Lock()
         self._failures: Counter[str] = Counter()
-        self._latest: deque[dict[str, str]] = deque(maxlen=_LATEST)
+        self._latest: deque[Exchange] = deque(maxlen=_LATEST)
         self._done = 0
-        self._about = {"run": run.name, "what": what, "total": total, "begun": time.time(), "pid": os.getpid()}
+        self._about = RunUnderWay(run.name, what, total, time.time(), os.getpid(), 0, {}, [], 0.0, socket.gethostname())
         self._written = 0.0
 
     def __enter__(self) -> Self:
@@ -67,7 +70,7 @@ class Status:
 
     def answered(self, question: str, answer: str) -> None:
         """The system has answered a question."""
-        self._latest.append({"question": question[:_LONGEST], "answer": answer[:_LONGEST]})
+        self._latest.append(Exchange(question[:_LONGEST], answer[:_LONGEST]))
 
     def failed(self, cause: str) -> None:
         """The system has no answer to a question."""
@@ -76,14 +79,13 @@ class Status:
     def _write(self) -> None:
         """A status that can't be written is no reason to stop the run."""
         self._written = time.monotonic()
-        state = {
-            **self._about,
-            "done": self._done,
-            "failures": dict(self._failures),
-            "latest": list(self._latest),
-            "cost_usd": self._cost(),
-            "host": socket.gethostname(),
-        }
+        state = structs.replace(
+            self._about,
+            done=self._done,
+            failures=dict(self._failures),
+            latest=list(self._latest),
+            cost_usd=self._cost(),
+        )
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
         try:
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -95,48 +97,20 @@ class Status:
                 temporary.unlink(missing_ok=True)
 
 
-def under_way(folder: Path) -> list[dict[str, Any]]:
+def under_way(folder: Path) -> list[RunUnderWay]:
     """The runs of a folder that a process of this machine is at work on."""
     states = (_read(path) for path in sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}")))
-    return [
-        {name: state[name] for name in _FIELDS} for state in states if state is not None and _is_alive(state["pid"])
-    ]
+    return [state for state in states if state is not None and _is_alive(state.pid)]
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path) -> RunUnderWay | None:
     """What a process of this machine has written; None for a file that is gone, broken, or no status of ours."""
     try:
-        with path.open(encoding="utf-8") as file:
-            state = json.loads(file.read(_LONGEST_FILE))
-        read = {name: kind(state[name]) for name, kind in _FIELDS.items()}
-        numbers = (read["begun"], read["cost_usd"], read["done"], read["total"] or 0, *read["failures"].values())
-        are_good = all(abs(number) < _TOO_LARGE for number in numbers)  # NaN is not less than anything
-        if state["host"] != socket.gethostname() or not are_good:
-            return None
-        return {**read, "pid": int(state["pid"])}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        with path.open("rb") as file:
+            state = msgspec.json.decode(file.read(_LONGEST_FILE), type=RunUnderWay)
+    except (OSError, ValueError, RecursionError):
         return None
-
-
-def _failures(value: Any) -> dict[str, int]:
-    return {str(cause): int(count) for cause, count in value.items()}
-
-
-def _latest(value: Any) -> list[dict[str, str]]:
-    return [{name: str(pair[name]) for name in ("question", "answer")} for pair in value]
-
-
-#: The fields of a status, and what makes a value of the right kind of each.
-_FIELDS: dict[str, Callable[[Any], Any]] = {
-    "run": str,
-    "what": str,
-    "total": lambda value: None if value is None else int(value),
-    "done": int,
-    "begun": float,
-    "failures": _failures,
-    "latest": _latest,
-    "cost_usd": float,
-}
+    return state if state.host == socket.gethostname() else None
 
 
 def clear_statuses(folder: Path) -> None:
@@ -151,7 +125,7 @@ def _is_left(path: Path) -> bool:
     if unfinished := _UNFINISHED.fullmatch(path.name):
         return path.is_file() and not _is_alive(int(unfinished[1]))
     state = _read(path) if path.suffix == _SUFFIX else None
-    return state is not None and not _is_alive(state["pid"])
+    return state is not None and not _is_alive(state.pid)
 
 
 def _is_alive(pid: int) -> bool:

@@ -11,12 +11,17 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
+from msgspec.structs import replace
+
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.record import Record
+from ragmeter.documents.summary import Summary
 from ragmeter.errors import RagmeterError
 from ragmeter.io.locations import Location, StorePath, filesystem, folders_in, store_errors
 from ragmeter.io.write import WRITTEN, dumps
-from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS_LOG, SUMMARY, writing
+from ragmeter.runs.layout import MANIFEST, PARTS_LOG, SUMMARY, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
 
@@ -41,13 +46,13 @@ class NewStoredRun:
     def __exit__(self, *failure: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
+    def finish(self, manifest: Manifest, summary: Summary) -> Run:
         """Put all files into the store, the manifest last."""
         version = f"files-{secrets.token_hex(8)}"
         for file in sorted(self.folder.iterdir()):
             upload(file, self.path / version / file.name)
         if self._inside:
-            log = self.path / str(manifest.get(FILES_IN)) / PARTS_LOG
+            log = self.path / str(manifest.files_in) / PARTS_LOG
             if log.is_file():
                 (self.path / version / PARTS_LOG).write_bytes(log.read_bytes())
         return commit(self.path, version, manifest, summary)
@@ -58,10 +63,10 @@ def new_run(path: Location, *, inside: bool = False) -> NewRun | NewStoredRun:
     return NewStoredRun(path, inside=inside) if isinstance(path, StorePath) else NewRun(path, inside=inside)
 
 
-def commit(path: StorePath, version: str, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
+def commit(path: StorePath, version: str, manifest: Manifest, summary: Summary) -> Run:
     """Make the files in the folder `version` the run's, by putting its manifest into place; remove older ones."""
     (path / version / SUMMARY).write_bytes(_document(summary))
-    (path / MANIFEST).write_bytes(_document({**manifest, FILES_IN: version}))
+    (path / MANIFEST).write_bytes(_document(replace(manifest, files_in=version)))
     WRITTEN[str(path)] = None
     for older in folders_in(path):
         if older != version and older.startswith("files-"):
@@ -81,5 +86,5 @@ def upload(file: Path, target: StorePath) -> None:
             stream.write(block)
 
 
-def _document(content: dict[str, Any]) -> bytes:
+def _document(content: Record) -> bytes:
     return (dumps(content, indent=2) + "\n").encode("utf-8")

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec.structs import replace
 
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.summary import Summary
 from ragmeter.io.locations import Location
-from ragmeter.io.write import WRITTEN, dumps
-from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY, Stamp, writing
+from ragmeter.io.write import WRITTEN
+from ragmeter.runs.layout import ROWS, Stamp, writing
 from ragmeter.runs.rows import Rows, RowsInMemory
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
@@ -25,12 +26,13 @@ from ragmeter.runs.writer import NewRun
 class TemporaryRun(Run):
     """A run in memory. Its `path` is written when it is first asked for, and removed when this object is gone."""
 
-    def __init__(self, name: str, rows: pa.Table, manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> None:
+    def __init__(self, name: str, rows: pa.Table, manifest: Manifest, summary: Summary) -> None:
         super().__init__("")
         self._path = None
         self._name = name[:100] if name.strip(".") else "run"  # it is also the name of a folder
         self._table = rows
-        self._documents = {MANIFEST: dumps({"run": name, **manifest}), SUMMARY: dumps(dict(summary))}
+        self._manifest = manifest if manifest.run else replace(manifest, run=name)
+        self._summary = summary
 
     @classmethod
     def copy(cls, run: Run) -> Self:
@@ -73,9 +75,13 @@ class TemporaryRun(Run):
     def _files(self) -> tuple[Stamp, ...]:
         return ()
 
-    def _read_document(self, name: str) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads(self._documents[name])
-        return content
+    def manifest(self) -> Manifest:
+        """The manifest that was passed in."""
+        return self._manifest
+
+    def summary(self) -> Summary:
+        """The summary that was passed in."""
+        return self._summary
 
     def _open(self) -> Rows:
         return RowsInMemory(self._table)

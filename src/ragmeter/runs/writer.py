@@ -18,6 +18,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.metrics import MetricSummary, Percentiles
+from ragmeter.documents.summary import Abstained, Summary
+from ragmeter.documents.summary import DocumentIds as IdFindings
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
@@ -31,7 +35,7 @@ from ragmeter.runs.places import hold, put, temporary_folder
 from ragmeter.runs.rows import CachedColumns, RowsFile, clusters_of
 from ragmeter.runs.run import TEXTS, Run
 from ragmeter.stats.confidence import AUTO, Confidence
-from ragmeter.stats.summary import MetricSummary, percentiles, summarise
+from ragmeter.stats.summary import percentiles, summarise
 from ragmeter.table import (
     ABSTAINED,
     LANGUAGE,
@@ -98,7 +102,7 @@ class RowsWriter:
         assert self._writer is not None  # noqa: S101 - only where the columns are given
         self._writer.add_key_value_metadata(dict(about))
 
-    def write(self, scored: Scored, carried: Mapping[str, Any] | None = None) -> None:
+    def write(self, scored: Scored, carried: Mapping[str, pa.Array] | None = None) -> None:
         """Add a batch. The first one fixes the columns; a column that appears later is counted and left out.
 
         `carried` are columns of an earlier run that stay as they are.
@@ -154,7 +158,7 @@ class RowsWriter:
             if self._writer is not None:
                 self._writer.close()
 
-    def numbers(self, more: Iterable[str] = ()) -> dict[str, dict[str, float]]:
+    def numbers(self, more: Iterable[str] = ()) -> dict[str, Percentiles]:
         """Count, mean and percentiles of the table's own numbers, such as latency, and of `more` columns."""
         with closing(RowsFile(self._path)) as rows:
             return numbers_of(rows, map(self._input_name, more))
@@ -163,17 +167,17 @@ class RowsWriter:
         """Counts of what is to be said of the table, for the summary: of references that are very long, for one."""
         return dict(+self._cautions)
 
-    def document_ids(self, summaries: Mapping[str, MetricSummary]) -> dict[str, Any]:
-        """Findings about the ids of documents, for the summary."""
+    def document_ids(self, summaries: Mapping[str, MetricSummary]) -> IdFindings | None:
+        """Findings about the ids of documents, for the summary; None if they are plain ids that match."""
         ids = DocumentIds([metric for metric in self._metrics if isinstance(metric, Metric)])
         with closing(RowsFile(self._path)) as rows:
             ids.add(rows)
         return ids.described(summaries)
 
-    def abstentions(self) -> dict[str, int]:
+    def abstentions(self) -> Abstained | None:
         """How many answers decline, and how many of them rightly, where questions are marked as unanswerable.
 
-        Empty without answers that some metric did not score because they decline.
+        None without answers that some metric did not score because they decline.
         """
         with closing(RowsFile(self._path)) as rows:
             return abstentions_of(rows)
@@ -236,7 +240,7 @@ def summaries_of(
     return replace(confidence, cluster=cluster), summaries
 
 
-def numbers_of(rows: CachedColumns, more: Iterable[str] = ()) -> dict[str, dict[str, float]]:
+def numbers_of(rows: CachedColumns, more: Iterable[str] = ()) -> dict[str, Percentiles]:
     """Count, mean and percentiles of a table's own numbers, such as latency, and of `more`, a column at a time."""
     numbers = {}
     for name in (*NUMBER_COLUMNS, *more):
@@ -246,8 +250,8 @@ def numbers_of(rows: CachedColumns, more: Iterable[str] = ()) -> dict[str, dict[
     return numbers
 
 
-def abstentions_of(rows: RowsFile) -> dict[str, int]:
-    """How many answers of a table decline, and how many of them rightly; empty if none does."""
+def abstentions_of(rows: RowsFile) -> Abstained | None:
+    """How many answers of a table decline, and how many of them rightly; None if none does."""
     names = [name for name in rows.schema.names if name.endswith(outcome_column("")) or name in MARKS]
     table = rows.read(names)
     declined = np.zeros(table.num_rows, dtype=np.bool_)
@@ -255,10 +259,10 @@ def abstentions_of(rows: RowsFile) -> dict[str, int]:
         if name not in MARKS:
             declined |= pc.equal(table[name].cast(pa.string()), ABSTAINED).fill_null(False).to_numpy()
     if not declined.any():
-        return {}
+        return None
     marks = table.select([name for name in names if name in MARKS]).filter(pa.array(declined)).to_pylist()
     flags = [is_unanswerable(row) for row in marks] if table.num_rows and set(names) & set(MARKS) else []
-    return {"n": int(declined.sum()), "right": flags.count(True), "wrong": flags.count(False)}
+    return Abstained(int(declined.sum()), flags.count(True), flags.count(False))
 
 
 def _outcomes(causes: list[str]) -> Any:
@@ -305,7 +309,7 @@ class NewRun:
     def __exit__(self, *failure: object) -> None:
         self._stack.close()
 
-    def finish(self, manifest: dict[str, Any], summary: dict[str, Any]) -> Run:
+    def finish(self, manifest: Manifest, summary: Summary) -> Run:
         """Write summary and manifest, and move all files into place."""
         with writing(self.path):
             (self.folder / SUMMARY).write_text(dumps(summary, indent=2) + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ragmeter
 from ragmeter.judge_columns import ENCODER, OFFLINE
 from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
-from ragmeter.show.sentences.causes import counted_causes, failures, which_metrics
+from ragmeter.show.sentences.causes import counted_causes, failures
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import (
     about_intervals,
@@ -25,24 +25,25 @@ from ragmeter.stats.intervals import SMALL
 from ragmeter.table import IDS_AS_WRITTEN
 
 if TYPE_CHECKING:
+    from ragmeter.analysis.comparing import Comparison
     from ragmeter.analysis.gating.checks import Verdict
     from ragmeter.definition import Metric
+    from ragmeter.documents.metrics import MetricSummary
     from ragmeter.runs.run import Run
-    from ragmeter.stats.summary import MetricSummary
 
 _LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
 
 
-def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None = None) -> str:
-    """The metrics with intervals and n, failures, differences and slices of runs."""
+def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, kept: str = "") -> str:
+    """The metrics with intervals and n, failures, differences and slices of runs; `kept` is said of the comparison."""
     from ragmeter.runs.finding import run_labels  # a metric's page needs no Arrow
 
     labels = [in_markdown(label) for label in run_labels(runs)]
     lines = [f"# {' · '.join(labels)}", ""]
     if comparison:
-        lines += [f"- {in_markdown(pair['sentence'])}" for pair in comparison["pairs"]] + [""]
-        lines += [in_markdown(comparison["kept"]), ""] if comparison.get("kept") else []
-    directions = {name: summary["direction"] for run in runs for name, summary in run.metrics().items()}
+        lines += [f"- {in_markdown(pair.sentence)}" for pair in comparison.pairs] + [""]
+        lines += [in_markdown(kept), ""] if kept else []
+    directions = {name: summary.direction for run in runs for name, summary in run.metrics().items()}
     levels = [level(summary) for run in runs for summary in run.metrics().values()]
     usual = common_level(levels)
     cells = [
@@ -58,7 +59,7 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Mapping[str, Any] | None =
         lines += _failures(run, label) + _judge(run, label)
     for run, label in zip(runs, labels, strict=True):
         lines += _slices(run, label)
-    created = [in_markdown(str(run.manifest().get("created", "unknown"))) for run in runs]
+    created = [in_markdown(str(run.manifest().created or "unknown")) for run in runs]
     dated_labels = [f"{label}: {when}" for label, when in zip(labels, created, strict=True)]
     lines += [f"Made by ragmeter {ragmeter.__version__}. Runs of {'; '.join(dated_labels)}.", ""]
     return "\n".join(lines)
@@ -106,17 +107,17 @@ def _mark(passed: bool) -> str:
     return "✅" if passed else "❌"
 
 
-def _mean(summary: Mapping[str, Any] | None, usual: str) -> str:
+def _mean(summary: MetricSummary | None, usual: str) -> str:
     if summary is None:
         return MISSING
     own_level = differing_level(summary, usual)
     mean, ends = headline(summary)
     between = "" if ends is None else f" ({own_level}{interval(ends)})"
-    return f"{mean}{between}, n = {scored(summary['n_scored'], summary['n_total'])}"
+    return f"{mean}{between}, n = {scored(summary.n_scored, summary.n_total)}"
 
 
 def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
-    mean, ends = headline(summary.as_dict())
+    mean, ends = headline(summary)
     between = MISSING if ends is None else f"{interval(ends)} ({percent(summary.level)})"
     n, causes = scored(summary.n_scored, summary.n_total), in_markdown(counted_causes(summary.n_not_scored))
     return titled(in_markdown(name), summary.direction), mean, between, n, causes
@@ -125,16 +126,16 @@ def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
 def _failures(run: Run, label: str) -> list[str]:
     lines = []
     for reason in failures(run.metrics()):
-        meaning = f", {reason['meaning']}" if reason["meaning"] else ""
-        concerned = in_markdown(which_metrics(reason))
-        lines.append(f"- {reason['count']:,}: {in_markdown(reason['cause'])}{meaning} ({concerned})")
+        meaning = f", {reason.meaning}" if reason.meaning else ""
+        concerned = in_markdown(reason.which_metrics)
+        lines.append(f"- {reason.count:,}: {in_markdown(reason.cause)}{meaning} ({concerned})")
     return [f"**Not scored, {label}**", "", *lines, ""] if lines else []
 
 
 def _judge(run: Run, label: str) -> list[str]:
-    from ragmeter.show.sentences.judging import judge_lines, judge_model  # a metric's page needs no judges
+    from ragmeter.show.sentences.judging import judge_lines  # a metric's page needs no judges
 
-    model = judge_model(run.manifest())
+    model = run.manifest().judge_model
     lines = [f"- {in_markdown(line.strip())}" for line, _ in judge_lines(run.summary(), run.manifest())]
     title = f"**The judge, {label}**" + (f": {in_markdown(model)}" if model else "")
     return [title, "", *lines, ""] if lines else []

@@ -17,7 +17,7 @@ from ragmeter.table import NewRow, Row
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ragmeter.stats.summary import MetricSummary
+    from ragmeter.documents.metrics import MetricSummary
 
 
 class Tabular(ABC):
@@ -103,7 +103,7 @@ def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
     """A line for each metric: its mean, interval and n, and the causes if rows were not scored."""
     level = next((summary.level for summary in metrics.values()), 0.95)
     titles = ["metric", "mean", f"{numbers.percent(level)} interval", "n"]
-    shown = {name: headline(summary.as_dict()) for name, summary in metrics.items()}
+    shown = {name: headline(summary) for name, summary in metrics.items()}
     rows = [
         [
             titled(name, summary.direction),

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
+from ragmeter.documents.metrics import AUTO, FEWEST_DRAWS, METHODS, Statistics
+from ragmeter.documents.record import UNSET
 from ragmeter.errors import UsageError
-from ragmeter.naming import Settings
 
-AUTO = "auto"
-METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
+__all__ = [
+    "AUTO", "BOOTSTRAP", "FEWEST_DRAWS", "MCNEMAR", "METHODS", "RANDOMISATION", "STUDENT", "TESTS", "Confidence",
+    "check_seed",
+]  # fmt: skip
 #: The tests of a difference, the default first.
 RANDOMISATION, BOOTSTRAP, STUDENT, MCNEMAR = TESTS = ("randomisation", "bootstrap", "t", "mcnemar")
-
-
-#: With fewer draws, an interval or a p-value is too noisy.
-FEWEST_DRAWS = 999
 
 
 def check_seed(seed: int) -> None:
@@ -48,13 +46,13 @@ class Confidence:
         check_seed(self.seed)
 
     @classmethod
-    def of(cls, settings: Settings) -> Confidence:
-        """The settings in a run's documents; unknown keys, which a later version may write, are ignored."""
-        return cls(**{field.name: settings[field.name] for field in fields(cls) if field.name in settings})
+    def of(cls, kept: Statistics | None) -> Confidence:
+        """The settings that a run was made with; the usual ones where it does not say."""
+        members = {} if kept is None else {field.name: getattr(kept, field.name) for field in fields(cls)}
+        return cls(**{name: value for name, value in members.items() if value is not UNSET})
 
-    def as_dict(self) -> dict[str, Any]:
-        """The settings as a dict for the signature; seed and number of draws only for bootstrap methods."""
-        settings = asdict(self)
-        if self.method not in ("bootstrap", "bca"):
-            del settings["seed"], settings["draws"]
-        return settings
+    def kept(self) -> Statistics:
+        """The settings for a run's documents; seed and number of draws only for bootstrap methods."""
+        drawn = self.method in ("bootstrap", "bca")
+        more = {"seed": self.seed, "draws": self.draws} if drawn else {}
+        return Statistics(self.method, self.cluster, self.level, **more)

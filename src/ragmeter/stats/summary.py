@@ -4,47 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 import numpy as np
 
+from ragmeter.documents.metrics import MetricSummary, Percentiles
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import Interval, interval_of, limits_of, within
 from ragmeter.table import NO_VERDICT, OTHER_TURN, Scores
-
-
-@dataclass(frozen=True)
-class MetricSummary:
-    """The summary of one metric's scores. Everything but the counts is None where nothing was scored."""
-
-    mean: float | None
-    sd: float | None
-    min: float | None
-    max: float | None
-    median: float | None
-    interval: Interval | None
-    interval_method: str
-    direction: str
-    range: tuple[float | None, float | None]
-    n_total: int
-    n_scored: int
-    n_not_scored: dict[str, int]
-    level: float = 0.95
-    n_clusters: int | None = None
-    binary: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """The summary as a dict for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> MetricSummary:
-        """The summary that is written in JSON; unknown keys, which a later version may write, are ignored."""
-        values: dict[str, Any] = {field.name: record[field.name] for field in fields(cls) if field.name in record}
-        values.update({name: tuple(value) for name, value in values.items() if isinstance(value, list)})
-        return cls(**values)
 
 
 def summarise(
@@ -89,26 +56,26 @@ def summarise(
     )
 
 
-def bounds_of_mean(summary: Mapping[str, Any]) -> Interval | None:
+def bounds_of_mean(summary: MetricSummary) -> Interval | None:
     """The bounds of the mean where most rows that were to be scored have no verdict.
 
     The rows with a score are no sample of the others then: of a judge that could not be read, they are the exact
     matches, which nobody was asked about. None where most have a score, and where the metric has no range.
     """
-    missing = sum(count for cause, count in summary["n_not_scored"].items() if cause in NO_VERDICT)
-    n, mean = summary["n_scored"], summary["mean"]
-    low, high = summary.get("range") or (None, None)
+    missing = sum(count for cause, count in summary.n_not_scored.items() if cause in NO_VERDICT)
+    n, mean = summary.n_scored, summary.mean
+    low, high = summary.range
     if missing <= n or mean is None or low is None or high is None:
         return None
     low, high = ((n * mean + missing * end) / (n + missing) for end in (low, high))
     return low, high
 
 
-def percentiles(values: Scores) -> dict[str, float]:
+def percentiles(values: Scores) -> Percentiles:
     """The number of values, their mean, and their 50th, 95th and 99th percentiles."""
     p50, p95, p99 = np.percentile(values, [50, 95, 99])
     mean, greatest = float(values.mean()), float(values.max())
-    return {"n": len(values), "mean": mean, "p50": float(p50), "p95": float(p95), "p99": float(p99), "max": greatest}
+    return Percentiles(len(values), mean, float(p50), float(p95), float(p99), greatest)
 
 
 def finite(bounds: tuple[float, float]) -> tuple[float | None, float | None]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from ragmeter.documents.usage import Effort, Usage
 from ragmeter.effects.caller import STOPPED, Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
@@ -45,8 +46,8 @@ class Replies:
     """The result of asking: an answer or a failure for every question, in their order; effort and usage."""
 
     in_order: list[Answer | Failure]
-    effort: dict[str, Any] = field(default_factory=dict)
-    usage: dict[str, Any] = field(default_factory=dict)
+    effort: Effort
+    usage: Usage
     notice: str | None = None  # about answers from an interrupted run
 
     def says_what_was_retrieved(self) -> bool:
@@ -176,9 +177,9 @@ def ask(
             await for_each(_sessions(questions), session, max(2, target.overlap) * limits.workers)
         if not any(isinstance(reply, Failure) and reply.outcome == STOPPED for reply in replies):
             paths.check()
-        effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
+        effort = caller.effort.with_latency(caller.usage.latency())
         notice = current.reused(answers.journal, caller.effort.from_journal, len(questions), "the target")
-        return Replies(replies, effort, caller.usage.as_dict(), notice)
+        return Replies(replies, effort, caller.usage.total(), notice)
 
     target.limit(limits.workers)
     at_once = replace(limits, workers=limits.workers * target.overlap)

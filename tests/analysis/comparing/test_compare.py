@@ -14,6 +14,7 @@ from ragmeter.analysis.comparing import MetricDifference
 from ragmeter.analysis.comparing.significance import verdict
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
+from ragmeter.documents.summary import Unmatched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.confidence import Confidence
@@ -95,7 +96,7 @@ def test_rows_in_one_run_only_and_rows_that_one_run_has_not_scored(tmp_path: Pat
     make_run(tmp_path / "b", {"score": [0.2, NAN, 0.5, 0.9]}, {"qid": ["1", "2", "3", "5"]})
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
     each = pair.metrics["score"]
-    assert (pair.only_a, pair.only_b) == ({"count": 1, "qids": ["4"]}, {"count": 1, "qids": ["5"]})
+    assert (pair.only_a, pair.only_b) == (Unmatched(1, ["4"]), Unmatched(1, ["5"]))
     assert (pair.n_paired, each.n, each.scored_only_a, each.scored_only_b) == (3, 1, 1, 1)
     assert (each.interval, each.p, each.verdict) == (None, None, "no verdict")
     assert each.sentence == "score: b is +0.1000 against a, too few questions for a test (n = 1)"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ragmeter.analysis.comparing import pairing
+from ragmeter.documents.summary import Unmatched
 from ragmeter.runs.run import Run
 from tests.make_runs import make_run
 
@@ -32,8 +33,8 @@ def paired(folder: Path, *qids: Sequence[str]) -> pairing.Pairing:
 def test_the_nth_of_a_qid_with_the_nth(second: list[str], a: list[int], b: list[int], tmp_path: Path) -> None:
     pairs = paired(tmp_path, REPEATED, second)
     assert (pairs.a.tolist(), pairs.b.tolist()) == (a, b)
-    assert pairs.only_a["count"] == len(REPEATED) - len(a)
-    assert pairs.only_b == {"count": len(second) - len(b), "qids": ["w"] if "w" in second else []}
+    assert pairs.only_a.count == len(REPEATED) - len(a)
+    assert pairs.only_b == Unmatched(len(second) - len(b), ["w"] if "w" in second else [])
 
 
 def test_the_same_qids_in_the_same_order_are_not_sorted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

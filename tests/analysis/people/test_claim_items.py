@@ -90,7 +90,7 @@ def test_labels_correct_the_metric(tmp_path: Path) -> None:
     of_people = np.mean([np.mean(row["truth"]) for row in answers(150)])
     assert result.unit == "claim"
     assert result.labels.labelled == 150
-    assert result.raw.value == pytest.approx(run.metrics()["faithfulness"]["mean"])
+    assert result.raw.value == pytest.approx(run.metrics()["faithfulness"].mean)
     assert result.raw.value == pytest.approx(0.75 * of_people, abs=0.05)
     assert result.corrected.interval is not None
     assert result.corrected.interval[0] < of_people < result.corrected.interval[1]

@@ -205,7 +205,7 @@ def test_the_results_are_a_run_folder(tmp_path: Path) -> None:
     assert run.rows(["question", "answer", "reference"]).num_rows == 2
     assert run.scores("accuracy").tolist()[0] == 1.0
     assert run.rows(["accuracy.outcome"])["accuracy.outcome"].to_pylist() == ["scored", "no_reference"]
-    assert run.summary()["metrics"]["accuracy"]["n_total"] == 2
+    assert run.summary().metrics["accuracy"].n_total == 2
 
 
 def test_formulas_are_guarded(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from scipy import stats
 from ragmeter.analysis.comparing import compare
 from ragmeter.show.report.shapes import axis_of_means, correlation, domain, histogram, ranks, relations
 from ragmeter.show.report.slices import slice_columns, slices
+from tests.make_runs import summary_of
 from tests.show.report.helpers import keep, loaded, rows
 
 
@@ -39,14 +40,14 @@ def test_a_histogram_counts_every_scored_row_once(tmp_path: Path) -> None:
     assert binary is not None
     assert (binary["counts"], binary["low"], binary["high"]) == ([3, 4], -0.5, 1.5)
     assert domain(run, "edit_distance")[0] == 0
-    assert domain(run, "edit_distance")[1] == run.metrics()["edit_distance"]["max"]
+    assert domain(run, "edit_distance")[1] == run.metrics()["edit_distance"].max
 
 
 def test_an_axis_without_end_ends_beyond_the_means() -> None:
-    held = {"range": (0.0, None), "mean": 10.0, "interval": (5.0, 20.0)}
-    assert axis_of_means([held]) == pytest.approx((0.0, 22.0))
-    assert axis_of_means([{"range": (0.0, 1.0), "mean": None, "interval": None}]) == (0.0, 1.0)
-    assert axis_of_means([{"range": (0.0, None), "mean": None, "interval": None}]) == (0.0, 1.0)
+    wide = summary_of(range=(0.0, None), mean=10.0, interval=(5.0, 20.0))
+    assert axis_of_means([wide]) == pytest.approx((0.0, 22.0))
+    assert axis_of_means([summary_of()]) == (0.0, 1.0)
+    assert axis_of_means([summary_of(range=(0.0, None))]) == (0.0, 1.0)
 
 
 def test_pairs_of_metrics_have_their_rows_and_their_n(tmp_path: Path) -> None:
@@ -75,7 +76,9 @@ def test_slices_have_means_n_and_a_distance_from_the_whole(tmp_path: Path) -> No
     cell = music["cells"]["token_f1"]
     assert (cell["mean"], cell["n"], cell["few"]) == (pytest.approx(2 / 3), 3, True)
     whole = run.metrics()["token_f1"]
-    assert cell["apart"] == pytest.approx((2 / 3 - whole["mean"]) / whole["sd"])
+    assert whole.mean is not None
+    assert whole.sd is not None
+    assert cell["apart"] == pytest.approx((2 / 3 - whole.mean) / whole.sd)
     assert level["values"][2]["cells"]["token_f1"]["mean"] is None
     assert level["values"][2]["cells"]["token_f1"]["apart"] is None
 

@@ -11,6 +11,7 @@ from ragmeter.show.sentences.metrics import brief, summary_sentence
 from ragmeter.stats.summary import bounds_of_mean
 from tests.conftest import Run as Command
 from tests.judge_rows import fake, judge, rows
+from tests.make_runs import summary_of
 
 
 def test_where_most_verdicts_are_unreadable_bounds_take_the_place_of_the_mean(
@@ -25,7 +26,7 @@ def test_where_most_verdicts_are_unreadable_bounds_take_the_place_of_the_mean(
     assert "0.2500 to 1.0000" in said
     assert "the mean of all is between 0.2500 and 1.0000" in said
     shown = [repr(found), found._repr_html_(), ragmeter("runs", "--output-dir", tmp_path).stdout]
-    shown.append(summary_sentence("llm_correct", found["llm_correct"].as_dict()))
+    shown.append(summary_sentence("llm_correct", found["llm_correct"]))
     shown.append(brief(found["llm_correct"]))
     assert all("0.2500" in text and "1.0000 (" not in text for text in shown)
 
@@ -45,5 +46,5 @@ def test_bounds_of_a_mean(
     n_scored: int, n_not_scored: dict[str, int], range_: tuple[float, float | None], bounds: tuple[float, float] | None
 ) -> None:
     mean = 1.0 if n_scored else None
-    summary = {"mean": mean, "n_scored": n_scored, "n_not_scored": n_not_scored, "range": range_}
+    summary = summary_of(mean=mean, n_scored=n_scored, n_not_scored=n_not_scored, range=range_)
     assert bounds_of_mean(summary) == bounds

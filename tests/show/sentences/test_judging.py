@@ -6,7 +6,7 @@ from pathlib import Path
 
 import ragmeter
 from ragmeter import Run
-from ragmeter.show.sentences.judging import CAUSE, PLAIN, WARNING, judge_causes, judge_lines, judge_model
+from ragmeter.show.sentences.judging import CAUSE, PLAIN, WARNING, judge_causes, judge_lines
 from tests.compat.crag.helpers import keep_talk
 from tests.conftest import Run as Command
 from tests.show.report.helpers import keep, keep_judged, rows
@@ -25,7 +25,7 @@ def test_a_run_with_a_judge(tmp_path: Path) -> None:
     assert warning == ("24 of the judge's 24 verdicts are the same: 'CORRECT'", WARNING)
     assert spent[0].startswith("calls: 51; tokens: ")
     assert judge_causes(run.summary()) == {"unparsable: not a verdict": 1}
-    assert judge_model(run.manifest()) == "judge-7"
+    assert run.manifest().judge_model == "judge-7"
 
 
 def test_of_several_columns_those_that_only_the_model_filled_are_not_listed(tmp_path: Path) -> None:
@@ -43,13 +43,13 @@ def test_conversations(tmp_path: Path) -> None:
     decided, spent = lines_of(run)
     assert decided == ("verdicts by: llm 8, miss 1", PLAIN)
     assert spent[0].startswith("calls: 8; tokens: ")
-    assert judge_model(run.manifest()) == "fake"
+    assert run.manifest().judge_model == "fake"
 
 
 def test_a_run_without_a_judge(tmp_path: Path) -> None:
     run = Run(keep(tmp_path))
     assert lines_of(run) == []
-    assert judge_model(run.manifest()) == ""
+    assert run.manifest().judge_model == ""
 
 
 def test_markdown_and_the_summary_say_the_same(tmp_path: Path, ragmeter: Command) -> None:
@@ -95,7 +95,7 @@ def test_the_offline_judge_of_short_answers_with_long_references(tmp_path: Path)
     ragmeter.evaluate(rows, metrics="token_f1", output_dir=tmp_path, run="long")
     run = Run(tmp_path / "long")
     assert lines_of(run) == []
-    assert "long_references" not in run.summary()
+    assert run.summary().long_references is None
     before = ragmeter.add_metrics(run, "offline_quality", output_dir=tmp_path)
     assert lines_of(before.run) == []
     after = ragmeter.add_metrics(run, "offline_correct", output_dir=tmp_path)
@@ -110,7 +110,7 @@ def test_the_offline_judge_of_short_answers_with_long_references(tmp_path: Path)
 def test_few_long_references_are_counted_and_not_warned_of() -> None:
     rows = [{"question": "q", "reference": LONG if n < 1 else "Paris", "answer": LONG} for n in range(20)]
     evaluation = ragmeter.evaluate(rows, metrics="offline_correct_probability")
-    assert evaluation.summary["long_references"] == 1
+    assert evaluation.summary.long_references == 1
     assert list(judge_lines(evaluation.summary, evaluation.manifest)) == []
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from ragmeter.documents.summary import Unmatched
 from ragmeter.show.sentences.calibration import always_agrees, corrected_sentence, unlabelled_strata
-from ragmeter.show.sentences.causes import because, cause_meaning, failures, first_ids, which_metrics
+from ragmeter.show.sentences.causes import because, cause_meaning, failures, first_ids
 from ragmeter.show.sentences.comparison import overview, would_show
 from ragmeter.show.sentences.gate import margin_reason
 from ragmeter.show.sentences.metrics import bracketed, no_rates, titled
 from ragmeter.stats.agreement import Estimate
+from tests.make_runs import summary_of
 
 
 @pytest.mark.parametrize(
@@ -65,8 +67,11 @@ def test_what_these_rows_could_show() -> None:
 
 
 def test_causes() -> None:
-    metrics = {"a": {"n_not_scored": {"no_answer": 2, "timeout": 3}}, "b": {"n_not_scored": {"no_answer": 2}}}
-    assert [(reason["cause"], which_metrics(reason)) for reason in failures(metrics)] == [
+    metrics = {
+        "a": summary_of(n_not_scored={"no_answer": 2, "timeout": 3}),
+        "b": summary_of(n_not_scored={"no_answer": 2}),
+    }
+    assert [(reason.cause, reason.which_metrics) for reason in failures(metrics)] == [
         ("timeout", "a"),
         ("no_answer", "all metrics"),
     ]
@@ -75,8 +80,8 @@ def test_causes() -> None:
     assert because({}) == ""
     assert because({"rare": 1, "often": 2000}) == " (2,000 often, 1 rare)"
     assert because({str(number): number for number in range(1, 8)}) == " (7 7, 6 6, 5 5, 4 4, 3 3, …)"
-    assert first_ids({"count": 2, "qids": ["a", 7]}) == "qid a, 7"
-    assert first_ids({"count": 9, "qids": list("abcdefghi")}) == "qid a, b, c, d, e, …"
+    assert first_ids(Unmatched(2, ["a", "7"])) == "qid a, 7"
+    assert first_ids(Unmatched(9, list("abcdefghi"))) == "qid a, b, c, d, e, …"
 
 
 def test_a_calibration() -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from ragmeter.documents.summary import Summary
 from ragmeter.effects.caller import Failure
+from ragmeter.effects.usage import EffortCounts, UsageCounter
 from ragmeter.hints import option
 from ragmeter.show import terminal
 from ragmeter.show.terminal.summary import asks_again
@@ -17,9 +19,10 @@ from ragmeter.targets.replies import Replies
 def test_causes_name_flags_on_the_command_line_and_keywords_in_python(capsys: pytest.CaptureFixture[str]) -> None:
     result = Replies(
         [Failure("timeout", f"no answer; {option('answer_selector')} may help")],
-        {"from_journal": 0, "made": 1, "retried": 0},
+        EffortCounts(made=1).with_latency(None),
+        UsageCounter().total(),
     )
-    evaluation: Any = SimpleNamespace(summary={"metrics": {}, "numbers": {}}, embeddings={}, folder=None)
+    evaluation: Any = SimpleNamespace(summary=Summary(n_rows=1, metrics={}), embeddings={}, folder=None)
     terminal.asked(evaluation, result, None)
     assert "not answered: 1 timeout: no answer; --answer-selector may help" in capsys.readouterr().out
     assert list(result.causes()) == ["timeout: no answer; answer_selector=... may help"]

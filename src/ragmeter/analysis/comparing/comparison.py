@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, overload
 
 from ragmeter import naming
+from ragmeter.documents.record import plain
+from ragmeter.documents.summary import Unmatched
 from ragmeter.show.numbers import number, p_value, percent, signed, signed_interval
 from ragmeter.show.sentences.comparison import clustered_by, tests_made
 from ragmeter.show.sentences.metrics import titled
@@ -111,8 +113,8 @@ class Pair:
     a: str
     b: str
     n_paired: int
-    only_a: dict[str, Any]
-    only_b: dict[str, Any]
+    only_a: Unmatched
+    only_b: Unmatched
     questions_differ: int
     metrics: dict[str, MetricDifference]
     left_out: dict[str, str]
@@ -147,7 +149,7 @@ class Comparison(Tabular):
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as a dict for JSON."""
-        return {**asdict(self), "test_made": self.test_made}
+        return {**plain(self), "test_made": self.test_made}
 
     @property
     def test_made(self) -> str:

@@ -12,7 +12,6 @@ from ragmeter.runs.judges import ENDPOINT, Differing
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.sentences.comparison import judge_alike, judged_differently, judged_elsewhere
-from ragmeter.show.sentences.judging import judge_model
 
 #: What scores a run's rows anew; with a judge, and with an embedding model.
 _JUDGED_ANEW = "ragmeter evaluate --results {rows} --run NAME --metrics {metrics} --judge-model {model}"
@@ -53,6 +52,6 @@ def _how(a: Run, b: Run, names: Sequence[str]) -> tuple[str, list[str]]:
     columns = [column for name in names for column in registry.get(name).judge_columns]
     brought = list(dict.fromkeys(column.name for column in columns if column.declaration.given))
     rows = "FILE" if brought else str(a.rows_path)  # the run's own table would bring them
-    parts = {"rows": rows, "metrics": ",".join(names), "model": judge_model(b.manifest()) or "MODEL"}
+    parts = {"rows": rows, "metrics": ",".join(names), "model": b.manifest().judge_model or "MODEL"}
     command = _JUDGED_ANEW if columns else _SCORED_ANEW
     return command.format_map({name: quote(part) for name, part in parts.items()}), brought

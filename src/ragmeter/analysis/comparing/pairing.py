@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragmeter.documents.summary import Unmatched
 from ragmeter.runs.run import Run
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -25,8 +25,8 @@ class Pairing:
 
     a: Rows
     b: Rows
-    only_a: dict[str, Any]
-    only_b: dict[str, Any]
+    only_a: Unmatched
+    only_b: Unmatched
     questions_differ: int
 
     def __len__(self) -> int:
@@ -94,11 +94,11 @@ def _nth(codes: Rows) -> Rows:
     return occurrence
 
 
-def _unpaired(run: Run, paired: Rows) -> dict[str, Any]:
+def _unpaired(run: Run, paired: Rows) -> Unmatched:
     is_unpaired = np.ones(run.n_rows, dtype=np.bool_)
     is_unpaired[paired] = False
     rows = np.flatnonzero(is_unpaired)
-    return {"count": len(rows), "qids": run.column(QID).take(rows[:10]).to_pylist()}
+    return Unmatched(len(rows), run.column(QID).take(rows[:10]).to_pylist())
 
 
 def _count_reworded(a: Run, b: Run, rows_a: Rows, rows_b: Rows) -> int:

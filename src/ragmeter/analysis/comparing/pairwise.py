@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margi
 from ragmeter.analysis.comparing.pairing import Pairing, cluster_column, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
+from ragmeter.documents.comparison import ComparisonSettings
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS
@@ -111,9 +111,19 @@ def compare(
     pairs = _corrected(pairs, Wording(level, alpha, tests, frozenset(margins)))
     comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs, other_clusters, margins)
     if keep:
-        stored: dict[str, Any] = {"metrics": names, "test": test, "interval": interval, "cluster": cluster}
-        stored |= {"slices": columns, "level": level, "alpha": alpha, "seed": seed, "draws": draws, "movers": movers}
-        stored["margin"] = margins or None
+        stored = ComparisonSettings(
+            metrics=names,
+            test=test,
+            interval=interval,
+            cluster=cluster,
+            slices=columns,
+            level=level,
+            alpha=alpha,
+            seed=seed,
+            draws=draws,
+            movers=movers,
+            margin=margins or None,
+        )
         keep_comparison(opened, stored, comparison.as_dict())
     return comparison
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ragmeter.analysis.gating.rules import MAX_FAILED, keyword
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.record import plain
 from ragmeter.show.numbers import given
 from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table, summary_records
 from ragmeter.stats.intervals import Interval
-from ragmeter.stats.summary import MetricSummary
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Verdict(Tabular):
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict as a dict for JSON."""
-        return {"run": self.run, "passed": self.passed, **{k: v for k, v in asdict(self).items() if k != "run"}}
+        return {"run": self.run, "passed": self.passed, **{k: v for k, v in plain(self).items() if k != "run"}}
 
     def __bool__(self) -> bool:
         return self.passed

@@ -26,17 +26,17 @@ from ragmeter.analysis.gating.rules import (
     option,
 )
 from ragmeter.analysis.slicing import summarise_run
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_run
-from ragmeter.runs.run import Run, bounds_of
+from ragmeter.runs.run import Run
 from ragmeter.show.numbers import given
 from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.stats.intervals import Interval, difference_limits, is_few
 from ragmeter.stats.power import Variances, questions_needed
-from ragmeter.stats.summary import MetricSummary
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 
 #: Tolerance for rounding, so that a mean equal to its bound passes.
@@ -103,7 +103,7 @@ def measures_of(run: Run) -> dict[str, Measure]:
     """The measures that a rule may name: every metric of the run's summary, and numbers such as latency."""
     measures = dict(run.measures)
     for name, summary in run.metrics().items():
-        measures.setdefault(name, Measure(name, False, summary["direction"], bounds_of(summary)))
+        measures.setdefault(name, Measure(name, False, summary.direction, summary.bounds))
     return measures
 
 
@@ -114,7 +114,7 @@ def check_baselines(gate: Gate, run: Location | None) -> None:
 
 def _summaries(run: Run, names: Sequence[str]) -> dict[str, MetricSummary]:
     """The run's own summaries, and those of numbers such as latency if they are named."""
-    summaries = {name: MetricSummary.of(summary) for name, summary in run.metrics().items()}
+    summaries = run.metrics()
     missing = [name for name in names if name not in summaries]
     return summaries | summarise_run(run, metrics=missing).metrics if missing else summaries
 

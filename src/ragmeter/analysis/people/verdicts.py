@@ -90,7 +90,7 @@ def verdicts(run: Run, metric: str | None, threshold: float | None) -> tuple[str
             f"{parameter('threshold')} must be a finite number, got {given(threshold)}", hint="0.5 is usual"
         )
     scores = run.scores(name)
-    direction = run.metrics()[name]["direction"]
+    direction = run.metrics()[name].direction
     if threshold is not None:
         passed = scores <= threshold if direction == "lower" else scores >= threshold
         return name, np.where(np.isnan(scores), np.nan, passed.astype(np.float64))
@@ -109,7 +109,7 @@ def verdicts(run: Run, metric: str | None, threshold: float | None) -> tuple[str
 
 def counts_wrong(run: Run, name: str, threshold: float | None) -> bool:
     """Whether a metric's verdicts are about what is wrong: its mean is the share of such rows."""
-    return threshold is None and run.metrics()[name]["direction"] == "lower"
+    return threshold is None and run.metrics()[name].direction == "lower"
 
 
 def _default_metric(run: Run) -> str:

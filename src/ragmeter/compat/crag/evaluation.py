@@ -13,9 +13,12 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from msgspec import structs, to_builtins
 
 from ragmeter.compat.crag.turns import TURN_COLUMNS, TurnTable, failure_of
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import FilledColumns
+from ragmeter.documents.record import UNSET
 from ragmeter.effects.calls import Limits
 from ragmeter.engine.evaluation import Inputs, score_in_memory
 from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, Row
@@ -107,15 +110,15 @@ class TurnJudge:
         """Judge and score turns. `advance` is called with the number of turns that are done."""
         batch = turns.batch()
         filled, cascade = JudgeResult(), None
-        manifest: dict[str, Any] = {"inputs": dict(inputs)}
+        offline: dict[str, FilledColumns] = {}
         if self.judge is not None:
             filled = self.judge_run(self.judge).fill(lambda: [batch], advance, watch)
         else:
             batch, cascade = _decided(batch, self.cascade)
-            shared = {} if self.cascade is None else {"cascade": self.cascade.signature()}
-            manifest["offline"] = {"verdict": {"columns": list(JUDGE_COLUMNS), **shared}}
+            shared = UNSET if self.cascade is None else self.cascade.signature()
+            offline = {"verdict": FilledColumns(columns=list(JUDGE_COLUMNS), cascade=shared)}
             advance(len(turns))
-        about = Inputs("turns", manifest)
+        about = Inputs("turns", lambda signed: structs.replace(signed, inputs=dict(inputs), offline=offline))
         evaluation = score_in_memory(filled.joined([batch]), self.metrics(), about, filled=filled)
         return JudgedTurns(turns, evaluation, watch.by_qid, cascade)
 
@@ -146,7 +149,7 @@ def _decided(batch: Batch, cascade: Cascade | None) -> tuple[Batch, dict[str, An
     columns: dict[str, Sequence[Any]] = {**batch.columns, "verdict": values, outcome_column("verdict"): states}
     columns |= {"judged_by": deciders, "verdict_probability": chances}
     judged = replace(batch, columns=columns, numbers={"verdict_probability"})
-    return judged, None if sharing is None else sharing.summary(None)
+    return judged, None if sharing is None else to_builtins(sharing.summary(None))
 
 
 def _all_offline(
@@ -239,7 +242,7 @@ class JudgedTurns:
 
     def summary(self) -> dict[str, Any]:
         """The run's summary, with what is said of its judge and the metrics' plain names."""
-        summary = self.evaluation.summary
+        summary = to_builtins(self.evaluation.summary)
         judging = dict(next(iter((summary.get("judges") or {}).values()), {}))
         judged_by = Counter(by for by in self._columns.get("judged_by", ()) if by)
         causes = Counter(cause for place in range(len(self.turns)) if (cause := self._cause(place)))

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from msgspec import to_builtins
+
 from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, identity_of, notice_of
 from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, TurnJudge
@@ -289,7 +291,7 @@ class CRAGEvaluator:
         self.watch.by_qid.clear()
         with tracking(self.watch.title, "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
             judged = self._judge().evaluate(turns, self._inputs, both(self.progress, advance), self.watch)
-        effort = {} if judged.evaluation.judging is None else judged.evaluation.judging["effort"]
+        effort = {} if judged.evaluation.judging is None else to_builtins(judged.evaluation.judging.effort)
         self.report = Report(judged.summary(), effort, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
         return rows, {"all": judged.scores(), "ego": judged.scores(ego=True)}

@@ -7,7 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import structs
+
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
+from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Effort
 from ragmeter.engine.results import Evaluation
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option
@@ -47,7 +52,18 @@ def save_run(folder: Path, evaluation: Evaluation, rows: Rows, scores: Scores, *
         with writing(folder):
             shutil.copyfile(str(evaluation.run.location / ROWS), new.folder / ROWS)
             _write_results([new.folder / name for name in RESULT_FILES], rows, scores, guard=guard)
-        return new.finish({**evaluation.manifest, "run": folder.name}, {**evaluation.summary, "run": folder.name})
+        manifest = structs.replace(evaluation.manifest, run=folder.name)
+        return new.finish(manifest, structs.replace(evaluation.summary, run=folder.name))
+
+
+def effort_of(effort: Mapping[str, Any]) -> Effort | None:
+    """The effort of a report as a run's document has it; None where no judge was asked."""
+    return msgspec.convert(effort, Effort) if effort else None
+
+
+def typed(summary: Mapping[str, Any]) -> Summary:
+    """The summary of a report as the document of a run; without a judge, it has no usage."""
+    return msgspec.convert({name: value for name, value in summary.items() if name != "usage" or value}, Summary)
 
 
 def _write_results(paths: Sequence[Path], rows: Rows, scores: Scores, *, guard: bool) -> None:
@@ -72,6 +88,6 @@ def refuse_added(folder: Path) -> None:
 def _asked(folder: Path) -> list[str]:
     """The columns of a run that a judge has filled; none where the run is damaged, which is there to be replaced."""
     try:
-        return list(Run(folder).manifest().get("asked") or ())
+        return list(Run(folder).manifest().asked)
     except InputError:
         return []

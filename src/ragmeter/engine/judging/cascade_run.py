@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ragmeter import table
+from ragmeter.documents.judging import CascadeSummary
 from ragmeter.judges.cascade import (
     NO_MODEL,
     Cascade,
@@ -151,7 +151,7 @@ class CascadeRun:
         """Record what the model says of a row that it was asked about."""
         self._model[row] = np.nan if correct is None else float(correct)
 
-    def summary(self, judge: Judge | None) -> dict[str, Any]:
+    def summary(self, judge: Judge | None) -> CascadeSummary:
         """Where verdicts came from, what was saved, and the accuracy without the offline judge's mistakes."""
         checked = self._sure & self._audited
         pairs = [
@@ -159,16 +159,21 @@ class CascadeRun:
             for own, model in zip(self._verdicts[checked].tolist(), self._model[checked].tolist(), strict=True)
         ]
         saved = self._saved()
-        described = self._plan.as_dict(len(self.cascade.labels))
+        warnings = list(self._plan.warnings)
         if missing := self._n_missing():  # doubtful answers are mostly wrong: without them, the others look better
-            described["warnings"].append(no_verdict_warning(missing, self.rows_name))
-        return {
-            **described,
-            "calls_saved": 0 if judge is None else int(saved.sum()) * judge.calls_per_verdict,
-            "saved_usd": None if judge is None or judge.price is None else self._sum(self._costs[saved]),
-            "audited": agreement(pairs),
-            "accuracy": corrected_accuracy(*self._accuracies(), self._units),
-        }
+            warnings.append(no_verdict_warning(missing, self.rows_name))
+        return CascadeSummary(
+            threshold=self._plan.least,
+            tied=self._plan.tied,
+            basis=self._plan.basis,
+            target_agreement=self._plan.target,
+            n_labels=len(self.cascade.labels),
+            warnings=warnings,
+            calls_saved=0 if judge is None else int(saved.sum()) * judge.calls_per_verdict,
+            saved_usd=None if judge is None or judge.price is None else self._sum(self._costs[saved]),
+            audited=agreement(pairs),
+            accuracy=corrected_accuracy(*self._accuracies(), self._units),
+        )
 
     @property
     def _verdicts(self) -> Scores:

@@ -10,6 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter import table
+from ragmeter.documents.judging import CascadeSummary, JudgeSummary
+from ragmeter.documents.record import UNSET
+from ragmeter.documents.usage import Usage
 from ragmeter.effects.caller import STOPPED, Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
@@ -64,21 +67,20 @@ class Tally:
             self._repeated += 1
             self._flipped += judgement.flipped
 
-    def as_dict(self) -> dict[str, Any]:
-        """The summary as a dict: who decided, causes, flip rate of repeats and wordings, and warnings.
-
-        `unreadable` has an example of a reply for each cause that is one.
-        """
-        return {
-            "judged_by": dict(sorted(self.judged_by.items())),
-            "causes": dict(self.causes.most_common()),
-            **({"unreadable": self._unreadable} if self._unreadable else {}),
-            "n_judged_repeatedly": self._repeated,
-            "flip_rate": self._flipped / self._repeated if self._repeated else None,
-            "flip_rate_interval": wilson_interval(self._flipped, self._repeated),
-            **({"n_without_second_wording": self._halves} if self._halves else {}),
-            "warnings": list(same_verdicts(self._values, self._reasons)),
-        }
+    def summary(self, usage: Usage, cascade: CascadeSummary | None = None) -> JudgeSummary:
+        """What was counted, with what the calls have taken, and what came of a cascade."""
+        return JudgeSummary(
+            judged_by=dict(sorted(self.judged_by.items())),
+            causes=dict(self.causes.most_common()),
+            unreadable=self._unreadable or UNSET,
+            n_judged_repeatedly=self._repeated,
+            flip_rate=self._flipped / self._repeated if self._repeated else None,
+            flip_rate_interval=wilson_interval(self._flipped, self._repeated),
+            n_without_second_wording=self._halves or UNSET,
+            warnings=list(same_verdicts(self._values, self._reasons)),
+            cascade=cascade or UNSET,
+            usage=usage,
+        )
 
 
 class ColumnRun:
@@ -350,7 +352,6 @@ class ColumnRun:
         """The keys by which the replies are looked up in their journal, for the manifest."""
         return self.judge.filed(self.column.declaration)
 
-    def summary(self) -> dict[str, Any]:
-        """The column's part of the summary: who decided, causes, flip rate of repeats and wordings, and warnings."""
-        shared = {} if self.cascade is None else {"cascade": self.cascade.summary(self.judge)}
-        return {**self._tally.as_dict(), **shared}
+    def summary(self, usage: Usage) -> JudgeSummary:
+        """The column's part of the summary; `usage` is what its calls have taken."""
+        return self._tally.summary(usage, None if self.cascade is None else self.cascade.summary(self.judge))

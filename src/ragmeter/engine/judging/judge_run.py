@@ -6,17 +6,21 @@ import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
+from ragmeter.documents.judging import JudgeCheck
+from ragmeter.documents.usage import Calls, Effort, Usage
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.charges import Spent
 from ragmeter.effects.journal import Journal, journal_to_read
 from ragmeter.effects.loop import for_each
-from ragmeter.effects.usage import Usage
+from ragmeter.effects.usage import UsageCounter
 from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
@@ -28,7 +32,7 @@ from ragmeter.io.write import check_writable
 from ragmeter.judge_columns import BoundColumn
 from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
 from ragmeter.judges.judge import Judge
-from ragmeter.judges.probes import NOT_ASKED, Check, calls_to_check, check_judge, recorded_cases
+from ragmeter.judges.probes import NOT_ASKED, calls_to_check, check_judge, recorded_cases
 from ragmeter.judges.verdict import verdict
 from ragmeter.models.port import ChatProvider
 from ragmeter.show.progress import Advance, both, show_notice
@@ -58,42 +62,42 @@ class JudgeCalls:
         work: Callable[[Caller, ChatProvider], Awaitable[None]],
         scope: str,
         watch: JudgingWatch,
-        trying: Usage | None = None,
-    ) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
+        trying: UsageCounter | None = None,
+    ) -> tuple[JudgeCheck | None, Usage, Effort]:
         """Have `work` ask the judge; returns how it did on known cases, if it is tried, the usage and the effort.
 
         `scope` is what a budget is kept for, over crashes too; what the known cases take counts in `trying` as well.
         """
 
-        async def ask(caller: Caller) -> tuple[Check | None, dict[str, Any], dict[str, Any]]:
+        async def ask(caller: Caller) -> tuple[JudgeCheck | None, Usage, Effort]:
             caller.usage.price = self.judge.price_of_tokens
             async with self.judge.client() as client:
                 with caller.usage.counting(trying):
                     check = await self._check(caller, client, watch)
                 await work(caller, client)
-            effort = {**asdict(caller.effort), "latency_ms": caller.usage.latency()}
-            refused = {"parameters_the_server_refused": sorted(client.dropped)}
-            return check, self._usage(caller), {**effort, **refused}
+            refused = sorted(client.dropped)
+            effort = caller.effort.with_latency(caller.usage.latency(), parameters_the_server_refused=refused)
+            return check, self._usage(caller), effort
 
         with Journal(self.journal) as journal:
             notice = self._notice(journal)
-            for text in notice.values():
-                show_notice(text)
+            if notice:
+                show_notice(notice)
             check, usage, effort = run_calls(ask, self.limits, journal, scope)
-        return check, usage, effort | notice
+        return check, usage, structs.replace(effort, journal_notice=notice) if notice else effort
 
-    def _usage(self, caller: Caller) -> dict[str, Any]:
+    def _usage(self, caller: Caller) -> Usage:
         """What the replies took; with a budget, also what was charged to it."""
-        usage = caller.usage.as_dict()
-        if self.judge.price is None and not usage["calls"] and caller.effort.made:
-            usage["cost_usd"] = None  # what calls without a reply have cost is not known either
-        return usage if self.limits.budget is None else {**usage, "charged_usd": caller.budget.spent}
+        usage = caller.usage.total()
+        if self.judge.price is None and not usage.calls and caller.effort.made:
+            usage = structs.replace(usage, cost_usd=None)  # what calls without a reply have cost is not known either
+        return usage if self.limits.budget is None else structs.replace(usage, charged_usd=caller.budget.spent)
 
-    async def _check(self, caller: Caller, client: ChatProvider, watch: JudgingWatch) -> Check | None:
+    async def _check(self, caller: Caller, client: ChatProvider, watch: JudgingWatch) -> JudgeCheck | None:
         if self.tried is None:
             return None
         if not self.is_asked():
-            return Check(self.judge.model, skipped=NOT_ASKED)
+            return JudgeCheck(self.judge.model, skipped=NOT_ASKED)
         with watch.trying() as tried:
             return await check_judge(self.tried, caller, client, tried)
 
@@ -124,7 +128,7 @@ class JudgeCalls:
             "most_cost_usd": most,
             **self._limited(all_calls, total["prompt_tokens"], cost or 0.0, spent),
             **({"check_skipped": skipped} if skipped else {}),
-            **notice,
+            **({"journal_notice": notice} if notice else {}),
         }
 
     def _limited(self, calls: int, prompt_tokens: int, cost: float, spent: Spent) -> dict[str, Any]:
@@ -149,11 +153,10 @@ class JudgeCalls:
             return Counter(), ""
         return calls_to_check(self.tried, journal) if self.is_asked() else (Counter(), NOT_ASKED)
 
-    def _notice(self, journal: Journal) -> dict[str, str]:
-        """A notice of why nothing of the journal is used, if that is so."""
+    def _notice(self, journal: Journal) -> str:
+        """A notice of why nothing of the journal is used; an empty text if that is not so."""
         of_cases = 0 if self.tried is None else recorded_cases(self.tried, journal)
-        notice = "" if self.keys is None else journal.unused_notice(self.keys, of_cases)
-        return {"journal_notice": notice} if notice else {}
+        return "" if self.keys is None else journal.unused_notice(self.keys, of_cases)
 
 
 @dataclass
@@ -200,7 +203,7 @@ class JudgeRun:
         filled: list[dict[str, list[Any]]] = []
         marks: list[int] = []
         shown = frozenset(name for column_run in column_runs for name in column_run.declaration.needs)
-        usages = {column_run.column.name: Usage(self.judge.price_of_tokens) for column_run in column_runs}
+        usages = {column_run.column.name: UsageCounter(self.judge.price_of_tokens) for column_run in column_runs}
 
         async def work(caller: Caller, client: ChatProvider) -> None:
             start = 0
@@ -237,16 +240,14 @@ class JudgeRun:
         )
         check, usage, effort = calls.make(work, self._scope(batches), watch, trying)
         asked = {column_run.column.name: {**column_run.signature(), **column_run.filed()} for column_run in column_runs}
-        manifest = {"asked": asked, "judging": {**effort, "workers": self.judge.workers}}
         judges = {
-            column_run.column.name: {**column_run.summary(), "usage": usages[column_run.column.name].as_dict()}
+            column_run.column.name: column_run.summary(usages[column_run.column.name].total())
             for column_run in column_runs
         }
-        summary: dict[str, Any] = {"judges": judges, "judge_usage": usage}
-        if check is not None:
-            summary["judge_check"] = check.as_dict()
-        judging = {"usage": usage, "effort": effort}
-        return JudgeResult(filled, marks, shown, self.numbers, manifest, summary, judging)
+        calls_made = Calls(usage, effort)
+        return JudgeResult(
+            filled, marks, shown, self.numbers, asked, judges, check, calls_made, workers=self.judge.workers
+        )
 
     async def _fill_rows(
         self, column_runs: Sequence[ColumnRun], batch: Batch, start: int, caller: Caller, fill_columns: FillColumns

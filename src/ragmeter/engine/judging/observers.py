@@ -43,7 +43,7 @@ class JudgingWatch:
 
     def spent(self) -> float:
         """Dollars so far, replies from the journal included, as the summary counts them."""
-        return 0.0 if self._caller is None else float(self._caller.usage.as_dict()["cost_usd"] or 0.0)
+        return 0.0 if self._caller is None else self._caller.usage.total().cost_usd or 0.0
 
     def advance(self, rows: int) -> None:
         """Count rows that are done."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import FilledColumns
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.errors import RagmeterWarning, UsageError
 from ragmeter.hints import option
@@ -45,18 +46,16 @@ def offline_columns(metrics: Iterable[Metric]) -> list[BoundColumn]:
     return list({column.name: column for metric in metrics for column in metric.offline}.values())
 
 
-def described(metrics: Iterable[Metric]) -> dict[str, dict[str, Any]]:
+def described(metrics: Iterable[Metric]) -> dict[str, FilledColumns]:
     """What the manifest says of the columns that are filled offline; of a support model, its files' hash and labels."""
     columns = offline_columns(metrics)
     with Embedders() as models:
-        of_models = {
-            name: models.support(name).described()
-            for name in dict.fromkeys(column.support_model for column in columns)
-            if name is not None
+        return {
+            column.name: FilledColumns(list(column.columns))
+            if column.support_model is None
+            else models.support(column.support_model).described(column.columns)
+            for column in columns
         }
-    return {
-        column.name: {"columns": column.columns, **of_models.get(column.support_model or "", {})} for column in columns
-    }
 
 
 def check_support_models(metrics: Iterable[Metric]) -> None:

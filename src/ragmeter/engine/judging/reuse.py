@@ -27,7 +27,7 @@ def is_judged_again(
     That is so where the same judge fills the same columns, and is asked about the same rows, or more. The columns in
     `answered` are still to come, and are known to be the same.
     """
-    columns = run.manifest().get("asked") or {}
+    columns = run.manifest().asked
     if setup.judge is None:
         return False
     judge_run = setup.judge_run(setup.missing(metrics, batches))

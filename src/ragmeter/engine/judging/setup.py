@@ -12,12 +12,19 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from ragmeter.definition import Metric
+from ragmeter.documents.judging import JudgeCheck, JudgeSummary
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Calls
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
 from ragmeter.judge_columns import OFFLINE, BoundColumn
+from ragmeter.naming import Signature
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.table import Batch
 
@@ -40,16 +47,34 @@ class JudgeResult:
     """What was filled: for each batch the new columns, and what the run's documents say about it.
 
     `marks` tell whether the batches that come later are those that were judged, by the columns that were `shown`;
-    `numbers` are those of the new columns that are no texts. `judging` has the usage and the effort of the calls.
+    `numbers` are those of the new columns that are no texts. `asked` is what each column depends on, `judges` what came
+    of it; `calls` is what all of it has taken, None where nothing was filled.
     """
 
     batches: list[dict[str, list[Any]]] | None = None
     marks: list[int] = field(default_factory=list)
     shown: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
-    manifest: dict[str, Any] = field(default_factory=dict)
-    summary: dict[str, Any] = field(default_factory=dict)
-    judging: dict[str, Any] | None = None
+    asked: dict[str, Signature] = field(default_factory=dict)
+    judges: dict[str, JudgeSummary] = field(default_factory=dict)
+    check: JudgeCheck | None = None
+    calls: Calls | None = None
+    workers: int = 0
+
+    def in_manifest(self, manifest: Manifest) -> Manifest:
+        """A manifest that says what the columns depend on."""
+        if self.calls is None:
+            return manifest
+        return structs.replace(
+            manifest, asked=self.asked, judging=structs.replace(self.calls.effort, workers=self.workers)
+        )
+
+    def in_summary(self, summary: Summary) -> Summary:
+        """A summary that says what came of them."""
+        if self.calls is None:
+            return summary
+        check = summary.judge_check if self.check is None else self.check
+        return structs.replace(summary, judges=self.judges, judge_usage=self.calls.usage, judge_check=check)
 
     def joined(self, batches: Iterable[Batch], replaced: Collection[str] = ()) -> Iterator[Batch]:
         """The batches with the new columns added. A column of the user's that has the name of one gives way.

@@ -14,15 +14,18 @@ import os
 import pickle
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 import ragmeter
 from ragmeter.definition import Metric
+from ragmeter.documents.manifest import Manifest, PartFile
+from ragmeter.documents.summary import Join, Summary
 from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.judging.offline import offline_columns
 from ragmeter.engine.judging.setup import own_name
@@ -55,7 +58,7 @@ from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
 from ragmeter.io.reading import Reading
-from ragmeter.runs.layout import FILES_IN, MANIFEST, PARTS, PARTS_LOG, writing
+from ragmeter.runs.layout import MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
 from ragmeter.runs.writer import NewRun
@@ -287,11 +290,9 @@ def _add_unused(plan: PartsPlan, pool: Pool, job: bytes, counted: Counted, until
             counted.done[number] = _result(outcome)
 
 
-def keep_parts(
-    plan: PartsPlan, counted: Counted, path: Location, manifest: dict[str, Any], summary: dict[str, Any]
-) -> Run:
+def keep_parts(plan: PartsPlan, counted: Counted, path: Location, manifest: Manifest, summary: Summary) -> Run:
     """Make the parts a run: put summary and manifest beside them, all at once."""
-    manifest = {**manifest, "parts": [{"file": name, "rows": rows} for name, rows in counted.files()]}
+    manifest = structs.replace(manifest, parts=[PartFile(name, rows) for name, rows in counted.files()])
     log = "".join(json.dumps(_logged(plan, number, done)) + "\n" for number, done in sorted(counted.done.items()))
     folder = plan.job.folder
     if isinstance(path, StorePath):
@@ -333,7 +334,7 @@ def _folder(path: Location, fingerprint: str) -> Location:
     """Where parts are put: in a store where they stay, on a disk beside the run, whose folder may not exist yet."""
     if isinstance(path, StorePath):
         folder = path / f"files-{fingerprint}"
-        is_complete = (path / MANIFEST).is_file() and Run(path).manifest().get(FILES_IN) == folder.name
+        is_complete = (path / MANIFEST).is_file() and Run(path).manifest().files_in == folder.name
         return path / f"{folder.name}-again" if is_complete else folder  # the older run stays until the new one is
     return path.absolute().with_name(f".{path.name}.parts-{fingerprint}")
 
@@ -365,16 +366,14 @@ def _code(metric: Metric) -> str:
         return ""
 
 
-def skipped_summary(counted: Counted) -> dict[str, Any]:
-    """What the summary says of parts that were skipped; nothing if none was."""
-    if not counted.skipped:
-        return {}
-    return {"parts_skipped": [counted.skipped[number] for number in sorted(counted.skipped)]}
+def skipped_parts(counted: Counted) -> list[str]:
+    """Why parts were skipped, for the summary."""
+    return [counted.skipped[number] for number in sorted(counted.skipped)]
 
 
-def join_summary(plan: PartsPlan, counted: Counted) -> dict[str, Any]:
+def join_summary(plan: PartsPlan, counted: Counted) -> Join:
     """What the summary says of the join, as in an evaluation by threads."""
-    return {} if plan.job.reference is None else asdict(counted.join())
+    return Join() if plan.job.reference is None else counted.join().kept()
 
 
 def check_engine(run: object) -> None:

@@ -15,7 +15,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -223,7 +223,7 @@ def write_part(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: 
             done.not_scored = {name: dict(sorted(causes.items())) for name, causes in writer.not_scored.items()}
             done.left_out = dict(sorted(writer.left_out.items()))
             done.cautions = writer.cautions()
-            done.join = {} if job.reference is None else asdict(counts)
+            done.join = {} if job.reference is None else counts.kept().as_dict()
             writer.note({_NOTES: json.dumps({name: getattr(done, name) for name in _KEPT})})
         put_bytes(job.folder / ASIDE / qids_file(number), indexed(hashes))
         if gold is not None and not job.buckets:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.errors import MissingExtraError, OutputError, describe
 from ragmeter.io.write import dumps
 from ragmeter.runs.run import Run
@@ -31,7 +33,7 @@ def log_to_mlflow(run: Run, tracking_uri: str, experiment: str | None) -> str:
         experiment_id = _experiment(client, experiment or "ragmeter")
         logged = client.create_run(experiment_id, run_name=run.name)
         identity = logged.info.run_id
-        for name, value in metric_values(summary["metrics"]).items():
+        for name, value in metric_values(summary.metrics).items():
             client.log_metric(identity, name, value)
         for name, text in parameters(manifest).items():
             client.log_param(identity, name, text)
@@ -66,7 +68,7 @@ def _experiment(client: Any, name: str) -> str:
     return str(client.create_experiment(name) if known is None else known.experiment_id)
 
 
-def metric_values(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+def metric_values(metrics: Mapping[str, MetricSummary]) -> dict[str, float]:
     """Each metric's mean, the ends of its interval and its n, under names that MLflow takes: ndcg@10 is ndcg_at_10."""
     names = safe_names(metrics)
     return {
@@ -77,13 +79,13 @@ def metric_values(metrics: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     }
 
 
-def _figures(name: str, figures: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
-    low, high = figures.get("interval") or (None, None)
-    yield name, figures.get("mean")
+def _figures(name: str, figures: MetricSummary) -> Iterator[tuple[str, float | None]]:
+    low, high = figures.interval or (None, None)
+    yield name, figures.mean
     yield f"{name}.low", low
     yield f"{name}.high", high
-    yield f"{name}.n_scored", figures.get("n_scored")
-    yield f"{name}.n_total", figures.get("n_total")
+    yield f"{name}.n_scored", figures.n_scored
+    yield f"{name}.n_total", figures.n_total
 
 
 def safe_names(names: Iterable[str]) -> dict[str, str]:
@@ -98,11 +100,11 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
     return safe
 
 
-def parameters(manifest: Mapping[str, Any]) -> dict[str, str]:
+def parameters(manifest: Manifest) -> dict[str, str]:
     """What the run was made with, as flat texts: `target.name`, `inputs.dataset.sha256`."""
-    chosen = {
-        name: manifest[name] for name in ("ragmeter", "inputs", "target", "judge", "statistics") if name in manifest
-    }
+    document = manifest.as_dict()
+    names_of_parts = ("ragmeter", "inputs", "target", "judge", "statistics")
+    chosen = {name: document[name] for name in names_of_parts if name in document}
     flat = dict(_flat("", chosen))
     names = safe_names(flat)
     return {names[name]: value[:_LONGEST] for name, value in flat.items()}

@@ -74,7 +74,7 @@ def _document(run: Run, spans: list[Span]) -> dict[str, object]:
 def _end(run: Run) -> int:
     """When the run was made, in nanoseconds."""
     try:
-        moment = datetime.fromisoformat(str(run.manifest().get("created")))
+        moment = datetime.fromisoformat(str(run.manifest().created))
     except ValueError:
         moment = datetime.fromtimestamp(0, UTC)
     return int(moment.timestamp()) * 1_000_000_000
@@ -82,7 +82,7 @@ def _end(run: Run) -> int:
 
 def _spans(run: Run, row: Row, number: int, end: int) -> Iterator[Span]:
     """The spans of a row. Their ids depend on the run and the row alone, so that a second export has the same."""
-    digest = hashlib.sha256(dumps([run.name, run.manifest().get("created"), number]).encode()).hexdigest()
+    digest = hashlib.sha256(dumps([run.name, run.manifest().created, number]).encode()).hexdigest()
     trace, root, child = digest[:32], digest[32:48], digest[48:64]
     begin = end - int((row.get("latency_ms") or 0.0) * 1_000_000)
     error = row.get("error")

@@ -11,11 +11,11 @@ import gzip
 import hashlib
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ragmeter
 from ragmeter.io.write import dumps
@@ -26,11 +26,14 @@ from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
 from ragmeter.show.sentences.causes import failures
-from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines, judge_model
+from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
 from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import bounds_of_mean
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.comparing import Comparison
 
 _STATIC = Path(__file__).with_name("static")
 _SCRIPTS = (
@@ -65,7 +68,8 @@ def render(
     *,
     title: str | None = None,
     max_rows: int,
-    comparison: Mapping[str, Any] | None = None,
+    comparison: Comparison | None = None,
+    kept: str = "",
     not_compared: str = "",
 ) -> Page:
     """The whole page, with at most `max_rows` rows of all runs together."""
@@ -83,7 +87,7 @@ def render(
         "longest": limit if cut else None,
         "metrics": _metrics(runs),
         "runs": [_run(run, label) for run, label in zip(runs, labels, strict=True)],
-        "comparison": comparison and _comparison(comparison),
+        "comparison": None if comparison is None else _comparison(comparison, kept),
         "not_compared": not_compared,
         "labels": {**SIGNS, "": OTHER},
     }
@@ -153,8 +157,8 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
         runs_with_it = [run for run in runs if name in run.metrics()]
         summary = runs_with_it[0].metrics()[name]
         described[name] = {
-            "direction": summary["direction"],
-            "better": better(summary["direction"]),
+            "direction": summary.direction,
+            "better": better(summary.direction),
             "rate": is_rate(summary),
             "meaning": meaning[name],
             "axis": axis_of_means([run.metrics()[name] for run in runs_with_it]),
@@ -162,9 +166,10 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
     return described
 
 
-def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """The comparison without the answers of its movers, which the rows have."""
+def _comparison(comparison: Comparison, kept: str) -> dict[str, Any]:
+    """The comparison as JSON, without the answers of its movers, which the rows have; `kept` is said of it."""
     keys = ("qid", "a", "b", "difference", "question")
+    content = comparison.as_dict()
     pairs = [
         {
             **pair,
@@ -173,21 +178,21 @@ def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
                 for name, difference in pair["metrics"].items()
             },
         }
-        for pair in comparison["pairs"]
+        for pair in content["pairs"]
     ]
-    return {**comparison, "pairs": pairs}
+    return {**content, "kept": kept, "pairs": pairs}
 
 
 def _run(run: Run, label: str) -> dict[str, Any]:
     summary = run.summary()
     return {
         "name": label,
-        "created": run.manifest().get("created"),
+        "created": run.manifest().created,
         "n": run.n_rows,
         "metrics": {
             name: {
                 **{
-                    key: figures[key]
+                    key: getattr(figures, key)
                     for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
                 },
                 "bounds": bounds_of_mean(figures),
@@ -199,12 +204,12 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         },
         "row_metrics": run.row_metrics,
         "limit": limit_lines(run.manifest()),
-        "failures": failures(run.metrics()),
-        "causes": {**(summary.get("causes") or {}), **judge_causes(summary)},
-        "judge_model": judge_model(run.manifest()),
+        "failures": [vars(reason) for reason in failures(run.metrics())],
+        "causes": {**(summary.causes or {}), **judge_causes(summary)},
+        "judge_model": run.manifest().judge_model,
         "judge": [line for line in judge_lines(summary, run.manifest()) if line[1] != CAUSE],
-        "numbers": summary.get("numbers") or {},
-        "usage": summary.get("usage") or {},
+        "numbers": summary.numbers,
+        "usage": summary.usage or {},
         "slices": slices(run),
         "relations": relations(run),
         "manifest": run.manifest(),

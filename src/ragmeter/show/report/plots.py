@@ -114,13 +114,13 @@ def _means(runs: Mapping[Run, str]) -> Any:
         runs_with_it = [(place, run) for place, run in enumerate(runs) if name in run.metrics()]
         for place, run in runs_with_it:
             summary = run.metrics()[name]
-            if summary["mean"] is None:
+            if summary.mean is None:
                 continue
-            low, high = summary["interval"] or (summary["mean"], summary["mean"])
+            low, high = summary.interval or (summary.mean, summary.mean)
             colour = COLOURS[place % len(COLOURS)]
             axes.plot([low, high], [place, place], color=colour, linewidth=2, solid_capstyle="butt")
-            axes.plot(summary["mean"], place, "o", color=colour, markersize=5)
-            label = f"{number(summary['mean'])}, n = {summary['n_scored']:,}"
+            axes.plot(summary.mean, place, "o", color=colour, markersize=5)
+            label = f"{number(summary.mean)}, n = {summary.n_scored:,}"
             axes.annotate(label, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=8)
         _text(axes, "title", name)
         _ticks(axes, "y", range(len(runs)), list(runs.values()))
@@ -148,7 +148,7 @@ def _distribution(runs: Mapping[Run, str], name: str) -> Any:
             text.set_parse_math(False)
             text.set_text(_short(label))
     _text(axes, "xlabel", name)
-    counts = ", ".join(f"{run.metrics()[name]['n_scored']:,}" for run in runs)
+    counts = ", ".join(f"{run.metrics()[name].n_scored:,}" for run in runs)
     _text(axes, "ylabel", f"rows (n = {counts})" if len(runs) == 1 else "rows")
     return drawn
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
@@ -23,6 +23,9 @@ from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
 from ragmeter.show.report import MAX_ROWS, page
 from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.comparing import Comparison
 
 #: Endings that promise something else than a page.
 _OTHER_ENDINGS = (
@@ -75,11 +78,13 @@ def report(
     _check_ending(Path(output))
     loaded = load_runs(runs, output_dir)
     check_no_input(places, loaded, "choose another name")
-    comparison, why_not = _compared(loaded)
-    rendered = page.render(loaded, title=title, max_rows=max_rows, comparison=comparison, not_compared=why_not)
+    comparison, kept, why_not = _compared(loaded)
+    rendered = page.render(
+        loaded, title=title, max_rows=max_rows, comparison=comparison, kept=kept, not_compared=why_not
+    )
     texts = {Path(output): rendered.html}
     if markdown is not None:
-        texts[Path(markdown)] = runs_as_markdown(loaded, comparison)
+        texts[Path(markdown)] = runs_as_markdown(loaded, comparison, kept)
     if latex is not None:
         texts[Path(latex)] = latex_table(loaded, comparison)
     drawn: list[Path] = []
@@ -113,21 +118,21 @@ def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[R
     return loaded
 
 
-def _compared(runs: Sequence[Run]) -> tuple[dict[str, Any] | None, str]:
-    """The comparison of the runs, or why there is none; neither for a single run.
+def _compared(runs: Sequence[Run]) -> tuple[Comparison | None, str, str]:
+    """The comparison of the runs and what is said of it, or why there is none; neither for a single run.
 
     If a comparison of these runs was kept, its settings are used.
     """
     if len(runs) < 2:
-        return None, ""
+        return None, "", ""
     from ragmeter.analysis.comparing import compare
 
     kept = kept_comparison(runs)
     try:
-        comparison = compare(runs, **(kept.settings if kept is not None and kept.current else {}))
+        comparison = compare(runs, **(kept.settings.as_dict() if kept is not None and kept.current else {}))
     except UsageError as error:
-        return None, error.message
-    return {**comparison.as_dict(), "kept": _about_kept(kept, comparison.test_made)}, ""
+        return None, "", error.message
+    return comparison, _about_kept(kept, comparison.test_made), ""
 
 
 def _about_kept(kept: KeptComparison | None, test: str) -> str:
@@ -136,7 +141,7 @@ def _about_kept(kept: KeptComparison | None, test: str) -> str:
         return ""
     if not kept.current:
         return outdated_sentence(kept.created)
-    return kept_sentence(kept.created, {**kept.settings, "test": test})
+    return kept_sentence(kept.created, kept.settings, test)
 
 
 def _check_ending(page: Path) -> None:

@@ -55,7 +55,7 @@ def quality(run: Run) -> Scores:
     """Each row's mean over the metrics, scaled to 0..1 by their axes; -1 where a score is missing."""
     scaled = []
     for name in run.row_metrics:
-        direction = run.metrics()[name]["direction"]
+        direction = run.metrics()[name].direction
         if direction != "none":
             low, high = domain(run, name)
             share = np.clip((run.scores(name) - low) / (high - low), 0.0, 1.0)
@@ -133,8 +133,8 @@ def _hits(run: Run, table: Any) -> tuple[list[list[int]], list[list[int]]]:
 
 def _doc_id(run: Run) -> Pattern | None:
     """The pattern that the run's metrics used for the document of a chunk."""
-    for metric in run.manifest().get("metrics") or []:
-        pattern = (metric.get("settings") or {}).get("doc_id")
+    for metric in run.manifest().metrics:
+        pattern = metric.settings.get("doc_id")
         if isinstance(pattern, str):
             return Pattern.parse(pattern)
     return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.run import Run
 from ragmeter.table import Scores
 
@@ -17,27 +18,27 @@ _CELLS = 24
 MOST_METRICS = 12
 
 
-def is_rate(summary: Mapping[str, Any]) -> bool:
+def is_rate(summary: MetricSummary) -> bool:
     """Whether its scores are 0 or 1, so that its mean is a share of the rows."""
-    return bool(summary["binary"])
+    return summary.binary
 
 
 def domain(run: Run, metric: str) -> tuple[float, float]:
     """The ends of a metric's axis: its range, or the observed scores on a side without a limit."""
     summary = run.metrics()[metric]
-    low, high = summary["range"]
-    least = 0.0 if summary["min"] is None else min(0.0, summary["min"])
-    greatest = 1.0 if summary["max"] is None else summary["max"]
+    low, high = summary.range
+    least = 0.0 if summary.min is None else min(0.0, summary.min)
+    greatest = 1.0 if summary.max is None else summary.max
     begin, end = least if low is None else low, greatest if high is None else high
     return (begin, end) if end > begin else (begin, begin + 1.0)
 
 
-def axis_of_means(summaries: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+def axis_of_means(summaries: Sequence[MetricSummary]) -> tuple[float, float]:
     """The ends of the axis of a metric's means: its range, or a little beyond the means on a side without a limit."""
-    low, high = summaries[0]["range"]
+    low, high = summaries[0].range
     values = [0.0]
     for summary in summaries:
-        values += [] if summary["mean"] is None else [summary["mean"], *(summary["interval"] or ())]
+        values += [] if summary.mean is None else [summary.mean, *(summary.interval or ())]
     begin, end = min(values) if low is None else low, max(values) * 1.1 if high is None else high
     return (begin, end) if end > begin else (begin, begin + 1.0)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from ragmeter.analysis.slicing import Slice, summarise_run
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.run import NOTHING, Run
 from ragmeter.stats.intervals import SMALL
-from ragmeter.stats.summary import MetricSummary
 
 #: A column with more values than this is not used for slices: it is a text or an id.
 MOST_VALUES = 30
@@ -43,11 +42,11 @@ def slices(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def _cell(overall: Mapping[str, Any], on_slice: MetricSummary) -> dict[str, Any]:
+def _cell(overall: MetricSummary, on_slice: MetricSummary) -> dict[str, Any]:
     """A metric on a slice, and its distance from the mean of all rows in standard deviations; above 0 is better."""
     apart = None
-    if on_slice.mean is not None and overall["mean"] is not None and overall["sd"] and overall["direction"] != "none":
-        apart = (on_slice.mean - overall["mean"]) / overall["sd"] * (-1 if overall["direction"] == "lower" else 1)
+    if on_slice.mean is not None and overall.mean is not None and overall.sd and overall.direction != "none":
+        apart = (on_slice.mean - overall.mean) / overall.sd * (-1 if overall.direction == "lower" else 1)
     return {
         "mean": on_slice.mean,
         "interval": on_slice.interval,

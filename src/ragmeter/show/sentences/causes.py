@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from ragmeter import table
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Abstained, Unmatched
 from ragmeter.metrics.abstention import NOT_MARKED
 from ragmeter.metrics.conversation import TURN_NOT_SCORED
 
@@ -35,15 +37,15 @@ def cause_meaning(cause: str) -> str:
     return _MEANINGS.get(cause, "")
 
 
-def abstained_sentence(counts: Mapping[str, int] | None) -> str:
+def abstained_sentence(counts: Abstained | None) -> str:
     """How many answers decline, and how many of them rightly; an empty text without any."""
-    if not counts:
+    if counts is None:
         return ""
-    right, wrong = counts["right"], counts["wrong"]
-    unmarked = counts["n"] - right - wrong
+    right, wrong = counts.right, counts.wrong
+    unmarked = counts.n - right - wrong
     parts = [f"right: {right:,} (the question is marked unanswerable)", f"wrong: {wrong:,}"] if right + wrong else []
     parts += [f"not marked: {unmarked:,}"] if parts and unmarked else []
-    return f"answers that decline: {counts['n']:,}" + (f"; {', '.join(parts)}" if parts else "")
+    return f"answers that decline: {counts.n:,}" + (f"; {', '.join(parts)}" if parts else "")
 
 
 def counted_causes(causes: Mapping[str, int]) -> str:
@@ -58,31 +60,36 @@ def because(causes: Mapping[str, int]) -> str:
     return f" ({counted_causes(dict(ordered[:_MOST]))}{more})" if ordered else ""
 
 
-def failures(metrics: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each cause of rows without a score, with its count and its metrics; most frequent first."""
+@dataclass(frozen=True)
+class NotScored:
+    """Rows without a score for one cause: how many, and by which metrics; `all` if that is every metric of the run."""
+
+    cause: str
+    meaning: str
+    count: int
+    metrics: list[str]
+    all: bool
+
+    @property
+    def which_metrics(self) -> str:
+        """The metrics that it concerns."""
+        return "all metrics" if self.all else ", ".join(self.metrics)
+
+
+def failures(metrics: Mapping[str, MetricSummary]) -> list[NotScored]:
+    """Each cause of rows without a score, most frequent first."""
     by_cause: dict[tuple[str, int], list[str]] = {}
     for name, summary in metrics.items():
-        for cause, count in summary["n_not_scored"].items():
+        for cause, count in summary.n_not_scored.items():
             by_cause.setdefault((cause, count), []).append(name)
     reasons = [
-        {
-            "cause": cause,
-            "meaning": cause_meaning(cause),
-            "count": count,
-            "metrics": names,
-            "all": len(names) == len(metrics),
-        }
+        NotScored(cause, cause_meaning(cause), count, names, len(names) == len(metrics))
         for (cause, count), names in by_cause.items()
     ]
-    return sorted(reasons, key=lambda reason: -int(reason["count"]))
+    return sorted(reasons, key=lambda reason: -reason.count)
 
 
-def which_metrics(reason: Mapping[str, Any]) -> str:
-    """The metrics that one of these reasons concerns."""
-    return "all metrics" if reason["all"] else ", ".join(reason["metrics"])
-
-
-def first_ids(rows: Mapping[str, Any]) -> str:
-    """The first ids of rows without a partner, from a mapping with `count` and `qids`."""
-    more = ", …" if rows["count"] > len(rows["qids"][:_MOST]) else ""
-    return f"qid {', '.join(map(str, rows['qids'][:_MOST]))}{more}"
+def first_ids(rows: Unmatched) -> str:
+    """The first ids of rows without a partner."""
+    more = ", …" if rows.count > len(rows.qids[:_MOST]) else ""
+    return f"qid {', '.join(rows.qids[:_MOST])}{more}"

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ragmeter.documents.comparison import ComparisonSettings
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.numbers import about, equals, given, number, p_value, percent, signed, signed_interval
 from ragmeter.stats.intervals import Interval
 
@@ -95,7 +97,7 @@ class Wording:
         self,
         before: object,
         after: object,
-        summary: Mapping[str, Any],
+        summary: MetricSummary,
         counts: Mapping[str, int],
         inconsistent: int = 0,
         *,
@@ -107,15 +109,15 @@ class Wording:
         `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
         `significant` says whether the win rate is not one half by chance, None where the interval says otherwise.
         """
-        mean, interval = summary["mean"], summary["interval"]
+        mean, interval = summary.mean, summary.interval
         if mean is None:
             return f"the judge gave no verdict on the answers of {after} and {before}"
         spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         contradicted = "tied because the judge contradicted itself when the order was swapped"
         swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
         low_high = f" ({percent(self.level)}: {number(interval[0])} to {number(interval[1])})" if interval else ""
-        clusters = summary["n_clusters"]
-        n = f"n = {summary['n_scored']:,} of {summary['n_total']:,}"
+        clusters = summary.n_clusters
+        n = f"n = {summary.n_scored:,} of {summary.n_total:,}"
         n += "" if clusters is None else f" in {clusters:,} clusters"
         if p_holm is None:
             tested = f"too few questions for a test ({n})"
@@ -250,17 +252,17 @@ def would_show(point: float, needed: int, smallest: float, metric: str = "") -> 
     return f"To see a difference of {given(point)}{of_metric}, about {about(needed)} questions are needed"
 
 
-def kept_sentence(created: str, settings: Mapping[str, Any]) -> str:
-    """Says that a report shows a kept comparison, and with which settings."""
-    parts = [f"test: {settings['test']}", f"alpha: {given(settings['alpha'])}"]
-    if settings["level"] != _USUAL_LEVEL:
-        parts.append(f"intervals: {percent(settings['level'])}")
-    if metrics := settings["metrics"]:
-        parts.append(f"metrics: {metrics if isinstance(metrics, str) else ', '.join(metrics)}")
-    if margins := settings.get("margin"):
-        parts.append(f"margins: {', '.join(f'{name}={given(margin)}' for name, margin in margins.items())}")
-    if settings["slices"] is not None:
-        parts.append(f"slices: {', '.join(settings['slices']) or 'none'}")
+def kept_sentence(created: str, settings: ComparisonSettings, test: str) -> str:
+    """Says that a report shows a kept comparison, and with which settings; `test` is the one that was made."""
+    parts = [f"test: {test}", f"alpha: {given(settings.alpha)}"]
+    if settings.level != _USUAL_LEVEL:
+        parts.append(f"intervals: {percent(settings.level)}")
+    if settings.metrics:
+        parts.append(f"metrics: {', '.join(settings.metrics)}")
+    if settings.margin:
+        parts.append(f"margins: {', '.join(f'{name}={given(margin)}' for name, margin in settings.margin.items())}")
+    if settings.slices is not None:
+        parts.append(f"slices: {', '.join(settings.slices) or 'none'}")
     return f"The comparison that was kept on {created}; {', '.join(parts)}."
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from ragmeter.documents.manifest import Manifest
+from ragmeter.documents.summary import Summary
 
 
-def limit_lines(document: Mapping[str, Any]) -> list[str]:
+def limit_lines(document: Manifest | Summary) -> list[str]:
     """What a run's manifest or summary says of a limit: how many of the questions were asked, if they are not all."""
-    limit = document.get("limit")
-    if not limit:
+    limit = document.limit
+    if limit is None:
         return []
-    asked = "question was" if limit["asked"] == 1 else f"{limit['asked']:,} questions were"
-    return [f"only the first {asked} asked, of {limit['of']:,}"]
+    asked = "question was" if limit.asked == 1 else f"{limit.asked:,} questions were"
+    return [f"only the first {asked} asked, of {limit.of:,}"]
 
 
 def rows_shown(n_rows: int, *, limited: bool) -> str:

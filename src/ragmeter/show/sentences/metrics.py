@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from ragmeter import naming, registry
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.errors import UsageError
 from ragmeter.show import numbers
 from ragmeter.show.sentences.causes import because
 from ragmeter.stats.intervals import Interval, is_few
-from ragmeter.stats.summary import MetricSummary, bounds_of_mean
+from ragmeter.stats.summary import bounds_of_mean
 
 #: The arrow beside a metric's name: which direction is better.
 ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
@@ -42,12 +42,12 @@ def _base(name: str) -> str:
         return name
 
 
-def level(summary: Mapping[str, Any]) -> str:
+def level(summary: MetricSummary) -> str:
     """The level of its interval, `95%`."""
-    return numbers.percent(summary["level"])
+    return numbers.percent(summary.level)
 
 
-def differing_level(summary: Mapping[str, Any], usual: str = "95%") -> str:
+def differing_level(summary: MetricSummary, usual: str = "95%") -> str:
     """What stands before an interval of another level than the usual one, `80%: `."""
     return "" if level(summary) == usual else f"{level(summary)}: "
 
@@ -67,12 +67,12 @@ def about_intervals(levels: Sequence[str]) -> str:
     )
 
 
-def headline(summary: Mapping[str, Any]) -> tuple[str, Interval | None]:
+def headline(summary: MetricSummary) -> tuple[str, Interval | None]:
     """The mean and its interval; where most rows have no verdict, the bounds of the mean, which has no interval."""
     bounds = bounds_of_mean(summary)
     if bounds is not None:
         return numbers.interval(bounds), None
-    return numbers.number(summary["mean"]), summary["interval"]
+    return numbers.number(summary.mean), summary.interval
 
 
 def within(bounds: Interval) -> str:
@@ -80,22 +80,22 @@ def within(bounds: Interval) -> str:
     return f"between {numbers.number(bounds[0])} and {numbers.number(bounds[1])}"
 
 
-def summary_sentence(name: str, summary: Mapping[str, Any]) -> str:
+def summary_sentence(name: str, summary: MetricSummary) -> str:
     """A metric in one line: `token_f1 0.4308 (95%: 0.1479 to 0.7137), 7 of 8 scored`."""
-    scored = f"{summary['n_scored']:,} of {summary['n_total']:,} scored"
+    scored = f"{summary.n_scored:,} of {summary.n_total:,} scored"
     mean, interval = headline(summary)
     between = "" if interval is None else f" ({level(summary)}: {numbers.interval(interval)})"
     return f"{name} {mean}{between}, {scored}"
 
 
-def cautions(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def cautions(metrics: Mapping[str, MetricSummary]) -> list[str]:
     """Cautions about means, to be read before the means are believed."""
     lines = []
     for name, summary in metrics.items():
         if (bounds := bounds_of_mean(summary)) is not None:
             lines.append(
-                f"{name}: most rows have no verdict, and the mean of the other {summary['n_scored']:,} "
-                f"({numbers.number(summary['mean'])}) does not stand for them: the mean of all is {within(bounds)}"
+                f"{name}: most rows have no verdict, and the mean of the other {summary.n_scored:,} "
+                f"({numbers.number(summary.mean)}) does not stand for them: the mean of all is {within(bounds)}"
             )
     return [
         *lines,
@@ -104,14 +104,14 @@ def cautions(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def without_width(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def without_width(metrics: Mapping[str, MetricSummary]) -> list[str]:
     """A caution for metrics whose few scores are all the same, because an interval of no width looks like certainty."""
     names = [
         name
         for name, summary in metrics.items()
-        if summary["interval"] is not None
-        and summary["interval"][1] - summary["interval"][0] <= _NO_WIDTH
-        and is_few(summary["n_scored"], summary["n_clusters"])
+        if summary.interval is not None
+        and summary.interval[1] - summary.interval[0] <= _NO_WIDTH
+        and is_few(summary.n_scored, summary.n_clusters)
     ]
     why = "the scores are all the same, but few: an interval of no width does not make the mean certain"
     return [f"{', '.join(names)}: {why}"] if names else []
@@ -147,7 +147,7 @@ def brief(summary: MetricSummary, limit: float | None = None) -> str:
     """
     if summary.mean is None:
         return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
-    if (bounds := bounds_of_mean(summary.as_dict())) is not None:
+    if (bounds := bounds_of_mean(summary)) is not None:
         of_all = f"{within(bounds)}: most rows have no verdict"
         return f"{of_all}, n = {numbers.scored(summary.n_scored, summary.n_total)}{because(summary.n_not_scored)}"
     between = "no interval"

@@ -76,7 +76,7 @@ def size(count: float) -> str:
 
 
 def _titles(entries: Sequence[RunEntry], names: Sequence[str]) -> list[str]:
-    directions = {name: figures["direction"] for entry in entries for name, figures in entry.metrics.items()}
+    directions = {name: figures.direction for entry in entries for name, figures in entry.metrics.items()}
     return [titled(name, directions[name]) for name in names]
 
 

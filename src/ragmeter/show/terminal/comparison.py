@@ -61,8 +61,8 @@ def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
 def _cautions(pair: Pair) -> Iterator[str]:
     """Cautions: rows without a partner, changed questions, missing scores, too few rows."""
     for run, alone in ((pair.a, pair.only_a), (pair.b, pair.only_b)):
-        if alone["count"]:
-            yield f"rows only in {run}: {alone['count']:,} ({first_ids(alone)})"
+        if alone.count:
+            yield f"rows only in {run}: {alone.count:,} ({first_ids(alone)})"
     if pair.questions_differ:
         yield f"another question under the same qid: {pair.questions_differ:,} of {pair.n_paired:,} pairs"
     by_counts: dict[tuple[int, int], list[str]] = {}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.numbers import given, interval, percent, scored
 from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.terminal.comparison import show_comparison
@@ -19,7 +19,7 @@ _CODES = {1: "the gate failed", 3: "too many rows without a score"}
 
 
 def show_project(
-    summaries: Mapping[str, Mapping[str, Any]],
+    summaries: Mapping[str, Mapping[str, MetricSummary]],
     codes: Mapping[str, int],
     comparison: Comparison | None,
     cautions: Sequence[str] = (),
@@ -27,7 +27,7 @@ def show_project(
     """All means, the runs of each metric below one another; then the comparison. Of many pairs, their sentences."""
     out = console()
     metrics = dict.fromkeys(name for summary in summaries.values() for name in summary)
-    levels = {figures["level"] for summary in summaries.values() for figures in summary.values()}
+    levels = {figures.level for summary in summaries.values() for figures in summary.values()}
     table = Figures.of("metric", "system", "mean", f"{percent(min(levels, default=0.95))} interval", "n", names=2)
     for name in metrics:
         for run, summary in summaries.items():
@@ -50,9 +50,9 @@ def show_project(
     out.sentence(f"test: {comparison.test_made}{comparison.clustered}; {corrected}")
 
 
-def _cells(name: str, run: str, figures: Mapping[str, Any]) -> tuple[str | Text, ...]:
-    style = "" if figures["n_scored"] == figures["n_total"] else "bold red"
-    count = Text(scored(figures["n_scored"], figures["n_total"]), style=style)
-    title = printable(titled(name, figures["direction"]))
+def _cells(name: str, run: str, figures: MetricSummary) -> tuple[str | Text, ...]:
+    style = "" if figures.n_scored == figures.n_total else "bold red"
+    count = Text(scored(figures.n_scored, figures.n_total), style=style)
+    title = printable(titled(name, figures.direction))
     mean, between = headline(figures)
     return title, printable(run), mean, interval(between), count

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from ragmeter.documents.manifest import EmbeddingUse
+from ragmeter.documents.metrics import MetricSummary, Percentiles
+from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
 from ragmeter.show.numbers import interval, money, number, percent, scored
-from ragmeter.show.sentences.causes import failures, first_ids, which_metrics
+from ragmeter.show.sentences.causes import failures, first_ids
 from ragmeter.show.sentences.ids import id_lines, never_match_lines
 from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.show.sentences.metrics import cautions as cautions_of
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
     """A run's metrics on all rows and by slices, with cautions."""
     out = console()
-    metrics = {name: figures.as_dict() for name, figures in summary.metrics.items()}
+    metrics = summary.metrics
     out.print(summary_table(metrics))
     for column in dict.fromkeys(part.column for part in summary.slices):
         out.print(slice_table(column, [part for part in summary.slices if part.column == column]))
@@ -45,19 +48,19 @@ def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
     out.sentence(f"rows: {summary.n_rows:,}{cluster}")
 
 
-def summary_table(metrics: Mapping[str, Mapping[str, Any]]) -> Figures:
+def summary_table(metrics: Mapping[str, MetricSummary]) -> Figures:
     """Each metric's mean with its interval, its median, and its number of scored rows."""
-    level = next((summary["level"] for summary in metrics.values()), 0.95)
+    level = next((summary.level for summary in metrics.values()), 0.95)
     table = Figures.of("metric", "mean", f"{percent(level)} interval", "median", "n", optional=["median"])
     for name, summary in metrics.items():
-        style = "" if summary["n_scored"] == summary["n_total"] else "bold red"
+        style = "" if summary.n_scored == summary.n_total else "bold red"
         mean, between = headline(summary)
         table.add(
-            printable(titled(name, summary["direction"])),
+            printable(titled(name, summary.direction)),
             mean,
             interval(between),
-            number(summary["median"]),
-            Text(scored(summary["n_scored"], summary["n_total"]), style=style),
+            number(summary.median),
+            Text(scored(summary.n_scored, summary.n_total), style=style),
         )
     return table
 
@@ -74,10 +77,10 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
     return table
 
 
-def percentiles(columns: Mapping[str, Mapping[str, float]]) -> list[str]:
+def percentiles(columns: Mapping[str, Percentiles]) -> list[str]:
     """A line for each column of numbers in the table, such as latency."""
     return [
-        f"{name}: median {number(of['p50'])}, p95 {number(of['p95'])}, p99 {number(of['p99'])}, n = {of['n']:,}"
+        f"{name}: median {number(of.p50)}, p95 {number(of.p95)}, p99 {number(of.p99)}, n = {of.n:,}"
         for name, of in columns.items()
     ]
 
@@ -88,11 +91,11 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     summary = evaluation.summary
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
-    out.print(summary_table(summary["metrics"]))
+    out.print(summary_table(summary.metrics))
     lines = (
         *map(for_command_line, id_lines(summary)),
-        *cautions_of(summary["metrics"]),
-        *percentiles(summary["numbers"]),
+        *cautions_of(summary.metrics),
+        *percentiles(summary.numbers),
     )
     for line in lines:
         out.sentence(line)
@@ -102,10 +105,10 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     if not_answered:
         outcomes = replies.outcomes()
         out.sentence(asks_again(outcomes.total(), outcomes[SKIPPED_BUDGET], ["--max-calls", "--budget"]))
-    for line in (*causes(summary["metrics"]), *truncated(evaluation.embeddings)):
+    for line in (*causes(summary.metrics), *truncated(evaluation.embeddings)):
         out.sentence(line, "red")
-    if needs_retrieved(summary["metrics"]) and not replies.says_what_was_retrieved():
-        is_address = (evaluation.manifest.get("target") or {}).get("kind") == "http"
+    if needs_retrieved(summary.metrics) and not replies.says_what_was_retrieved():
+        is_address = (evaluation.manifest.target or {}).get("kind") == "http"
         where = "" if is_address else " (retrieved or events)"
         out.sentence(f"no answer says what was retrieved{where}: that counts as nothing", "red")
         if is_address:
@@ -113,16 +116,16 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     for line in limit_lines(summary):
         out.sentence(line, "red")
     effort, usage = replies.effort, replies.usage
-    repeated = f", {effort['retried']:,} of them again" if effort["retried"] else ""
-    cost = f"; cost: {money(usage['cost_usd'])}" if usage.get("prompt_tokens") and usage["cost_usd"] is not None else ""
+    repeated = f", {effort.retried:,} of them again" if effort.retried else ""
+    cost = f"; cost: {money(usage.cost_usd)}" if usage.prompt_tokens and usage.cost_usd is not None else ""
     out.sentence(
-        f"questions: {len(replies.in_order):,} ({effort['from_journal']:,} answered before); "
-        f"calls made now: {effort['made']:,}{repeated}{cost}"
+        f"questions: {len(replies.in_order):,} ({effort.from_journal:,} answered before); "
+        f"calls made now: {effort.made:,}{repeated}{cost}"
     )
     if output is not None:
         out.sentence(f"written: {output}")
     if evaluation.folder is not None:
-        out.sentence(f"rows: {summary['n_rows']:,}, in {evaluation.folder.location}/")
+        out.sentence(f"rows: {summary.n_rows:,}, in {evaluation.folder.location}/")
 
 
 def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: bool = True) -> str:
@@ -157,31 +160,33 @@ def evaluation_table(result: EvaluationResult) -> Figures:
     return table
 
 
-def causes(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def causes(metrics: Mapping[str, MetricSummary]) -> list[str]:
     """A line for each cause of rows without a score, with its metrics."""
     return [
-        printable(f"not scored, {reason['cause']}: {reason['count']:,} ({which_metrics(reason)})")
+        printable(f"not scored, {reason.cause}: {reason.count:,} ({reason.which_metrics})")
         for reason in failures(metrics)
     ]
 
 
-def unmatched(join: Mapping[str, Any]) -> list[str]:
+def unmatched(join: Join | None) -> list[str]:
     """A line for each side of a join that has rows without a partner, with their first ids."""
-    sides = {"results_only": "results without a reference", "reference_only": "references without a result"}
+    if join is None:
+        return []
+    sides = {"results without a reference": join.results_only, "references without a result": join.reference_only}
     return [
-        printable(f"{title}: {join[side]['count']:,} ({first_ids(join[side])})")
-        for side, title in sides.items()
-        if join.get(side, {"count": 0})["count"]
+        printable(f"{title}: {side.count:,} ({first_ids(side)})")
+        for title, side in sides.items()
+        if side and side.count
     ]
 
 
-def truncated(embeddings: Sequence[Mapping[str, Any]]) -> list[str]:
+def truncated(embeddings: Sequence[EmbeddingUse]) -> list[str]:
     """A line for each embedding model that got texts which are too long for it."""
     return [
         printable(
-            f"compared by their beginning alone, too long for {model['model']}: "
-            f"{model['truncated']:,} of {model['texts']:,} distinct texts"
+            f"compared by their beginning alone, too long for {model.model}: "
+            f"{model.truncated:,} of {model.texts:,} distinct texts"
         )
         for model in embeddings
-        if model["truncated"]
+        if model.truncated
     ]

@@ -1,0 +1,74 @@
+"""What a summary says of the columns that a judge has filled."""
+
+from __future__ import annotations
+
+from ragmeter.documents.record import UNSET, Count, Interval, Mean, Record, UnsetType
+from ragmeter.documents.usage import Usage
+
+
+class Tied(Record, frozen=True):
+    """Rows of which the offline judge is exactly as sure as the threshold says; some, by qid, are asked about."""
+
+    n: Count
+    asked: Count
+
+
+class Agreement(Record, frozen=True):
+    """How often the language model says the same as the offline judge, where it was asked to check it."""
+
+    n: Count
+    agreement: Mean
+    interval: Interval | None
+
+
+class CorrectedAccuracy(Record, frozen=True):
+    """The accuracy as the language model alone would find it."""
+
+    mean: Mean
+    interval: Interval | None
+    interval_method: str
+    n: Count
+
+
+class CascadeSummary(Record, frozen=True, kw_only=True):
+    """How the offline judge and a language model have shared the rows."""
+
+    threshold: float | None  # from so sure on the offline judge decides; None where nothing is sure enough
+    tied: Tied | UnsetType = UNSET
+    basis: str  # what the threshold was set by
+    target_agreement: float | None
+    n_labels: Count
+    warnings: list[str]
+    calls_saved: Count
+    saved_usd: float | None  # about; None where no price is known
+    audited: Agreement
+    accuracy: CorrectedAccuracy
+
+
+class JudgeSummary(Record, frozen=True, kw_only=True):
+    """One column that a judge has filled: who decided, what failed, and how stable the verdicts are."""
+
+    judged_by: dict[str, Count]  # rows by who has decided: llm, offline, exact, miss
+    causes: dict[str, Count]  # why rows have no verdict, most frequent first
+    unreadable: dict[str, str] | UnsetType = UNSET  # the beginning of a reply, for each cause that is one
+    n_judged_repeatedly: Count
+    flip_rate: Mean  # the share of those whose verdicts differ
+    flip_rate_interval: Interval | None
+    n_without_second_wording: Count | UnsetType = UNSET  # a limit has left no call for it
+    warnings: list[str]
+    cascade: CascadeSummary | UnsetType = UNSET
+    usage: Usage
+
+
+class JudgeCheck(Record, frozen=True):
+    """How a judge did on the built-in cases."""
+
+    model: str
+    right: Count = 0
+    n: Count = 0
+    missed: tuple[str, ...] = ()  # what it got wrong
+    skipped: str | None = None  # why it was not tried
+
+    def sentence(self) -> str:
+        """The result in words."""
+        return f"this judge got {self.right} of {self.n} built-in cases right"

@@ -1,0 +1,76 @@
+"""What a summary says of scores: each metric's figures, and how their intervals were made."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from ragmeter.documents.record import UNSET, Count, Interval, Mean, Meta, Record, Share, UnsetType
+
+AUTO = "auto"
+#: How an interval can be made.
+METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
+#: With fewer draws, an interval or a p-value is too noisy; more would not end in a day.
+FEWEST_DRAWS, MOST_DRAWS = 999, 100_000_000
+
+#: Which scores are better.
+Direction = Annotated[str, Meta(pattern="^(higher|lower|none)$")]
+Method = Annotated[str, Meta(pattern=f"^({'|'.join(METHODS)})$")]
+Seed = Annotated[int, Meta(ge=0, le=2**53)]
+Draws = Annotated[int, Meta(ge=FEWEST_DRAWS, le=MOST_DRAWS)]
+
+
+class MetricSummary(Record, frozen=True):
+    """The summary of one metric's scores. Everything but the counts is None where nothing was scored."""
+
+    mean: Mean
+    sd: Mean  # None for a single score, too
+    min: Mean
+    max: Mean
+    median: Mean
+    interval: Interval | None
+    interval_method: str  # the one that was used, such as wilson_clustered
+    direction: Direction
+    range: tuple[float | None, float | None]  # of the metric; None for an end that is infinite
+    n_total: Count
+    n_scored: Count
+    n_not_scored: dict[str, Count]  # by cause
+    level: Share = 0.95  # the interval's
+    n_clusters: Count | None = None  # of the rows with a score; None where rows are independent
+    binary: bool = False  # all scores are 0 or 1
+
+    def __post_init__(self) -> None:
+        if self.n_scored > self.n_total:
+            raise ValueError(f"{self.n_scored} rows are scored, of {self.n_total}")
+        if (self.mean is None) != (self.n_scored == 0):
+            raise ValueError(f"the mean does not agree with {self.n_scored} scored rows")
+        for what, (low, high) in (("interval", self.interval or (None, None)), ("range", self.range)):
+            if low is not None and high is not None and low > high:
+                raise ValueError(f"the {what} ends before it begins")
+
+    @property
+    def bounds(self) -> Interval:
+        """The metric's range, with infinity for an end that there is not."""
+        low, high = self.range
+        return -math.inf if low is None else low, math.inf if high is None else high
+
+
+class Percentiles(Record, frozen=True):
+    """The number of values of a column that is no metric, such as latency, with their mean and percentiles."""
+
+    n: Count
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+
+class Statistics(Record, frozen=True):
+    """How a run's intervals were made."""
+
+    method: Method = AUTO
+    cluster: str | None = AUTO  # the column whose values are the clusters; None where rows are independent
+    level: Share = 0.95
+    seed: Seed | UnsetType = UNSET  # where the method draws, as `draws`
+    draws: Draws | UnsetType = UNSET

@@ -1,0 +1,108 @@
+"""`summary.json`: the results. Nothing in it depends on when the run was made, or how fast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import field
+
+from ragmeter.documents.judging import CascadeSummary, JudgeCheck, JudgeSummary
+from ragmeter.documents.manifest import Limit
+from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
+from ragmeter.documents.record import UNSET, Count, Interval, Mean, Record, UnsetType
+from ragmeter.documents.usage import Usage
+
+
+class Abstained(Record, frozen=True):
+    """The answers that decline to answer; right and wrong are those of questions that are marked as (un)answerable."""
+
+    n: Count
+    right: Count
+    wrong: Count
+
+
+class Unmatched(Record, frozen=True):
+    """Rows of one side of a join that have no partner on the other: their number, and the first few ids."""
+
+    count: Count
+    qids: list[str]
+
+
+class Join(Record, frozen=True):
+    """How the rows of the results and of the reference were joined; nothing where there is no reference."""
+
+    matched: Count | UnsetType = UNSET
+    results_only: Unmatched | UnsetType = UNSET
+    reference_only: Unmatched | UnsetType = UNSET
+
+
+class NeverMatch(Record, frozen=True):
+    """No retrieved id is a gold id in any of the rows that have both; with an example of each."""
+
+    rows: Count
+    retrieved: str
+    gold: str
+
+
+class Chunks(Record, frozen=True):
+    """Ids that were read as chunks of documents."""
+
+    ids: Count
+    documents: Count
+
+
+class MissingResults(Record, frozen=True):
+    """Questions with gold documents that no result answers, and the means that there would be if they scored 0."""
+
+    questions: Count
+    means_as_zero: dict[str, float]
+
+
+class DocumentIds(Record, frozen=True, omit_defaults=True):
+    """What is to be said of the ids of documents, where they are not plain ids that match."""
+
+    never_match: NeverMatch | None = None
+    chunks: Chunks | None = None
+    missing: MissingResults | None = None
+
+
+def _empty() -> dict[str, Any]:
+    """A dict that is written even if it is empty."""
+    return {}
+
+
+class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
+    """The results of a run. What does not apply to it is not written, and None or empty here."""
+
+    run: str = ""
+    ragmeter: str | None = None  # its version
+    n_rows: Count
+    n_conversations: Count | None = None
+    statistics: Statistics | None = None
+    metrics: dict[str, MetricSummary]
+    numbers: dict[str, Percentiles] = field(default_factory=_empty)  # columns of numbers that are no metrics
+    abstained: Abstained | None = None
+    columns_left_out: dict[str, Count] = field(default_factory=_empty)  # that appear late: how many rows had them
+    long_references: Count | None = None  # where a metric is for short ones
+    unknown_languages: Count | None = None  # rows that say a language which is not known
+    document_ids: DocumentIds | None = None
+    accuracy_bounds: Interval | None = None  # of conversations: as if all turns without a verdict were wrong, or right
+    unscored_share: float | None = None  # of conversations
+    join: Join | None = None
+    usage: Usage | None = None  # of the system that was asked; of conversations, of their judge
+    causes: dict[str, Count] | None = None  # why questions have no answer; of conversations, why turns have no score
+    reused_answers: str | UnsetType | None = UNSET  # how many answers are from when, if some were there before
+    limit: Limit | None = None
+    notes: list[str] = []  # how the data were understood, where that could be otherwise
+    unreadable: dict[str, str] = {}  # these, up to the cascade, are of the judge of conversations
+    judged_by: dict[str, Count] | None = None
+    n_judged_repeatedly: Count | None = None
+    flip_rate: Mean | UnsetType = UNSET
+    flip_rate_interval: Interval | UnsetType | None = UNSET
+    n_without_second_wording: Count | None = None
+    judge_warnings: list[str] | UnsetType = UNSET
+    cascade: CascadeSummary | None = None
+    judges: dict[str, JudgeSummary] = {}  # by the name of the column that a judge has filled
+    judge_usage: Usage | None = None  # of all of them
+    judge_check: JudgeCheck | None = None
+    parts_skipped: list[str] = []  # the reasons why parts could not be read
