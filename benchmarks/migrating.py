@@ -31,8 +31,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from ragmeter import ContextRecall, QAPair, RAGResult, evaluate, get_metric
-from ragmeter.judges.verdict import is_exact_match
-from ragmeter.metrics.conversation import Turn, scores
+from ragmeter.compat.crag.evaluation import scores
+from ragmeter.metrics.conversation import Turn, is_same_answer
 from ragmeter.metrics.refusals import is_miss
 
 ROOT = Path(__file__).parents[1]
@@ -277,7 +277,7 @@ def crag() -> None:
     old, ours = [old_miss(row.answer) for row in rows], [is_miss(row.answer) for row in rows]
     print(f"\nCRAG  misses among {len(rows):,} answers of EVOUNA: {sum(old)} old, {sum(ours)} ragmeter")
     exact_old = sum(row.answer.strip().lower() == row.reference.strip().lower() for row in rows)
-    exact_ours = sum(is_exact_match(row.answer, row.reference) for row in rows)
+    exact_ours = sum(is_same_answer(row.answer, row.reference) for row in rows)
     print(f"CRAG  exact matches of the same: {exact_old} old, {exact_ours} ragmeter")
     people = load(ROOT / "tests" / "data" / "evouna_people.jsonl.gz")
     turns = [Turn(correct=bool(row["correct"]), miss=is_miss(row["answer"]) and not row["correct"]) for row in people]

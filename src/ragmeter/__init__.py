@@ -31,6 +31,7 @@ _MODULES = {
     "ragmeter.compat.context_recall": "ContextRecall",
     "ragmeter.compat.crag.dataset_utils": "clean_text convert_domain_indices_to_names prepare_feature_vocabularies",
     "ragmeter.compat.crag.evaluator": "CRAGEvaluator",
+    "ragmeter.compat.crag.llm_judge": "LLMJudge",
     "ragmeter.compat.edit_distance": "EditDistanceEvaluator",
     "ragmeter.compat.objects": "EvaluationResult EvaluationResultRow QAPair RAGResult",
     "ragmeter.compat.response": "ResponseEvaluator",
@@ -44,7 +45,7 @@ _MODULES = {
     "ragmeter.engine.results": "Evaluation",
     "ragmeter.engine.tables": "score_table",
     "ragmeter.judges.cascade": "Cascade",
-    "ragmeter.judges.judge": "Judge LLMJudge",
+    "ragmeter.judges.judge": "Judge",
     "ragmeter.models.fake": "FakeProvider",
     "ragmeter.models.port": "ChatReply",
     "ragmeter.registry": "BaseScorer get_metric",
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
         prepare_feature_vocabularies,
     )
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
+    from ragmeter.compat.crag.llm_judge import LLMJudge
     from ragmeter.compat.edit_distance import EditDistanceEvaluator
     from ragmeter.compat.objects import EvaluationResult, EvaluationResultRow, QAPair, RAGResult
     from ragmeter.compat.response import ResponseEvaluator
@@ -96,7 +98,7 @@ if TYPE_CHECKING:
     from ragmeter.engine.results import Evaluation
     from ragmeter.engine.tables import score_table
     from ragmeter.judges.cascade import Cascade
-    from ragmeter.judges.judge import Judge, LLMJudge
+    from ragmeter.judges.judge import Judge
     from ragmeter.models.fake import FakeProvider
     from ragmeter.models.port import ChatReply
     from ragmeter.registry import BaseScorer

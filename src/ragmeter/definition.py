@@ -49,6 +49,9 @@ class Properties(TypedDict, total=False):
     optional: Iterable[str]
     may_lack: Iterable[str]
     failed_score: float | None
+    by_session: bool
+    per_session: bool
+    also: tuple[str, ...]
 
 
 #: All declared metrics and columns, by name.
@@ -73,6 +76,9 @@ class Metric:
         optional: Iterable[str] = (),
         may_lack: Iterable[str] = (),
         failed_score: float | None = None,
+        by_session: bool = False,
+        per_session: bool = False,
+        also: tuple[str, ...] = (),
         settings: Settings | None = None,
         source: str = "",
         owner: object = None,
@@ -89,6 +95,9 @@ class Metric:
         self._may_lack = frozenset(may_lack)
         self._optional = frozenset(optional)
         self.failed_score = failed_score
+        self.by_session = by_session
+        self.per_session = per_session
+        self.also = also
         self.source = source
         self.inputs, self.defaults = signature_of(function)
         self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
@@ -248,8 +257,8 @@ class Metric:
         rows = len(columns[0])
         if any(len(column) != rows for column in columns):
             raise ValueError(f"columns differ in length: {', '.join(str(len(column)) for column in columns)}")
-        row_outcomes = outcomes(table, self.needs, rows, self.optional)
-        block = Block.of(table, self.needs, row_outcomes)
+        row_outcomes = [SCORED] * rows if self.by_session else outcomes(table, self.needs, rows, self.optional)
+        block = Block.of(table, self.needs, row_outcomes, paired=not self.by_session)
         self.fill(block)
         if block.rows == rows:
             return self.score(block)[0]
@@ -318,6 +327,10 @@ def metric(
         may_lack: columns that a table may lack altogether; they are optional, too.
         failed_score: the score of a row that the system was asked and failed to answer, for metrics over all questions;
             by default such a row is not scored.
+        by_session: a row's score depends on other rows of its conversation: the function gets all rows of the table,
+            failed ones too, with None in empty cells and the references of a row as a list.
+        per_session: it has a score for each conversation, in the row of its last turn, and `OTHER_TURN` in the others.
+        also: names that another tool has for it. A gate and a comparison understand them.
     """
     direction = properties.get("direction", "higher")
     if direction not in get_args(Direction):

@@ -191,10 +191,14 @@ class JudgeColumn:
 
 @dataclass(frozen=True)
 class BoundColumn:
-    """An asked column with settings, and the columns of the table that it fills."""
+    """An asked column with settings, and the columns of the table that it fills.
+
+    `by_session`: it is filled for metrics over conversations alone. Turns that can't change these are not asked about.
+    """
 
     declaration: JudgeColumn
     settings: Settings
+    by_session: bool = False
 
     @classmethod
     def of(cls, node: JudgeColumn, settings: Settings) -> BoundColumn:

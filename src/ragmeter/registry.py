@@ -145,6 +145,12 @@ def known() -> list[Metric]:
     return list(METRICS.values())
 
 
+def other_names(name: str) -> list[str]:
+    """The names of the metrics that other tools call so."""
+    load_builtin()
+    return [metric.base for metric in METRICS.values() if name in metric.also]
+
+
 def broken_plugins() -> dict[str, UsageError]:
     """What is wrong with each plugin of metrics that does not load, by its name. The others' metrics are known now."""
     return {plugin.name: plugin.error for plugin in plugins(_ENTRY_POINTS) if plugin.error is not None}

@@ -39,14 +39,6 @@ PARTIAL_ANSWER = "partial_answer"
 RETRIEVED_SCORES = "retrieved_scores"
 #: Which time a question was asked, from "1" on, where it was asked several times.
 REPEAT = "repeat"
-#: The names of a conversation's scores in the file of scores, and in the run's rows.
-OTHER_NAMES = {
-    "accuracy": "is_correct",
-    "exact_match": "is_exact_match",
-    "missing": "is_miss",
-    "hallucination_rate": "is_hallucination",
-    "mean_multi_turn_conversation_score": "multi_turn_conversation_score",
-}
 #: The columns that a judge adds to a row.
 JUDGE_COLUMNS = ("verdict", "reason", "judged_by", "verdict_probability")
 #: How relevant each judged document is: a JSON object of documents and grades. `relevant` has those above 0.
@@ -78,6 +70,10 @@ TIED = "tied"
 TIMEOUT = "timeout"
 JUDGE_ERROR = "judge_error"
 SKIPPED_BUDGET = "skipped_budget"
+#: A turn that nobody was asked about, since its conversation had ended.
+ENDED = "ended"
+#: The score of a conversation stands in the row of its last turn: the others are no rows without a score.
+OTHER_TURN = "other_turn"
 #: Outcomes of rows that were to be scored by somebody who said nothing that counts.
 NO_VERDICT = frozenset({UNPARSABLE, REFUSED, TIED, TIMEOUT, JUDGE_ERROR, SKIPPED_BUDGET})
 #: Outcomes of rows that the system was never asked about: they don't count as its failures.
@@ -205,24 +201,29 @@ def row_causes(batch: Batch) -> list[str | None]:
 class Block:
     """The complete rows for a set of needed columns."""
 
-    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        """`columns` has the needed columns, `reference` as one list per row. Only optional cells may be None."""
+    def __init__(self, columns: Mapping[str, Sequence[Any]], *, paired: bool = True) -> None:
+        """`columns` has the needed columns, `reference` as one list per row. Only optional cells may be None.
+
+        A block that is not `paired` keeps these lists: it has a line for each row.
+        """
         self.columns: dict[str, Sequence[Any]] = dict(columns)
         self.rows = self.pairs = len(next(iter(columns.values()), ()))
         self.memo: dict[Hashable, Any] = {}
         self._firsts: npt.NDArray[np.int64] | None = None  # the first pair of each row, if a row has several
         references = columns.get("reference")
-        if references is not None:
+        if references is not None and paired:
             self._pair(references)
 
     @classmethod
-    def of(cls, columns: Mapping[str, Column], needs: Sequence[str], row_outcomes: Sequence[str]) -> Block:
+    def of(
+        cls, columns: Mapping[str, Column], needs: Sequence[str], row_outcomes: Sequence[str], *, paired: bool = True
+    ) -> Block:
         """The rows of `columns` whose outcome is `scored`. A missing optional column is filled with None."""
         empty: Column = [None] * len(row_outcomes)
         if row_outcomes.count(SCORED) == len(row_outcomes):
-            return cls({name: columns.get(name, empty) for name in needs})
+            return cls({name: columns.get(name, empty) for name in needs}, paired=paired)
         keep = [outcome == SCORED for outcome in row_outcomes]
-        return cls({name: list(compress(columns.get(name, empty), keep)) for name in needs})
+        return cls({name: list(compress(columns.get(name, empty), keep)) for name in needs}, paired=paired)
 
     def _pair(self, references: Sequence[Sequence[str]]) -> None:
         if isinstance(references, ListsOfOne):

@@ -127,7 +127,7 @@ def test_the_conversations_of_crag(tmp_path: Path) -> None:
         conversation = words(client.page("/run/r/conversation?session=s"))
     assert "Turn 2 of 2 of a conversation" in row
     assert "Reply Yes" in row
-    assert "Question 0 y Reference: x is_correct 1.0000" in conversation
+    assert "Question 0 y Reference: x accuracy 1.0000" in conversation
 
 
 def test_texts_from_right_to_left_have_their_own_direction(tmp_path: Path) -> None:

@@ -102,19 +102,19 @@ def test_judged_conversations(ragmeter: Run, tmp_path: Path) -> None:
             "--no-judge-check", "--output-dir", "runs/judged",
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    done = ragmeter("label", "judged", "--n", "30", "--by", "stratified", "--strata", "is_correct", "--blank")
+    done = ragmeter("label", "judged", "--n", "30", "--by", "stratified", "--strata", "accuracy", "--blank")
     assert done.returncode == 0, done.stderr
     with (tmp_path / "labels.csv").open(newline="", encoding="utf-8") as file:
         said = {row["qid"]: row["answer"].startswith("it") for row in csv.DictReader(file)}
     fill(tmp_path / "labels.csv", tmp_path / "anna.csv", said, flip=5)
     calibration = json.loads(ragmeter("calibrate", "runs/judged", "--labels", "anna.csv", "--json").stdout)
-    assert calibration["metric"] == "is_correct"
+    assert calibration["metric"] == "accuracy"
     assert calibration["judge"]["both_correct"] + calibration["judge"]["both_wrong"] == 24
     assert calibration["raw"]["value"] == 40 / 60
     again = json.loads(ragmeter("calibrate", "judged", "--labels", "anna.csv", "--metric", "accuracy", "--json").stdout)
     assert again == calibration
     wrong = json.loads(
-        ragmeter("calibrate", "judged", "--labels", "anna.csv", "--metric", "is_hallucination", "--json").stdout
+        ragmeter("calibrate", "judged", "--labels", "anna.csv", "--metric", "hallucination_rate", "--json").stdout
     )
     assert wrong["counts_wrong"]
     assert [wrong[key]["value"] for key in ("raw", "corrected")] == [

@@ -95,22 +95,27 @@ def test_evaluate(ragmeter: Run, tmp_path: Path) -> None:
         "summary.json", "manifest.json", "journal.sqlite",
     }  # fmt: skip
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert manifest["judge"]["model"] == "m"
-    assert manifest["judge"]["endpoint"] == server.url
-    assert manifest["effort"]["latency_ms"]["p50"] > 0
+    assert manifest["asked"]["verdict"]["model"] == "m"
+    assert manifest["asked"]["verdict"]["endpoint"] == server.url
+    assert manifest["judging"]["latency_ms"]["p50"] > 0
 
 
 def test_columns_that_were_added_stay_unless_replaced(ragmeter: Run, tmp_path: Path) -> None:
     write(tmp_path / "turns.jsonl", many(3))
     with JudgeServer() as server:
         ragmeter("crag", *evaluate(server))
+        asked = server.count
+        add = ["evaluate", "--run", "out", "--output-dir", ".", "--metrics"]
         options = ["--judge-model", "m", "--base-url", server.url, "--no-judge-check"]
-        done = ragmeter("evaluate", "--run", "out", "--output-dir", ".", "--metrics", "llm_correct", *options)
+        done = ragmeter(*add, "llm_correct", *options)  # over the verdicts that are there
+        assert (done.returncode, server.count) == (0, asked), done.stderr
+        assert ragmeter("crag", *evaluate(server)).returncode == 0
+        done = ragmeter(*add, "llm_grade", *options, "--max-unscored", "1")
         assert done.returncode == 0, done.stderr
         asked, before = server.count, contents(tmp_path / "out")
         refused = ragmeter("crag", *evaluate(server))
         assert refused.returncode == 2
-        assert "has a judge's replies that were added to it (verdict)" in refused.stderr
+        assert "has a judge's replies that were added to it (grade)" in refused.stderr
         assert "with --output-dir, or replace the run with --replace: its journal stays" in refused.stderr
         assert contents(tmp_path / "out") == before
         assert ragmeter("crag", *evaluate(server), "--replace").returncode == 0
@@ -631,7 +636,7 @@ def test_runs_of_conversations_are_compared_summarised_and_reported(ragmeter: Ru
     done = ragmeter("compare", "talk", "later", "--test", "t", "--json")
     assert done.returncode == 0, done.stderr
     (pair,) = json.loads(done.stdout)["pairs"]
-    correct = pair["metrics"]["is_correct"]
+    correct = pair["metrics"]["accuracy"]
     assert (correct["mean_a"], correct["mean_b"], correct["n"]) == (5 / 9, 5 / 9, 9)
     done = ragmeter("summary", "talk", "--slice", "turn_idx", "--json")
     assert done.returncode == 0, done.stderr

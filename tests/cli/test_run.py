@@ -178,8 +178,8 @@ def test_conversations_of_an_agent_and_of_a_file(ragmeter: Run, folder: Path) ->
     done = ragmeter("run", "--json")
     assert done.returncode == 0, done.stderr
     systems = json.loads(done.stdout)["systems"]
-    assert systems["agent"]["metrics"]["is_exact_match"]["mean"] == 1
-    assert systems["earlier"]["metrics"]["is_miss"]["mean"] == 1
+    assert systems["agent"]["metrics"]["exact_answer"]["mean"] == 1
+    assert systems["earlier"]["metrics"]["missing"]["mean"] == 1
     assert (folder / "runs" / "agent.turns.jsonl").is_file()
 
 

@@ -73,7 +73,7 @@ def test_a_judges_failure_is_not_the_rows(tmp_path: Path) -> None:
     turns = [turn("a", 0, "red", "red"), turn("b", 0, "red", "it is red"), turn("c", 0, "red", None, error="broke")]
     made.save_results(*made.evaluate_agent_responses(turns), tmp_path / "r")
     found = add_metrics("r", "token_f1", output_dir=tmp_path)
-    assert found["is_correct"].n_not_scored == {"skipped_budget": 1, "target_error": 1}
+    assert found["accuracy"].n_not_scored == {"skipped_budget": 1, "target_error": 1}
     assert found["token_f1"].n_not_scored == {"target_error": 1}
     assert (tmp_path / "r" / "scores_dictionary.json").exists()
 

@@ -119,7 +119,7 @@ def test_a_run_of_conversations(tmp_path: Path) -> None:
     assert column(found, "llm_correct") == [1.0, 0.0, 1.0]
     assert column(found, "judged_by") == ["llm", "llm", "exact"]
     assert column(found, "input.judged_by") == ["nobody", "nobody", "exact"]  # what the run had stays
-    assert column(found, "is_correct") == [0.0, 0.0, 1.0]
+    assert column(found, "accuracy") == [1.0, 0.0, 1.0]  # it goes by the verdicts that the run has
     assert (tmp_path / "r" / "scores_dictionary.json").exists()
 
 
@@ -131,7 +131,7 @@ def test_what_was_asked_about_conversations_is_not_asked_again(tmp_path: Path) -
     calls = len(provider.prompts)
     found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
     assert (calls, len(provider.prompts)) == (2, 2)
-    assert column(found, "llm_correct") == column(found, "is_correct")
+    assert column(found, "llm_correct") == column(found, "accuracy")
     assert not (tmp_path / JUDGE_JOURNAL).exists()
 
 

@@ -87,7 +87,7 @@ COMMANDS = {
     ),
     "talk": (
         "crag evaluate --turns turns.jsonl --output-dir runs/talk --judge offline",
-        "calibrate talk --labels spoken.csv --metric is_correct",
+        "calibrate talk --labels spoken.csv --metric accuracy",
         "compare talk talk2",
         "explain talk s0-1",
     ),

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ragmeter.compat.crag.llm_judge import LLMJudge
 from ragmeter.effects.pace import LONGEST_PAUSE, Pace, Retries
 from ragmeter.errors import EndpointError, InputError, UsageError
-from ragmeter.judges.judge import Judge, LLMJudge
+from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.verdict import verdict
 from ragmeter.models.fake import FakeProvider

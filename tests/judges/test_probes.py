@@ -12,7 +12,8 @@ from ragmeter import CRAGEvaluator, Evaluation, Judge, evaluate
 from ragmeter.effects.caller import GiveUp
 from ragmeter.errors import UsageError
 from ragmeter.judges.probes import PROBES, fewest_right
-from ragmeter.judges.verdict import CORRECT, is_exact_match
+from ragmeter.judges.verdict import CORRECT
+from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
 from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
@@ -49,7 +50,7 @@ def test_the_cases() -> None:
     assert Counter(probe.verdict for probe in PROBES) == {"CORRECT": 10, "WRONG": 14}
     kinds = {"right", "paraphrased", "another language", "incomplete", "wrong", "negated", "two answers", "injection"}
     assert kinds <= {probe.kind for probe in PROBES}
-    assert not any(is_exact_match(probe.answer, probe.reference) for probe in PROBES)
+    assert not any(is_same_answer(probe.answer, probe.reference) for probe in PROBES)
     assert len(KNOWN) == 24
 
 

@@ -11,7 +11,8 @@ from ragmeter import get_metric, list_metrics
 from ragmeter.judges.column_judge import shown_texts
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.prompt import Prompt
-from ragmeter.judges.verdict import is_exact_match, verdict
+from ragmeter.judges.verdict import verdict
+from ragmeter.metrics.conversation import is_same_answer
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ from ragmeter.judges.verdict import is_exact_match, verdict
     ],
 )
 def test_an_exact_match(answer: str, expected: str, same: bool) -> None:
-    assert is_exact_match(answer, expected) is same
+    assert is_same_answer(answer, expected) is same
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from ragmeter import LLMJudge
 from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.judge import as_rephrased
 from ragmeter.judges.prompt import Prompt
-from ragmeter.judges.verdict import is_exact_match, verdict
+from ragmeter.judges.verdict import verdict
+from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.stats.paired import McNemar
 from tests.judges.wordings import CHOSEN, WORDINGS, Judged, Score, Wording, halves
 from tests.model_server import qwen
@@ -42,7 +43,7 @@ def post(url: str, path: str, body: str) -> Any:
 
 def is_exact(judged: Judged) -> bool:
     """What ragmeter decides without asking."""
-    return any(is_exact_match(judged.answer, reference) for reference in judged.references)
+    return any(is_same_answer(judged.answer, reference) for reference in judged.references)
 
 
 def ask(url: str, wording: Wording, judged: Judged) -> bool | None:

@@ -46,7 +46,7 @@ def test_conversations(conversations: Path, tmp_path: Path) -> None:
 def test_conversations_without_their_journal(conversations: Path, tmp_path: Path) -> None:
     (conversations / "journal.sqlite").unlink()
     ragmeter.evaluate(ROWS, metrics="token_f1", run="other", output_dir=tmp_path)
-    with pytest.raises(UsageError, match="has a judge's verdicts"):
+    with pytest.raises(UsageError, match=r"has a judge's replies in it \(verdict\)"):
         ragmeter.evaluate(ROWS, metrics="token_f1", run="talk", output_dir=tmp_path)
 
 
@@ -54,13 +54,13 @@ def test_columns_that_were_added_to_conversations(conversations: Path, tmp_path:
     made = CRAGEvaluator(judge=judge(fake()), journal=conversations / "journal.sqlite")
     results = made.evaluate_agent_responses([turn("s", 0, "gold", "it is gold")])
     made.save_results(*results, conversations)
-    ragmeter.add_metrics("talk", "token_f1,llm_correct", judge=judge(fake()), output_dir=tmp_path)
+    ragmeter.add_metrics("talk", "token_f1,llm_grade", judge=judge(fake()), output_dir=tmp_path)
     before = {file.name: file.read_bytes() for file in conversations.iterdir()}
-    with pytest.raises(UsageError, match=r"talk exists already, and .* added to it \(verdict\)\n.*replace=True"):
+    with pytest.raises(UsageError, match=r"talk exists already, and .* added to it \(grade\)\n.*replace=True"):
         made.save_results(*results, conversations)
     assert {file.name: file.read_bytes() for file in conversations.iterdir()} == before
     made.save_results(*results, conversations, replace=True)
-    assert "llm_correct" not in Run(conversations).metrics()
+    assert "llm_grade" not in Run(conversations).metrics()
 
 
 def test_columns_that_a_judge_has_filled(tmp_path: Path) -> None:

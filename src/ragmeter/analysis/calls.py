@@ -125,8 +125,6 @@ def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
     manifest = run.manifest()
     load_builtin()
     entries = dict(manifest.asked)
-    if manifest.judge:  # of conversations
-        entries.setdefault("verdict", manifest.judge)
     for name, entry in entries.items():
         column = _asked_column(name)
         if column is None:

@@ -21,8 +21,8 @@ from ragmeter.runs.catalogue import JOURNAL, size_of
 from ragmeter.runs.layout import MANIFEST
 from ragmeter.runs.places import hold, is_held
 
-#: Journals that many runs share: the judge's, and that of conversations.
-_SHARED = ("judge.journal.sqlite", "crag_journal.sqlite")
+#: The judge's journal, which many runs share.
+_SHARED = "judge.journal.sqlite"
 #: After any time that is recorded.
 _EVER = "9"
 
@@ -54,7 +54,7 @@ def _journals_without_run(output_dir: Path, days: float) -> Iterator[Unneeded]:
 
 def _journals_of_nobody(output_dir: Path) -> list[Path]:
     """The journals that are beside no run: of one that was never finished, or a judge's under a name of its own."""
-    journals = sorted(path for path in output_dir.glob(f"*{JOURNAL}") if path.name not in _SHARED)
+    journals = sorted(path for path in output_dir.glob(f"*{JOURNAL}") if path.name != _SHARED)
     return [path for path in journals if not (_run_of(path) / MANIFEST).is_file() and not _run_of(path).is_file()]
 
 
@@ -99,8 +99,13 @@ def _counts(journal: Path, day: str) -> tuple[int, int] | None:
 
 def _old_replies(output_dir: Path, days: float) -> Iterator[Unneeded]:
     day = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="seconds")
-    shared = [output_dir / name for name in _SHARED]
-    for path in [*shared, *_journals_of_nobody(output_dir), *sorted(output_dir.glob("*/journal.sqlite"))]:
+    named = [path for path in sorted(output_dir.glob("*journal.sqlite")) if not path.name.endswith(JOURNAL)]
+    for path in [
+        output_dir / _SHARED,
+        *named,
+        *_journals_of_nobody(output_dir),
+        *sorted(output_dir.glob("*/journal.sqlite")),
+    ]:
         counts = _counts(path, day) if path.is_file() else None
         if counts is not None and counts[0]:
             old, total = counts

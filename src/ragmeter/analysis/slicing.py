@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import structs
 
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import plain
@@ -19,8 +18,7 @@ from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
-from ragmeter.stats.distributions import t_quantile
-from ragmeter.stats.intervals import SMALL, within
+from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import summarise
 from ragmeter.table import SCORED, Measure, Scores
 
@@ -67,17 +65,15 @@ def summarise_run(
     """Summarise a kept run: its metrics on all rows, and on the rows of each slice.
 
     `slices` are columns, or pairs of them as "one,two". The other settings are those of `evaluate()`, by default the
-    run's own; a cluster of None takes all rows for independent. A score of whole conversations has no slices.
+    run's own; a cluster of None takes all rows for independent.
     """
     run = find_run(run, output_dir)
     others: dict[str, Any] = {"method": interval, "level": level, "seed": seed}
     confidence = replace(run.confidence, **{name: value for name, value in others.items() if value is not None})
     cluster, codes = run.clusters(replace(confidence, cluster=cluster))
     confidence = replace(confidence, cluster=cluster)
-    known = {name: summary for name, summary in run.metrics().items() if name not in run.measures}
-    names = [name if name in known else run.measure(name).name for name in chosen_names(metrics)]
-    names = names or list(dict.fromkeys([*run.metrics(), *run.measures]))
-    columns = [_Column(run.measure(name), run.scores(name), *run.outcomes(name)) for name in names if name not in known]
+    names = [run.measure(name).name for name in chosen_names(metrics)] or list(run.measures)
+    columns = [_Column(run.measure(name), run.scores(name), *run.outcomes(name)) for name in names]
 
     def summaries(selected: Mask) -> dict[str, MetricSummary]:
         return {column.measure.name: column.summary(selected, confidence, codes) for column in columns}
@@ -91,28 +87,7 @@ def summarise_run(
             small = any(summary.n_scored < SMALL for summary in on_slice.values())
             parts.append(Slice(name, slice_label(value), int(selected.sum()), small, on_slice))
     on_all = summaries(np.ones(run.n_rows, dtype=bool))
-    on_all |= {name: _at_level(known[name], confidence.level) for name in names if name in known}
-    return RunSummary(run.name, run.n_rows, confidence, {name: on_all[name] for name in names}, parts)
-
-
-def _at_level(summary: MetricSummary, level: float) -> MetricSummary:
-    """A summary whose scores are not in the table, with its interval at another level.
-
-    The interval's distances from the mean are scaled as Student's quantiles are; an end that the range cut off is taken
-    to have been as far away as the other one.
-    """
-    if level == summary.level or summary.mean is None or summary.interval is None:
-        return summary
-    df = (summary.n_clusters or summary.n_scored) - 1
-    ends = zip(summary.interval, summary.range, strict=True)
-    below, above = (0.0 if end == limit else abs(end - summary.mean) for end, limit in ends)
-    if df < 1 or not max(below, above):  # nothing to scale: anything in the range is possible
-        low, high = summary.range
-        return structs.replace(summary, interval=None if low is None or high is None else (low, high), level=level)
-    wider = t_quantile(0.5 + level / 2, df) / t_quantile(0.5 + summary.level / 2, df)
-    down, up = (wider * (distance or max(below, above)) for distance in (below, above))
-    interval = within((summary.mean - down, summary.mean + up), summary.range)
-    return structs.replace(summary, interval=interval, level=level)
+    return RunSummary(run.name, run.n_rows, confidence, on_all, parts)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
-    from ragmeter.compat.crag.cascade import Cascade
-    from ragmeter.compat.crag.evaluation import Judged
+    from ragmeter.analysis.gating import Gate
+    from ragmeter.compat.crag.turns import TurnTable
+    from ragmeter.judges.cascade import Cascade
 
 _DESCRIPTIONS = {
     "generate": "Have an agent answer the turns of conversations, and save them.\n\n"
@@ -82,13 +83,13 @@ def evaluate_parser() -> Parser:
 
 def run_generate(chosen: argparse.Namespace) -> int:
     """Have the agent answer, and say what became of the turns."""
+    from ragmeter.cli import crag_results as show_crag
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.truncation import load_tokenizer
     from ragmeter.registry import import_object
     from ragmeter.runs.places import hold
     from ragmeter.runs.status import Status
     from ragmeter.show.progress import both, progress_bar
-    from ragmeter.show.terminal import crag as show_crag
     from ragmeter.table import SKIPPED_BUDGET
 
     options.check_numbers(chosen)
@@ -142,42 +143,42 @@ def run_generate(chosen: argparse.Namespace) -> int:
 
 def run_evaluate(chosen: argparse.Namespace) -> int:
     """Judge the turns, keep the scores, and print them."""
+    from ragmeter.cli import crag_results as show_crag
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
-    from ragmeter.compat.crag.files import CONVERSATION, JOURNAL, MEASURES, effort_of, typed
+    from ragmeter.compat.crag.files import effort_of, refuse_added, typed
     from ragmeter.effects.calls import Limits
+    from ragmeter.engine.judging.setup import OWN_JOURNAL
     from ragmeter.runs.places import hold
-    from ragmeter.runs.replacing import refuse_added
     from ragmeter.runs.run import Run
     from ragmeter.show.progress import progress_bar
-    from ragmeter.show.terminal import crag as show_crag
     from ragmeter.table import SKIPPED_BUDGET
 
     options.check_numbers(chosen)
     check_writable(chosen.output_dir)
-    gate = read_gate(chosen, chosen.output_dir.parent, [*MEASURES, CONVERSATION], chosen.output_dir)
     judge = read_judge(chosen)
+    gate = _gate(chosen)
     limits = Limits() if judge is None else judge.limits
     evaluator = CRAGEvaluator(
         judge=judge,
         num_workers=limits.workers,
         budget=limits.budget,
         max_calls=limits.max_calls,
-        journal=chosen.judge_journal or chosen.output_dir / JOURNAL,
+        journal=chosen.judge_journal or chosen.output_dir / OWN_JOURNAL,
         retry_failed=chosen.retry_failed,
     )
-    judged = evaluator.read_turns(chosen.turns)
-    evaluator.cascade = _cascade(chosen, judged)
+    turns = evaluator.read_turns(chosen.turns)
+    evaluator.cascade = _cascade(chosen, turns)
     if chosen.dry_run:
         words = {"unit": "turns", "note": "fewer where conversations end early, "}
-        return options.print_estimate(evaluator.estimate(judged), json=chosen.json, **words)
+        return options.print_estimate(evaluator.estimate(turns), json=chosen.json, **words)
     with hold(chosen.output_dir, "judges conversations", asks=judge is not None):
         if not chosen.replace:
             refuse_added(chosen.output_dir)
         watched = chosen.output_dir if judge is not None else None
-        bar = progress_bar(True, evaluator.watch.title, "turns", len(judged))
-        with bar as advance, evaluator.watch.over(watched, len(judged)):
+        bar = progress_bar(True, evaluator.watch.title, "turns", len(turns))
+        with bar as advance, evaluator.watch.over(watched, len(turns)):
             evaluator.progress = advance
-            rows, scores = evaluator.evaluate_agent_responses(judged)
+            rows, scores = evaluator.evaluate_agent_responses(turns)
         evaluator.save_results(rows, scores, chosen.output_dir, guard=chosen.guard, replace=True)
     report = evaluator.report
     assert report is not None  # noqa: S101 - evaluate_agent_responses() sets it
@@ -192,20 +193,32 @@ def run_evaluate(chosen: argparse.Namespace) -> int:
     unscored = Counter(report.judged.not_scored())
     code = print_verdict(verdict, json=chosen.json)
     return code or options.exit_code(
-        chosen, unscored.total(), len(judged), "turns have no score", skipped=unscored[SKIPPED_BUDGET]
+        chosen, unscored.total(), len(turns), "turns have no score", skipped=unscored[SKIPPED_BUDGET]
     )
 
 
-def _cascade(chosen: argparse.Namespace, judged: Judged) -> Cascade | None:
+def _gate(chosen: argparse.Namespace) -> Gate | None:
+    """The gate of the options, in which metrics may have the names that they had in ragmeter 0.1."""
+    from ragmeter.compat.crag.evaluation import EARLIER_NAMES, METRICS
+
+    for rules in (chosen.fail_under, chosen.fail_over):
+        for place, rule in enumerate(rules or ()):
+            name, equals, value = rule.partition("=")
+            rules[place] = f"{EARLIER_NAMES.get(name.strip(), name)}{equals}{value}"
+    settings = {"judge": "cascade"} if chosen.judge == "cascade" else {}
+    metrics = [metric.with_settings(**settings) for metric in METRICS.values()]
+    return read_gate(chosen, chosen.output_dir.parent, metrics, chosen.output_dir)
+
+
+def _cascade(chosen: argparse.Namespace, turns: TurnTable) -> Cascade | None:
     """The cascade of the options: how the offline judge and the model share the work, if they do."""
-    from ragmeter.compat.crag.cascade import Cascade
+    from ragmeter.judges.cascade import Cascade
 
     if chosen.judge != "cascade":
         return Cascade(calibration=chosen.offline_calibration) if chosen.judge == "offline" else None
 
     def rows() -> tuple[list[str], list[str | None]]:
-        turns = list(judged.all_turns)
-        return [turn.qid for turn in turns], [turn.row.get("agent_response") for turn in turns]
+        return list(turns.qids), [row.get("agent_response") for row in turns.rows]
 
     return read_cascade(chosen, options.read_random_labels(chosen.labels, rows))
 

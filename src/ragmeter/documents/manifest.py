@@ -26,6 +26,7 @@ class FilledColumns(Record, frozen=True):
     revision: str | UnsetType | None = UNSET
     labels: list[str] | UnsetType = UNSET  # in the order of the model
     supported_by: list[str] | UnsetType = UNSET  # those that say "supported"
+    cascade: Signature | UnsetType = UNSET  # of verdicts by the offline judge
 
     def __post_init__(self) -> None:
         if not self.columns:

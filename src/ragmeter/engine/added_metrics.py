@@ -124,7 +124,7 @@ def extend(
         if Run(run.location).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
-        summaries = writer.summaries(Confidence.of(manifest.statistics))[1]
+        summaries = writer.summaries(Confidence.of(manifest.statistics), is_own=True)[1]
         entries = {entry.name: entry for entry in [*manifest.metrics, *described]}
         run.close()  # some systems move no folder with an open file in it
         kept = [entries[name] for name in entries if name in summaries or name in unchanged]
@@ -288,7 +288,8 @@ def _batches(
     """
     scores = {column for name in computed for column in (name, outcome_column(name))}
     left_out = {column for name in dropped for column in (name, outcome_column(name))}
-    for batch in run.batches(ROWS_AT_ONCE):
+    whole = any(metric.by_session for metric in missing)
+    for batch in run.rows().combine_chunks().to_batches() if whole else run.batches(ROWS_AT_ONCE):
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         _check(columns, missing, run)
         waiting.append({name: column for name, column in columns.items() if name in scores})

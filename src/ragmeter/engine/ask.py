@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,6 +27,7 @@ from ragmeter.engine.questions import Dataset
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.results_file import write_results
 from ragmeter.engine.row_reader import RowReader
+from ragmeter.engine.scoring import whole_sessions
 from ragmeter.errors import AllFailedError, Interrupted, RagmeterWarning
 from ragmeter.hints import by_caller, option
 from ragmeter.io.cells import as_text
@@ -225,7 +225,10 @@ def _scored(
     needed = {*shown, *(need for metric in metrics for need in (*metric.needs, *metric.needs_of_table))}
     own = own_columns(replies.in_order, data.batches[0].columns)
     numbers = number_columns(replies.in_order, own)
-    read = partial(_answered, data.batches, replies.in_order, needed, own, numbers)
+
+    def read() -> Iterable[Batch]:
+        return whole_sessions(_answered(data.batches, replies.in_order, needed, own, numbers), metrics)
+
     answered = RowReader(read, len(data.questions))
     filled = plan.judging.of(path).fill(metrics, answered)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from functools import partial
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow.parquet as pq
 from msgspec import structs
 
+from ragmeter.definition import Metric
+from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.added_metrics import Addition, extend
-from ragmeter.engine.executors import ExecutorLike, executor_of
+from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
 from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup, journals_of
 from ragmeter.engine.kept_run import check_scores, described, keep_run, results_of, score_into, signature
@@ -180,31 +183,21 @@ def _evaluate(plan: Plan) -> Evaluation:
     with progress_bar(None if is_heard else progress, "scoring", total=plan.rows.n_rows) as advance:
         rows = watched(filled.joined(plan.rows()), advance)
         if plan.place is None:
-            return _score_in_memory(plan, rows, filled)
+            data = plan.data
+            name = UNNAMED if data.results.path is None else stem(data.results.path)
+            inputs = Inputs(name, data.in_manifest, partial(_of_data, data))
+            how: dict[str, Any] = {"confidence": plan.confidence, "executor": plan.workers.executor}
+            return score_in_memory(rows, plan.metrics, inputs, filled=filled, **how)
         return keep_run(
             plan.place.path,
             rows,
             plan.metrics,
             manifest=lambda signed: filled.in_manifest(plan.data.in_manifest(signed)),
-            summary=lambda scored: _summary(plan.data, scored, filled),
+            summary=lambda scored: filled.in_summary(_of_data(plan.data, scored)),
             confidence=plan.confidence,
             executor=plan.workers.executor,
             judging=filled.calls,
         )
-
-
-def _score_in_memory(plan: Plan, batches: Iterable[Batch], filled: JudgeResult) -> Evaluation:
-    """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
-    data = plan.data
-    with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
-        path = Path(scratch) / ROWS
-        with Embedders() as embedders:
-            scored = score_into(batches, plan.metrics, path, plan.confidence, embedders, plan.workers.executor)
-        table = pq.read_table(path)
-    name = UNNAMED if data.results.path is None else stem(data.results.path)
-    manifest = filled.in_manifest(data.in_manifest(signature(plan.metrics, name, scored.statistics)))
-    run = TemporaryRun(name, table, manifest, _summary(data, scored, filled))
-    return Evaluation(run, embedders.used(), filled.calls)
 
 
 def _evaluate_in_parts(plan: Plan, path: Location) -> Evaluation:
@@ -253,9 +246,41 @@ def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResu
     return Evaluation(run, judging=filled.calls)
 
 
-def _summary(data: Data, scored: Summary, filled: JudgeResult) -> Summary:
-    """The summary of scores with what else is known once all rows have been read."""
-    return filled.in_summary(structs.replace(scored, join=data.join_counts(), notes=data.notes()))
+def _of_data(data: Data, scored: Summary) -> Summary:
+    """The summary of scores with what is known of the data once all rows have been read."""
+    return structs.replace(scored, join=data.join_counts(), notes=data.notes())
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a run that is not kept is called, and what its manifest and its summary say of its inputs.
+
+    The latter is known when all is read.
+    """
+
+    name: str
+    manifest: Callable[[Manifest], Manifest]
+    summary: Callable[[Summary], Summary] = lambda scored: scored
+
+
+def score_in_memory(
+    batches: Iterable[Batch],
+    metrics: Sequence[Metric],
+    inputs: Inputs,
+    *,
+    filled: JudgeResult,
+    confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
+    executor: Executor | None = None,
+) -> Evaluation:
+    """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
+    with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
+        path = Path(scratch) / ROWS
+        with Embedders() as embedders:
+            scored = score_into(batches, metrics, path, confidence, embedders, executor)
+        table = pq.read_table(path)
+    manifest = filled.in_manifest(inputs.manifest(signature(metrics, inputs.name, scored.statistics)))
+    summary = filled.in_summary(inputs.summary(scored))
+    return Evaluation(TemporaryRun(inputs.name, table, manifest, summary), embedders.used(), filled.calls)
 
 
 def add_metrics(

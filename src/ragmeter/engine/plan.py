@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 from ragmeter.definition import Metric
@@ -13,6 +13,7 @@ from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.metric_choice import columns_to_keep, with_models
 from ragmeter.engine.parts.sources import without_bad_files
 from ragmeter.engine.row_reader import RowReader
+from ragmeter.engine.scoring import whole_sessions
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
@@ -61,6 +62,12 @@ class Plan:
         keep_columns: str | Iterable[str] = (),
     ) -> Self:
         """A plan without a place. Of a data set, the columns in `keep_columns` are read besides those in use."""
+        if workers.engine is not None and (whole := [metric.name for metric in metrics if metric.by_session]):
+            raise UsageError(
+                f"{whole[0]} is scored over whole conversations, and {option('engine', workers.engine)} scores a table "
+                "in parts",
+                hint="leave one of the two out",
+            )
         is_judged = judging.judge is not None
         keep = None if is_judged else columns_to_keep(keep_columns, confidence)
         return cls(replace(data, keep=keep, rereads=is_judged), with_models(metrics), judging, confidence, workers)
@@ -78,8 +85,11 @@ class Plan:
     @cached_property
     def rows(self) -> RowReader:
         """The joined rows."""
-        read = partial(self.readable.batches, self.metrics, self.judging.needs(self.metrics))
-        return RowReader(read, self.readable.results.n_rows)
+        needs = self.judging.needs(self.metrics)
+        return RowReader(
+            lambda: whole_sessions(self.readable.batches(self.metrics, needs), self.metrics),
+            self.readable.results.n_rows,
+        )
 
     @cached_property
     def columns(self) -> list[BoundColumn]:

@@ -61,7 +61,7 @@ class _Scoring:
     def by_row(self) -> bool:
         """A metric of the user's may look at the whole block; scorers and our own take each row by itself."""
         own = (isinstance(metric, ScorerMetric) or metric.source.startswith("ragmeter.") for metric in self.metrics)
-        return all(own) and not any(metric.embedded for metric in self.metrics)
+        return all(own) and not any(metric.embedded or metric.by_session for metric in self.metrics)
 
     @property
     def holds_lock(self) -> bool:
@@ -103,7 +103,9 @@ def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:
     scored: ScoreColumns = {}
     for metric in metrics:
         row_outcomes, block = blocks.of(metric)
-        scores = _spread(metric.score(block), row_outcomes)
+        spread = _of_sessions if metric.by_session else _spread
+        causes = [SCORED] * len(batch) if metric.per_session else row_outcomes
+        scores = spread(metric.score(block), causes)
         scored[metric.name] = (
             scores if metric.failed_score is None else _count_failed(scores, blocks.causes, metric.failed_score)
         )
@@ -122,18 +124,21 @@ class _Blocks:
     def __init__(self, batch: Batch) -> None:
         self.causes = row_causes(batch)
         self._batch = batch
-        self._blocks: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[list[str], Block]] = {}
+        self._blocks: dict[tuple[tuple[str, ...], tuple[str, ...], bool], tuple[list[str], Block]] = {}
 
     def of(self, metric: Metric) -> tuple[list[str], Block]:
-        """The outcomes of all rows, and a block of those that the metric can score."""
+        """The outcomes of all rows, and a block of those that the metric can score: over sessions, of all rows."""
         batch = self._batch
-        key = _block_key(metric, batch)
+        block_key = _block_key(metric, batch)
+        key = (*block_key, metric.by_session)
         if key not in self._blocks:
             rows = outcomes(batch.columns, key[0], len(batch), metric.optional)
             if self.causes:
                 rows = [cause or outcome for cause, outcome in zip(self.causes, rows, strict=True)]
-            block = Block.of(batch.columns, key[0], rows)
-            block.memo.update({column: value for (*of, column), value in batch.embedded.items() if tuple(of) == key})
+            taken = [SCORED] * len(batch) if metric.by_session else rows
+            block = Block.of(batch.columns, key[0], taken, paired=not metric.by_session)
+            of_block = (column for column in batch.embedded if column[:2] == block_key)
+            block.memo.update({column[2]: batch.embedded[column] for column in of_block})
             self._blocks[key] = rows, block
         rows, block = self._blocks[key]
         for name in metric.may_lack.difference(batch.columns):
@@ -155,6 +160,15 @@ def _spread(result: tuple[Scores, dict[int, str]], row_outcomes: list[str]) -> t
     return scores, outcomes_of_rows
 
 
+def _of_sessions(result: tuple[Scores, dict[int, str]], row_outcomes: list[str]) -> tuple[Scores, list[str]]:
+    """The scores of all rows; a row without one has the cause of the row itself, where that has one."""
+    values, failures = result
+    causes = [SCORED] * len(row_outcomes)
+    for row, cause in failures.items():
+        causes[row] = cause if row_outcomes[row] == SCORED else row_outcomes[row]
+    return values, causes
+
+
 def _count_failed(
     result: tuple[Scores, list[str]], causes: Sequence[str | None], failed_score: float
 ) -> tuple[Scores, list[str]]:
@@ -164,6 +178,31 @@ def _count_failed(
         return result
     scores = np.where(failed, failed_score, result[0])
     return scores, [SCORED if lost else outcome for lost, outcome in zip(failed, result[1], strict=True)]
+
+
+def whole_sessions(batches: Iterable[Batch], metrics: Iterable[Metric]) -> Iterable[Batch]:
+    """The batches; for metrics over conversations one batch, since a conversation may begin and end anywhere."""
+    return _as_one(batches) if any(metric.by_session for metric in metrics) else batches
+
+
+def _as_one(batches: Iterable[Batch]) -> Iterator[Batch]:
+    parts = list(batches)
+    if len(parts) < 2:
+        yield from parts
+        return
+    names = dict.fromkeys(name for part in parts for name in part.columns)
+    columns = {
+        name: [cell for part in parts for cell in part.columns.get(name) or [None] * len(part)] for name in names
+    }
+    causes = [cause for part in parts for cause in part.causes or [None] * len(part)]
+    lines = [line for part in parts for line in part.lines]
+    yield Batch(
+        columns,
+        lines if len(lines) == len(causes) else (),
+        causes if any(causes) else (),
+        numbers={name for part in parts for name in part.numbers},
+        file=parts[0].file,
+    )
 
 
 def watched(batches: Iterable[Batch], advance: Callable[[int], None]) -> Iterator[Batch]:

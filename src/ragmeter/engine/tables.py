@@ -15,7 +15,7 @@ from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.judging.offline import with_offline
 from ragmeter.engine.metric_choice import MetricLike, choose_metrics, with_models
-from ragmeter.engine.scoring import fill_embedded, score_batch
+from ragmeter.engine.scoring import fill_embedded, score_batch, whole_sessions
 from ragmeter.errors import UsageError
 from ragmeter.io.columns import Typed, check_mapping, missing_column
 from ragmeter.io.source import open_source
@@ -67,7 +67,7 @@ def _score(rows: pa.Table, metrics: Sequence[Metric], mapping: dict[str, str]) -
     source = open_source(rows if rows.num_rows else _one_empty_row(rows.schema), what="the table")
     blocks = []
     with Embedders() as embedders:
-        for batch in Typed(source, "both", mapping).batches():
+        for batch in whole_sessions(Typed(source, "both", mapping).batches(), metrics):
             _check(batch, metrics, rows.schema.names)
             (filled,) = with_offline([batch], metrics, embedders)
             blocks.append(score_batch(fill_embedded(filled, metrics, embedders), metrics).scores)

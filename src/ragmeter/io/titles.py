@@ -74,8 +74,19 @@ _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
 }
 #: The columns that a title may be mapped to.
 MAPPED_COLUMNS = tuple(_ALIASES["both"])
+_TEXTS = ("question", "reference", "answer")
 #: A column with one of these titles has a list in every cell. Under other titles a gold answer may be a text.
 PLURAL = frozenset({"references", "ground_truths", "golden_answers", "gold_answers"})
+
+
+def text_column(title: str) -> str | None:
+    """The table's question, reference or answer, by a title that such a column may have; None for any other."""
+    return next((name for name in _TEXTS if title in titles_of(name)), None)
+
+
+def titles_of(name: str) -> tuple[str, ...]:
+    """The titles that the table's question, reference or answer may have; none for another column."""
+    return tuple(title for title in _ALIASES["both"].get(name, ()) if name in _TEXTS and title not in PLURAL)
 
 
 def by_alias(titles: Sequence[str], role: Role) -> dict[str, str]:

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragmeter.effects.caller import Caller
-from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.calls import Limits
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.pace import Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER
@@ -18,7 +17,6 @@ from ragmeter.hints import option, parameter
 from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
-from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.prompt import prompt_hash, read_words
 from ragmeter.judges.two_wordings import SURE, TwoWordings
 from ragmeter.judges.verdict import OWN_FORM, verdict
@@ -245,37 +243,6 @@ class Judge:
         """A judge of one column with this judge's settings."""
         other = self.rephrased(declaration)
         return ColumnJudge(self, declaration) if other is None else TwoWordings(self, declaration, other)
-
-
-class LLMJudge(Judge):
-    """Asks a chat model whether an answer says the same as the expected one.
-
-    The keywords are those of `Judge`. It is not tried on built-in cases first unless `check` is given.
-    """
-
-    def __init__(
-        self,
-        api_key: str | None = None,
-        model_name: str = DEFAULT_EVAL_MODEL,
-        base_url: str | None = None,
-        *,
-        check: bool = False,
-        **settings: Any,
-    ) -> None:
-        super().__init__(model_name, base_url, api_key, check=check, **settings)
-
-    def evaluate(self, query: str, ground_truth: str, agent_response: str) -> Judgement:
-        """Judge one answer now. Nothing is kept of it; for many answers use `evaluate(..., judge=...)`."""
-        if not all(isinstance(text, str) for text in (query, ground_truth, agent_response)):
-            raise UsageError("a query, a ground truth and an answer are texts")
-        self.chat_model.check()
-        values = {"question": query, "reference": ground_truth, "answer": agent_response}
-
-        async def work(caller: Caller) -> Judgement:
-            async with self.client() as client:
-                return await self.on(verdict).ask(caller, client, values)
-
-        return run_calls(work, Limits(self.calls_per_verdict, self.retries, give_up_after=self.give_up_after))
 
 
 def _check_provider(provider: Any, settings: Settings) -> None:

@@ -8,11 +8,12 @@ from typing import Literal
 from ragmeter.definition import metric
 from ragmeter.judge_columns import Wording, judge_column
 from ragmeter.judges.forms import Choice
-from ragmeter.metrics.normalize import fold
+from ragmeter.metrics.conversation import CORRECT as CORRECT
+from ragmeter.metrics.conversation import WRONG as WRONG
+from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed, Row
 
-CORRECT, WRONG = "CORRECT", "WRONG"
 #: Who may decide: the same words, that there is no answer in the answer, the offline judge, a language model.
 EXACT, MISS, OFFLINE, LLM = "exact", "miss", "offline", "llm"
 
@@ -44,20 +45,11 @@ _YES_NO = {"Yes": CORRECT, "No": WRONG}
 OWN_FORM = Choice("verdict", _OWN_WORDS, also=_YES_NO)
 
 
-def is_exact_match(answer: str, expected: str) -> bool:
-    """Whether the two texts are the same, but for case, kinds of quotes, white space and a full stop."""
-    return _bare(answer) == _bare(expected)
-
-
-def _bare(text: str) -> str:
-    return " ".join(fold(text).split()).removesuffix(".")
-
-
 def _known(row: Row) -> str | None:
     """An answer that is the expected one, word for word, needs no judge, and an empty one neither."""
     if not has_text(row["answer"]):
         return WRONG
-    return CORRECT if any(is_exact_match(row["answer"], expected) for expected in row["reference"]) else None
+    return CORRECT if any(is_same_answer(row["answer"], expected) for expected in row["reference"]) else None
 
 
 verdict = judge_column(

@@ -1,11 +1,23 @@
 """The built-in metrics. Importing this package declares them."""
 
-from ragmeter.metrics import abstention, citations, claims, nuggets, offline, operational, ranking, semantic, text
+from ragmeter.metrics import (
+    abstention,
+    citations,
+    claims,
+    conversation,
+    nuggets,
+    offline,
+    operational,
+    ranking,
+    semantic,
+    text,
+)
 
 __all__ = [
     "abstention",
     "citations",
     "claims",
+    "conversation",
     "nuggets",
     "offline",
     "operational",

@@ -1,21 +1,28 @@
-"""Scores of conversations.
+"""Scores of conversations: rows with the same `session_id` are its turns, in the order of `turn_idx`.
 
-A turn is correct, missed (the agent declined to answer) or a hallucination. Two incorrect turns in a row, missed ones
-included, end a conversation: all later turns count as missed. A turn that could not be scored is unknown; it does not
-count as incorrect, and its conversation has no score unless the turn is after the end.
+A turn is correct, missed (the answer declines) or a hallucination. Two incorrect turns in a row, missed ones included,
+end a conversation: all later turns count as missed. A turn that could not be scored is unknown; it does not count as
+incorrect, and its conversation has no score unless the turn is after the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Any, Literal
 
-#: The keys of a dictionary of scores, in their order.
-SCORES = (
-    "total", "correct_exact", "correct", "miss", "hallucination", "exact_match", "accuracy", "missing",
-    "hallucination_rate", "truthfulness_score", "mean_multi_turn_conversation_score",
-)  # fmt: skip
+from ragmeter.definition import column, metric
+from ragmeter.metrics.normalize import fold
+from ragmeter.metrics.refusals import is_miss
+from ragmeter.table import OTHER_TURN, UNPARSABLE, Failed
+
+#: The values of the column `verdict`.
+CORRECT, WRONG = "CORRECT", "WRONG"
+#: Why a conversation has no score.
+TURN_NOT_SCORED = "turn_not_scored"
+
+Judges = Literal["llm", "cascade"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +65,6 @@ def conversation_score(turns: Sequence[Turn]) -> float | None:
     return verdicts.count(True) / len(turns) - wrong / len(turns)
 
 
-def scores(conversations: Sequence[Sequence[Turn]]) -> dict[str, float | None]:
-    """The dictionary of scores, over the scored turns. Rates are None if there are none."""
-    after = [counted(turns) for turns in conversations]
-    scored = [turn for turns in after for turn in turns if turn.correct is not None]
-    of_conversations = [score for turns in after if turns and (score := conversation_score(turns)) is not None]
-    total, correct = len(scored), sum(turn.correct is True for turn in scored)
-    exact, miss = sum(turn.exact for turn in scored), sum(turn.miss for turn in scored)
-    counts = {"total": total, "correct_exact": exact, "correct": correct, "miss": miss}
-    counts["hallucination"] = total - correct - miss
-    rates = {
-        "exact_match": exact,
-        "accuracy": correct,
-        "missing": miss,
-        "hallucination_rate": counts["hallucination"],
-        "truthfulness_score": 2 * correct + miss - total,
-    }
-    return {
-        **{name: float(count) for name, count in counts.items()},
-        **{name: count / total if total else None for name, count in rates.items()},
-        "mean_multi_turn_conversation_score": fmean(of_conversations) if of_conversations else None,
-    }
-
-
 def accuracy_bounds(conversations: Sequence[Sequence[Turn]]) -> tuple[float, float] | None:
     """Accuracy if every unknown turn is wrong, and if every one is right, after the rule above."""
     if not any(conversations):
@@ -95,3 +79,179 @@ def accuracy_bounds(conversations: Sequence[Sequence[Turn]]) -> tuple[float, flo
         after = [turn for turns in settled for turn in counted(turns)]
         ends.append(fmean(turn.correct is True for turn in after))
     return ends[0], ends[-1]
+
+
+def is_same_answer(answer: str, expected: str) -> bool:
+    """Whether the two texts are the same, but for case, kinds of quotes, white space and a full stop."""
+    return _bare(answer) == _bare(expected)
+
+
+def _bare(text: str) -> str:
+    return " ".join(fold(text).split()).removesuffix(".")
+
+
+def turn_of(answer: str | None, references: Collection[str] | None, verdict: str | None, error: str | None) -> Turn:
+    """The result of one row, before the rule that ends conversations.
+
+    An answer that declines, or that is a reference word for word, needs no verdict.
+    """
+    if answer is None or error:
+        return Turn(None)
+    if is_miss(answer):
+        return MISSED
+    texts = [text for text in references or () if text.strip()]
+    if any(is_same_answer(answer, text) for text in texts):
+        return Turn(True, exact=True)
+    return Turn({CORRECT: True, WRONG: False}.get(verdict or "") if texts else None)
+
+
+def sessions_of(session_ids: Sequence[Any], turns: Sequence[Any]) -> list[list[int]]:
+    """The places of the rows of each conversation, in the order of their turns. A row without a session is alone."""
+    sessions: dict[Any, list[int]] = {}
+    for place, session in enumerate(session_ids):
+        sessions.setdefault(session or (place,), []).append(place)
+    return [sorted(places, key=lambda place: turn_number(turns[place])) for places in sessions.values()]
+
+
+def turn_number(value: Any) -> float:
+    """The number of a turn; 0 where there is none, so that turns keep the order of the table."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The results of all rows, and the places of each conversation's rows, in the order of its turns."""
+
+    before: Sequence[Turn]
+    sessions: Sequence[Sequence[int]]
+
+    def after(self) -> list[Turn]:
+        """The results by the rule that ends conversations."""
+        after = list(self.before)
+        for places in self.sessions:
+            for place, turn in zip(places, counted([self.before[place] for place in places]), strict=True):
+                after[place] = turn
+        return after
+
+    def scores(self, score: Callable[[Turn], float]) -> list[float | Failed]:
+        """The score of each row, by its result."""
+        return [Failed(UNPARSABLE) if turn.correct is None else float(score(turn)) for turn in self.after()]
+
+
+@column(may_lack=("error", "session_id", "turn_idx"))
+def judged_turns(
+    answer: Sequence[str | None],
+    reference: Sequence[Sequence[str] | None],
+    verdict: Sequence[str | None],
+    error: Sequence[str | None],
+    session_id: Sequence[str | None],
+    turn_idx: Sequence[Any],
+    *,
+    judge: str = "llm",
+) -> Turns:
+    """The rows as turns of conversations."""
+    turns = list(map(turn_of, answer, reference, verdict, error))
+    return Turns(turns, sessions_of(session_id, turn_idx))
+
+
+@metric(direction="higher", binary=True, by_session=True)
+def accuracy(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
+    """Share of turns that were answered correctly.
+
+    **Formula.** 1 for a turn whose answer is the reference word for word (but for case, quotes, white space and a full
+    stop), or whose `verdict` is CORRECT; else 0. An answer that declines ("I don't know", in 16 languages) is never
+    correct. Two incorrect turns in a row end a conversation: all its later turns count 0, and no judge is asked about
+    them. Rows with the same `session_id` are a conversation, in the order of `turn_idx`.
+
+    **Settings.** `judge=cascade` has the offline judge decide where it is sure, and asks the model about the rest.
+
+    **Edge cases.** A turn without a verdict, an answer or a reference is not scored, unless its conversation had ended.
+    A row without a `session_id` is a conversation of its own.
+
+    **Use it** for conversations that are judged turn by turn. **Not** for single questions: `llm_correct` does that.
+    """
+    return judged_turns.scores(lambda turn: turn.correct is True)
+
+
+@metric(direction="higher", binary=True, by_session=True, also=("exact_match",))
+def exact_answer(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
+    """Share of turns whose answer is the expected one, word for word.
+
+    **Formula.** 1 if the answer is a reference, but for case, quotes, white space and a full stop; else 0. A turn after
+    the end of its conversation counts 0, as in `accuracy`.
+
+    **Edge cases.** Those of `accuracy`.
+
+    **Use it** beside `accuracy`, to see how much of it took no judge. **Not** alone: `exact_match` needs no judge.
+    """
+    return judged_turns.scores(lambda turn: turn.exact)
+
+
+@metric(direction="lower", binary=True, by_session=True)
+def missing(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
+    """Share of turns that the system declined to answer, or that came after a conversation had ended.
+
+    **Formula.** 1 if the answer declines or is empty, or the turn is after the end of its conversation (as in
+    `accuracy`); else 0.
+
+    **Edge cases.** Those of `accuracy`.
+
+    **Use it** beside `hallucination_rate`: which of the two wrong turns are. **Not** for single questions:
+    `abstention_correct` says whether declining was right.
+    """
+    return judged_turns.scores(lambda turn: turn.miss)
+
+
+@metric(direction="lower", binary=True, by_session=True)
+def hallucination_rate(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
+    """Share of turns that were answered, and wrongly.
+
+    **Formula.** 1 for a turn that is neither correct (`accuracy`) nor missed (`missing`); else 0.
+
+    **Edge cases.** Those of `accuracy`.
+
+    **Use it** where a wrong answer is worse than none. **Not** for claims that the passages don't support:
+    `faithfulness` does that.
+    """
+    return judged_turns.scores(lambda turn: turn.hallucination)
+
+
+@metric(direction="higher", bounds=(-1.0, 1.0), by_session=True)
+def truthfulness_score(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
+    """Mean over turns: a right answer counts 1, none 0, a wrong one -1.
+
+    **Formula.** `accuracy - hallucination_rate`, turn by turn.
+
+    **Edge cases.** Those of `accuracy`.
+
+    **Use it** as one number for right answers and honest ones. **Not** where declining is as bad as being wrong.
+    """
+    return judged_turns.scores(lambda turn: float(turn.correct is True) - float(turn.hallucination))
+
+
+@metric(
+    direction="higher",
+    bounds=(-1.0, 1.0),
+    by_session=True,
+    per_session=True,
+    also=("mean_multi_turn_conversation_score",),
+)
+def multi_turn_conversation_score(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
+    """Mean over conversations: a right answer counts 1, none 0, a wrong one -1.
+
+    **Formula.** For each conversation, the mean of `truthfulness_score` over its turns. It stands in the row of the
+    last turn; n counts conversations.
+
+    **Edge cases.** A conversation with a turn that is not scored has no score (`turn_not_scored`).
+
+    **Use it** where long conversations should not count more than short ones. **Not** for single questions.
+    """
+    after = judged_turns.after()
+    scores: list[float | Failed] = [Failed(OTHER_TURN)] * len(after)
+    for places in judged_turns.sessions:
+        score = conversation_score([after[place] for place in places])
+        scores[places[-1]] = Failed(TURN_NOT_SCORED) if score is None else score
+    return scores

@@ -11,14 +11,14 @@ from typing import Any, Self
 
 from ragmeter.effects.journal import Reply
 from ragmeter.errors import UsageError, did_you_mean
+from ragmeter.io.titles import text_column
 from ragmeter.judge_columns import DECLARED
 from ragmeter.models.port import ChatReply, Messages, Parameters
 from ragmeter.models.prices import Price
 from ragmeter.naming import Signature
 
 _FENCED = re.compile(r"^([^\n:]+): \[([0-9a-f]{8})\] (.*?) \[\2\]$", re.DOTALL | re.MULTILINE)
-#: The same text under the table's name and under the name that a prompt may have for it.
-_SAME = {"question": "query", "reference": "ground_truth", "answer": "agent_response"}
+_TEXTS = ("question", "reference", "answer")
 _FREE = Price(0.0, 0.0)
 #: The parameter of a function that gets the whole prompt.
 _PROMPT = "prompt"
@@ -96,11 +96,10 @@ def fenced_texts(prompt: str) -> dict[str, str]:
     """The texts in a prompt, by the names of their fences and by the table's names."""
     wordings = [wording for asked in DECLARED.values() for wording in (asked, asked.rephrased) if wording is not None]
     columns = {label: column for wording in wordings for column, label in wording.labels.items()}
-    texts = {columns.get(name, name): text.replace("\u200b", "") for name, _, text in _FENCED.findall(prompt)}
-    for ours, prompts in _SAME.items():
-        if ours in texts or prompts in texts:
-            texts[ours] = texts[prompts] = texts.get(ours, texts.get(prompts, ""))
-    return texts
+    names = {name: columns.get(name, name) for name, _, _ in _FENCED.findall(prompt)}
+    return {
+        text_column(names[name]) or names[name]: text.replace("\u200b", "") for name, _, text in _FENCED.findall(prompt)
+    }
 
 
 def _function(replies: Any) -> Callable[[str], Any]:
@@ -120,14 +119,15 @@ def _function(replies: Any) -> Callable[[str], Any]:
 
     def of_texts(prompt: str) -> Any:
         texts = fenced_texts(prompt)
-        lacking = [name for name in names if name not in texts]
-        if len(names) == 1 and lacking and not get_close_matches(names[0], [*texts, *_SAME, _PROMPT], 1, _SLIP):
+        column_of = {name: text_column(name) or name for name in names}
+        lacking = [name for name in names if column_of[name] not in texts]
+        if len(names) == 1 and lacking and not get_close_matches(names[0], [*texts, *_TEXTS, _PROMPT], 1, _SLIP):
             return replies(prompt)
         if lacking:
             meant = did_you_mean(lacking[0], [*texts, _PROMPT])
             hint = f"it has {', '.join(texts) or 'no texts'}; a single parameter `{_PROMPT}` gets the whole"
             raise UsageError(f"the prompt has no {', '.join(lacking)}{meant}", hint=hint)
-        return replies(**{name: texts[name] for name in names})
+        return replies(**{name: texts[column] for name, column in column_of.items()})
 
     return of_texts
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow.compute as pc
 
+from ragmeter.metrics.conversation import turn_number
 from ragmeter.runs.run import Run
 from ragmeter.table import Row
 
@@ -24,12 +23,5 @@ def turns_of(run: Run, session: str) -> list[int]:
     if SESSION not in run.texts:
         return []
     places = np.flatnonzero(pc.equal(run.column(SESSION), session).fill_null(False).to_numpy(zero_copy_only=False))
-    numbers = [_turn(record.get(TURN)) for record in run.records(places.tolist(), [TURN])]
+    numbers = [turn_number(record.get(TURN)) for record in run.records(places.tolist(), [TURN])]
     return [place for _, place in sorted(zip(numbers, places.tolist(), strict=True))]
-
-
-def _turn(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return 0.0

@@ -11,7 +11,6 @@ from typing import Any
 
 from ragmeter import registry
 from ragmeter.documents.manifest import EmbeddingUse, Manifest
-from ragmeter.documents.record import UNSET
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
 from ragmeter.judge_columns import SUPPORT_MODEL, BoundColumn
@@ -45,8 +44,7 @@ def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differ
     differing = {}
     for name in metrics:
         differences: Differing = {}
-        # not strict: a run of conversations has one signature for all columns that a metric asks for
-        for (column, first), (_, second) in zip(_signatures(a, name), _signatures(b, name), strict=False):
+        for (column, first), (_, second) in zip(_signatures(a, name), _signatures(b, name), strict=True):
             if not _same_cells(a, b, column):
                 differences = _differing(first, second) | differences  # the first column's values are the ones shown
         if differences:
@@ -68,19 +66,14 @@ def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
 def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Signature]]:
     """What each column depends on that a metric is computed from; empty where the run does not say."""
     manifest = run.manifest()
-    added = [entry.name for entry in manifest.metrics]
-    if manifest.judge is not UNSET and name in run.metrics() and name not in added:
-        # conversations: one judge for all metrics but those that were added later
-        shared = {"cascade": manifest.cascade} if manifest.cascade else {}
-        yield None, {**(manifest.judge or {}), **shared}
-        return
-    asked = manifest.asked
+    asked, offline = manifest.asked, manifest.offline
     with suppress(UsageError):  # no metric, or one of a package that is not there any more
         metric = registry.get(name)
         for column in metric.judge_columns:
-            yield column, asked.get(column.name) or {}
+            by_nobody = offline.get(column.name)
+            yield column, asked.get(column.name) or ({} if by_nobody is None else by_nobody.as_dict())
         for column in metric.offline:
-            filled = manifest.offline.get(column.name)
+            filled = offline.get(column.name)
             yield column, {} if filled is None else filled.as_dict()
         for _, settings in metric.embedded.values():
             yield None, _embedding(manifest.embeddings, settings.get("model") or STATIC)

@@ -60,17 +60,6 @@ def _has_scores(path: Location) -> bool:
     return failed < summary.n_rows and any(metric.n_scored for metric in summary.metrics.values())
 
 
-def refuse_added(path: Path) -> None:
-    """Refuse to write conversations where a judge was paid for columns that were added to those that are there."""
-    asked = ", ".join(_manifest(path).asked) if (path / MANIFEST).is_file() else ""
-    if asked:
-        raise UsageError(
-            f"the run {path.name} exists already, and has a judge's replies that were added to it ({asked})",
-            hint=f"choose another folder with {option('output_dir')}, or replace the run with "
-            f"{by_caller('--replace', 'replace=True')}: its journal stays, so that adding them again costs nothing",
-        )
-
-
 def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda run: False) -> str:
     """A description of the paid replies in a run that would be lost; empty if none is known."""
     files = sorted(path.iterdir()) if isinstance(path, Path) else []  # in a store there is no journal
@@ -81,7 +70,7 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
     asked = ", ".join(manifest.asked)
     if asked:
         return "" if judged_again(Run(path)) else f"a judge's replies in it ({asked})"
-    return "a judge's verdicts" if manifest.judge else ""
+    return ""
 
 
 def _is_whole(path: Location) -> bool:

@@ -176,11 +176,12 @@ def _records(table: pa.Table, places: Sequence[int]) -> list[NewRow]:
 
 
 def clusters_of(
-    cluster: str | None, texts: Sequence[str], column: Callable[[str], pa.Array]
+    cluster: str | None, texts: Sequence[str], column: Callable[[str], pa.Array], *, is_own: bool = False
 ) -> tuple[str | None, Codes | None]:
     """The column that clusters the rows, and each row's cluster number; None and None for independent rows.
 
-    `cluster` is a column's name, "auto", or None; `texts` are the columns of texts, which `column` reads.
+    `cluster` is a column's name, "auto", or None; `texts` are the columns of texts, which `column` reads. A single
+    cluster is an error where the user has chosen the column, and not where it is the run's own (`is_own`).
     """
     if cluster is None:
         return None, None
@@ -188,7 +189,7 @@ def clusters_of(
         if cluster not in texts:
             raise UnknownNameError("column", cluster, texts, hint=f"the columns are {', '.join(texts)}")
         codes = cluster_codes(column(cluster))
-        if len(np.unique(codes)) < 2:
+        if len(np.unique(codes)) < 2 and not is_own:
             raise UsageError(
                 f"all rows have the same {cluster!r}: with fewer than two clusters there is no interval",
                 hint=f"choose another column with {option('cluster')}, or {option('cluster', None)}",

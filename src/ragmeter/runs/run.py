@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -18,6 +18,7 @@ from ragmeter.documents.summary import Summary
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
 from ragmeter.naming import matching
+from ragmeter.registry import other_names
 from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
 from ragmeter.runs.layout import (
     MANIFEST,
@@ -38,7 +39,6 @@ from ragmeter.table import (
     JUDGE_COLUMNS,
     NAMED_COLUMNS,
     NUMBER_COLUMNS,
-    OTHER_NAMES,
     PARTIAL_ANSWER,
     SCORED,
     Measure,
@@ -222,7 +222,7 @@ class Run:
         entries = {name: entry.get("columns") for name, entry in manifest.asked.items()}
         entries |= {name: entry.columns for name, entry in manifest.offline.items()}
         filled = [list(columns) for columns in entries.values() if columns]
-        if not any("verdict" in columns for columns in filled):  # of conversations, or of the user's own table
+        if not any("verdict" in columns for columns in filled):  # of the user's own table
             filled.append(list(JUDGE_COLUMNS))
         return {columns[0]: columns for columns in filled if set(columns) & set(self.columns)}
 
@@ -233,7 +233,7 @@ class Run:
 
     @property
     def row_metrics(self) -> list[str]:
-        """The metrics that are scored row by row; a conversation's own score is not among them."""
+        """The metrics with a column of scores."""
         return self._cached("row_metrics", lambda: [name for name in self.metrics() if name in self.columns])
 
     @property
@@ -315,8 +315,15 @@ class Run:
 
         "auto" is the run's own column.
         """
-        cluster = self.confidence.cluster if confidence.cluster == AUTO else confidence.cluster
-        return self._cached(("clusters", cluster), lambda: clusters_of(cluster, self.texts, self.column))
+        is_own = confidence.cluster == AUTO
+        cluster = self.confidence.cluster if is_own else confidence.cluster
+        key = ("clusters", cluster, is_own)
+        return self._cached(key, lambda: clusters_of(cluster, self.texts, self.column, is_own=is_own))
+
+
+def known_names(name: str, names: Collection[str]) -> list[str]:
+    """Those of `names` that a short name means, or else a name that another tool has for a metric."""
+    return matching(name, names) or [known for other in other_names(name) for known in matching(other, names)]
 
 
 def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = "") -> str:
@@ -325,7 +332,7 @@ def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = ""
     `named_by` begins the message where it must be said which rule has the name.
     """
     available = list(names)
-    matches = matching(name, available) or matching(OTHER_NAMES.get(name, name), available)
+    matches = known_names(name, available)
     if len(matches) > 1:
         begin = f"{named_by}: " if named_by else ""
         raise UsageError(f"{begin}{name} could be {' or '.join(matches)}", hint="write the name in full")

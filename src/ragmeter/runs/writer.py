@@ -182,13 +182,13 @@ class RowsWriter:
         with closing(RowsFile(self._path)) as rows:
             return abstentions_of(rows)
 
-    def summaries(self, confidence: Confidence) -> tuple[Confidence, dict[str, MetricSummary]]:
+    def summaries(self, confidence: Confidence, *, is_own: bool = False) -> tuple[Confidence, dict[str, MetricSummary]]:
         """The interval settings with the cluster column that was used, and each metric's summary.
 
-        They are computed from the file, so memory holds one column at a time.
+        They are computed from the file, so memory holds one column at a time. `is_own`: the settings are the run's.
         """
         with closing(RowsFile(self._path)) as rows:
-            return summaries_of(rows, self._metrics, self.not_scored.__getitem__, confidence)
+            return summaries_of(rows, self._metrics, self.not_scored.__getitem__, confidence, is_own=is_own)
 
 
 def table_writer(file: Any, schema: pa.Schema, metrics: Sequence[str]) -> pq.ParquetWriter:
@@ -211,6 +211,7 @@ def summaries_of(
     confidence: Confidence,
     *,
     qids_differ: bool = False,
+    is_own: bool = False,
 ) -> tuple[Confidence, dict[str, MetricSummary]]:
     """The interval settings with the cluster column that was used, and each metric's summary.
 
@@ -219,7 +220,11 @@ def summaries_of(
     texts = [field.name for field in rows.schema if field.type in TEXTS]
     if qids_differ and confidence.cluster == AUTO:
         texts = [name for name in texts if name != QID]
-    cluster, codes = clusters_of(confidence.cluster, texts, lambda name: rows.read([name])[name].combine_chunks())
+
+    def column(name: str) -> pa.Array:
+        return rows.read([name])[name].combine_chunks()
+
+    cluster, codes = clusters_of(confidence.cluster, texts, column, is_own=is_own)
     summaries = {
         metric.name: summarise(
             rows.read([metric.name])[metric.name].to_numpy(),

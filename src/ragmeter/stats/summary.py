@@ -11,7 +11,7 @@ from ragmeter.documents.metrics import MetricSummary, Percentiles
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import Interval, interval_of, limits_of, within
-from ragmeter.table import NO_VERDICT, Scores
+from ragmeter.table import NO_VERDICT, OTHER_TURN, Scores
 
 
 def summarise(
@@ -26,12 +26,15 @@ def summarise(
 ) -> MetricSummary:
     """Summarise one metric's column: NaN where a row was not scored, with the causes counted in `not_scored`.
 
-    `codes` has the cluster of each row. The interval is clipped to `bounds`, the metric's range.
+    The other turns of a conversation don't count where a metric has one score for each. `codes` has the cluster of each
+    row. The interval is clipped to `bounds`, the metric's range.
     """
     is_scored = ~np.isnan(scores)
     values = scores if is_scored.all() else scores[is_scored]  # a column may be long: no copy of it without need
-    scored_codes = None if codes is None else codes[is_scored]
     n = len(values)
+    scored_codes = None if codes is None else codes[is_scored]
+    if scored_codes is not None and OTHER_TURN in not_scored and len(np.unique(scored_codes)) == n:
+        scored_codes = None  # one score for each conversation: they are no clusters
     limits = limits_of(bounds, values)
     interval, method = interval_of(values, confidence, binary=binary, codes=scored_codes, limits=limits)
     return MetricSummary(
@@ -44,9 +47,9 @@ def summarise(
         interval_method=method,
         direction=direction,
         range=finite(limits),
-        n_total=len(scores),
+        n_total=len(scores) - not_scored.get(OTHER_TURN, 0),
         n_scored=n,
-        n_not_scored=dict(sorted(not_scored.items())),
+        n_not_scored={cause: count for cause, count in sorted(not_scored.items()) if cause != OTHER_TURN},
         level=confidence.level,
         n_clusters=None if scored_codes is None else len(np.unique(scored_codes)),
         binary=binary,

@@ -410,15 +410,15 @@ def test_of_many_metrics_the_nearest_to_a_difference_is_told(tmp_path: Path) -> 
     assert pair.sentence.startswith(f"{start}{nearest.sentence}. ")
 
 
-def test_conversations_scores_by_the_names_of_their_table(tmp_path: Path) -> None:
-    make_run(tmp_path / "a", {"is_correct": A})
-    make_run(tmp_path / "b", {"is_correct": B})
-    assert list(compare(["a", "b"], metrics="accuracy", output_dir=tmp_path).pairs[0].metrics) == ["is_correct"]
-    assert list(summarise_run("a", metrics="accuracy", output_dir=tmp_path).metrics) == ["is_correct"]
-    assert plan_from_pilot(["a", "b"], "accuracy", output_dir=tmp_path).metric == "is_correct"
-    verdict = gate("b", fail_under={"accuracy": 0.1}, no_worse_than="a:accuracy:0.02", output_dir=tmp_path)
+def test_a_metric_by_the_name_that_another_tool_has_for_it(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"exact_answer": A})
+    make_run(tmp_path / "b", {"exact_answer": B})
+    assert list(compare(["a", "b"], metrics="exact_match", output_dir=tmp_path).pairs[0].metrics) == ["exact_answer"]
+    assert list(summarise_run("a", metrics="exact_match", output_dir=tmp_path).metrics) == ["exact_answer"]
+    assert plan_from_pilot(["a", "b"], "exact_match", output_dir=tmp_path).metric == "exact_answer"
+    verdict = gate("b", fail_under={"exact_match": 0.1}, no_worse_than="a:exact_match:0.02", output_dir=tmp_path)
     assert verdict.passed
-    assert {check.metric for check in verdict.checks} == {"is_correct"}
+    assert {check.metric for check in verdict.checks} == {"exact_answer"}
     with pytest.raises(UnknownNameError, match="unknown metric 'missing'"):
         gate("b", fail_under={"missing": 0.1}, output_dir=tmp_path)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import Comparison, CRAGEvaluator, Evaluation, FakeProvider, LLMJudge, compare, evaluate, gate, report
+from ragmeter.judges.cascade import Cascade
 from ragmeter.runs.layout import MANIFEST
 from tests.judge_rows import judge
 
@@ -165,9 +166,9 @@ def test_conversations(tmp_path: Path) -> None:
         evaluator = CRAGEvaluator(judge=LLMJudge(provider=FakeProvider("Yes", model=model)), journal=None)
         results = evaluator.evaluate_agent_responses(turns)
         evaluator.save_results(*results, output_dir=tmp_path / name)
-    result = compared(tmp_path)["is_correct"]
+    result = compared(tmp_path)["accuracy"]
     assert result.judges_differ == {"model": ("strict", "kind")}
-    assert "`ragmeter crag evaluate`" in result.sentence
+    assert "--metrics accuracy" in result.sentence
 
 
 def test_vectors_of_another_model(tmp_path: Path) -> None:
@@ -183,3 +184,15 @@ def test_vectors_of_another_model(tmp_path: Path) -> None:
     assert list(result.judges_differ) == ["revision"]
     assert "--metrics 'semantic_similarity[model=wordllama]'`" in result.sentence
     assert result.verdict == "judges differ"
+
+
+def test_conversations_that_no_model_has_judged(tmp_path: Path) -> None:
+    turns = [{"session_id": row["qid"], "turn_idx": 0, "query": "q", "agent_response": row["answer"],
+              "ground_truth": "x"} for row in ROWS]  # fmt: skip
+    for name, cascade in (("old", None), ("new", Cascade())):
+        evaluator = CRAGEvaluator(cascade=cascade, journal=None)
+        results = evaluator.evaluate_agent_responses(turns)
+        evaluator.save_results(*results, output_dir=tmp_path / name)
+    differ = compared(tmp_path)["accuracy"].judges_differ
+    assert differ is not None
+    assert list(differ) == ["cascade"]

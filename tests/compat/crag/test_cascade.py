@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ragmeter import CRAGEvaluator
-from ragmeter.compat.crag.cascade import Cascade
 from ragmeter.errors import InputError, UsageError
+from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.verdict import verdict
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer
@@ -64,7 +64,7 @@ def test_who_decides_what() -> None:
     assert found["cascade"]["calls_saved"] == 30
     assert found["cascade"]["basis"] == "the offline judge's own figures"
     assert "no promise" in found["cascade"]["warnings"][0]
-    assert found["metrics"]["is_correct"]["mean"] == pytest.approx((1 + 20 + 5) / 37)
+    assert found["metrics"]["accuracy"]["mean"] == pytest.approx((1 + 20 + 5) / 37)
 
 
 def test_a_share_for_the_model() -> None:
@@ -86,7 +86,7 @@ def test_the_audit_corrects_the_offline_judge() -> None:
     assert cascade["audited"]["agreement"] == pytest.approx(0.5, abs=0.15)
     low, high = cascade["accuracy"]["interval"]
     assert low < 0.5 < high
-    assert found["metrics"]["is_correct"]["mean"] > 0.8  # which is why the other is told
+    assert found["metrics"]["accuracy"]["mean"] > 0.8  # which is why the other is told
 
 
 def test_labels_make_a_promise_or_say_that_they_can_not() -> None:
@@ -124,7 +124,7 @@ def test_a_budget_is_spent_on_the_least_sure(tmp_path: Any) -> None:
         found.evaluate_agent_responses(turns)
         assert server.count == pytest.approx(affordable, abs=2)  # half as many turns, each twice
     assert summary(found)["cascade"]["basis"].startswith("a budget of $")
-    assert summary(found)["metrics"]["is_correct"]["n_not_scored"] == {}
+    assert summary(found)["metrics"]["accuracy"]["n_not_scored"] == {}
 
 
 def test_the_audit_takes_no_more_than_half_of_a_budget(tmp_path: Any) -> None:
@@ -148,7 +148,7 @@ def test_without_a_model_everything_is_decided() -> None:
     found = CRAGEvaluator(journal=None, cascade=Cascade())
     found.evaluate_agent_responses([single(0, 70), single(1, 20)])
     assert summary(found)["judged_by"] == {"offline": 2}
-    assert summary(found)["metrics"]["is_correct"]["mean"] == 0.5
+    assert summary(found)["metrics"]["accuracy"]["mean"] == 0.5
     assert summary(found)["cascade"]["calls_saved"] == 0
 
 
@@ -157,7 +157,7 @@ def test_an_audited_turn_that_the_model_fails_on_keeps_its_verdict() -> None:
     with JudgeServer(lambda request, number: Action(status=400, body={"error": {"message": "no"}})) as server:
         found = summary(evaluated(server, turns, Cascade(0.95), retries=0))
     assert found["judged_by"] == {"offline": 40}
-    assert found["metrics"]["is_correct"]["n_not_scored"] == {}
+    assert found["metrics"]["accuracy"]["n_not_scored"] == {}
     assert found["cascade"]["audited"] == {"n": 0, "agreement": None, "interval": None}
 
 
@@ -184,7 +184,7 @@ def test_an_audited_conversation_is_asked_about_to_its_end() -> None:
     assert found["cascade"]["audited"]["n"] == 120
     assert found["cascade"]["audited"]["agreement"] == 0.0
     assert found["cascade"]["accuracy"]["mean"] == 1.0
-    assert found["metrics"]["is_correct"]["mean"] == 0.75
+    assert found["metrics"]["accuracy"]["mean"] == 0.75
 
 
 def test_calls_that_failed_were_not_saved() -> None:
@@ -204,7 +204,7 @@ def test_a_turn_that_nobody_could_judge_is_nobodys() -> None:
         found = summary(evaluated(server, turns, Cascade(0.95), retries=0))
     assert found["judged_by"] == {"llm": 1}
     assert "3 doubtful turns have no verdict" in found["cascade"]["warnings"][-1]
-    assert found["metrics"]["is_correct"]["n_not_scored"] == {"judge_error": 3}
+    assert found["metrics"]["accuracy"]["n_not_scored"] == {"judge_error": 3}
 
 
 def test_what_people_say_of_misses_and_exact_matches_is_part_of_the_promise() -> None:
@@ -234,7 +234,7 @@ def test_a_list_of_accepted_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert server.count == 2
         assert "red\nor: crimson" in str(server.requests[0]["messages"][-1]["content"])
     assert summary(found)["judged_by"] == {"exact": 1, "llm": 2}
-    assert summary(found)["metrics"]["is_correct"]["n_not_scored"] == {"no_reference": 1}
+    assert summary(found)["metrics"]["accuracy"]["n_not_scored"] == {"no_reference": 1}
     offline = CRAGEvaluator(journal=None, cascade=Cascade())
     rows, _ = offline.evaluate_agent_responses(turns[:3])
     assert [row["is_correct"] for row in rows["all"]] == [True, True, True]

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from ragmeter import CRAGEvaluator
-from ragmeter.compat.crag.cascade import Cascade
 from ragmeter.engine.judging import cascade_run
 from ragmeter.judges import cascade
+from ragmeter.judges.cascade import Cascade
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer, completion, texts
 
@@ -137,7 +137,7 @@ def test_the_accuracy_is_that_of_people_alone(
     seeds, means, covered = 60, [], 0
     with people(said) as server:
         _, alone = evaluated(server, turns, Cascade(llm_share=1.0), tmp_path / "j.sqlite")
-        truth, calls = alone["metrics"]["is_correct"]["mean"], server.count
+        truth, calls = alone["metrics"]["accuracy"]["mean"], server.count
         for seed in range(seeds):
             _, summary = evaluated(server, turns, Cascade(0.95, audit=0.1, seed=seed), tmp_path / "j.sqlite")
             accuracy = summary["cascade"]["accuracy"]

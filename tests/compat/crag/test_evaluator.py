@@ -14,7 +14,7 @@ import pytest
 from ragmeter import CRAGEvaluator, FakeProvider, LLMJudge, Run
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
 from ragmeter.errors import ColumnError, InputError, UsageError
-from ragmeter.judges.verdict import is_exact_match
+from ragmeter.metrics.conversation import is_same_answer
 from tests.compat.crag.helpers import EchoAgent, conversation, turn
 from tests.judge_server import Action, JudgeServer, completion
 
@@ -100,7 +100,7 @@ def test_what_failed_has_no_flags_and_its_cause() -> None:
     assert (scores["all"]["total"], scores["all"]["accuracy"]) == (1.0, 1.0)
     assert made.report is not None
     summary = made.report.summary
-    assert summary["metrics"]["is_correct"]["n_not_scored"] == {"no_reference": 1, "target_error": 2, "unparsable": 1}
+    assert summary["metrics"]["accuracy"]["n_not_scored"] == {"no_reference": 1, "target_error": 2, "unparsable": 1}
     assert summary["unreadable"] == {"unparsable: not a verdict": "hm"}
     assert summary["accuracy_bounds"] == (0.2, 1.0)
     assert summary["unscored_share"] == 0.8
@@ -131,7 +131,7 @@ def test_without_a_judge_only_a_match_is_right() -> None:
     ],
 )  # fmt: skip
 def test_exact_match(answer: str, truth: str, same: bool) -> None:
-    assert is_exact_match(answer, truth) is same
+    assert is_same_answer(answer, truth) is same
 
 
 def test_the_seeds_basic_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,9 +203,9 @@ def test_the_results_are_a_run_folder(tmp_path: Path) -> None:
     run = Run.at(tmp_path)
     assert run.rows().column_names[:3] == ["qid", "session_id", "interaction_id"]
     assert run.rows(["question", "answer", "reference"]).num_rows == 2
-    assert run.scores("is_correct").tolist()[0] == 1.0
-    assert run.rows(["is_correct.outcome"])["is_correct.outcome"].to_pylist() == ["scored", "no_reference"]
-    assert run.summary().metrics["is_correct"].n_total == 2
+    assert run.scores("accuracy").tolist()[0] == 1.0
+    assert run.rows(["accuracy.outcome"])["accuracy.outcome"].to_pylist() == ["scored", "no_reference"]
+    assert run.summary().metrics["accuracy"].n_total == 2
 
 
 def test_formulas_are_guarded(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from shlex import quote
 
 from ragmeter import registry
 from ragmeter.analysis.comparing.comparison import JUDGES_DIFFER, MetricDifference
-from ragmeter.documents.record import UNSET
 from ragmeter.runs.judges import ENDPOINT, Differing
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
@@ -48,8 +47,6 @@ def judge_warnings(a: Run, b: Run, labels: tuple[str, str], differing: Mapping[s
 
 def _how(a: Run, b: Run, names: Sequence[str]) -> tuple[str, list[str]]:
     """The command that judges the earlier run's rows anew, if there is one, and the columns that the file must lack."""
-    if a.manifest().judge is not UNSET:
-        return "ragmeter crag evaluate", []
     if isinstance(a, TemporaryRun):
         return "", []
     columns = [column for name in names for column in registry.get(name).judge_columns]

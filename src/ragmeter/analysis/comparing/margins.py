@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import parameter
-from ragmeter.runs.run import Run
+from ragmeter.runs.run import Run, known_names
 from ragmeter.show.numbers import given
-from ragmeter.table import OTHER_NAMES, Measure
+from ragmeter.table import Measure
 
 #: `token_f1=0.02` or several of them, or a mapping from metrics to numbers.
 Margins = str | Iterable[str] | Mapping[str, float]
@@ -23,7 +23,7 @@ def margins_of(margin: Margins | None, runs: Sequence[Run]) -> dict[str, float]:
     measures = {name: measure for run in runs for name, measure in run.measures.items()}
     margins = {}
     for name, value in _given(margin):
-        names = naming.matching(name, measures) or naming.matching(OTHER_NAMES.get(name, name), measures)
+        names = known_names(name, measures)
         if not names:
             raise UnknownNameError("metric", name, measures, hint=f"the runs have {', '.join(measures)}")
         if len(names) > 1:

@@ -16,7 +16,7 @@ from ragmeter.show.numbers import given
 from ragmeter.table import Scores
 
 #: The metrics of a judge's verdict: if a run has several metrics of 0 and 1, the first of these is the default.
-_VERDICTS = ("is_correct", "llm_correct", "llm_correct[judge=cascade]")
+_VERDICTS = ("accuracy", "accuracy[judge=cascade]", "llm_correct", "llm_correct[judge=cascade]")
 
 
 class Cells(Protocol):
@@ -54,7 +54,7 @@ def read_columns(run: Run, names: Sequence[str], places: Sequence[int] | None = 
 
 
 def metric_named(run: Run, name: str) -> str:
-    """The run's metric of this name, of a short one, or of its alias in runs of conversations."""
+    """The run's metric of this name, or of a short one."""
     return full_name(name, run.row_metrics, "the run")
 
 

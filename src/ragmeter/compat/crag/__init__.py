@@ -1,7 +1,8 @@
 """CRAG-MM: conversations about images, answered by an agent and judged turn by turn.
 
 `config` has the constants, `dataset_utils` reads conversations, `generation` lets the agent answer, `truncation` cuts
-its answers, `evaluation` and `cascade` judge them, `files` reads and writes them, `evaluator` has CRAGEvaluator.
+its answers, `turns` reads them, `evaluation` makes them an ordinary evaluation, `files` writes the files, `evaluator`
+and `llm_judge` have the classes.
 """
 
 from ragmeter.compat.crag.config import (
@@ -19,7 +20,7 @@ from ragmeter.compat.crag.dataset_utils import (
     prepare_feature_vocabularies,
 )
 from ragmeter.compat.crag.evaluator import CRAGEvaluator
-from ragmeter.judges.judge import LLMJudge
+from ragmeter.compat.crag.llm_judge import LLMJudge
 
 __all__ = [
     "DEFAULT_EVAL_MODEL",

@@ -1,298 +1,308 @@
-"""Judges turns in this order: did the agent decline, is the answer an exact match, what does the judge say.
-
-The judge is not asked about the turns after the end of a conversation: they count as missed in any case.
-"""
+"""Turns as an ordinary evaluation, and its results in the seed's names."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, compress
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from ragmeter.effects.caller import STOPPED, Caller
-from ragmeter.effects.loop import for_each
-from ragmeter.effects.usage import total_usage
-from ragmeter.engine.judging.cascade_run import Decision, decided
-from ragmeter.engine.judging.column_run import Heard, Tally
-from ragmeter.errors import InputError
-from ragmeter.judge_columns import JudgeColumn
-from ragmeter.judges.column_judge import ColumnJudge, shown_texts
-from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.prompt import OTHER_FIELDS
-from ragmeter.judges.verdict import CORRECT, EXACT, MISS, OFFLINE, WRONG, is_exact_match
-from ragmeter.metrics.conversation import MISSED, Turn, counted
-from ragmeter.metrics.refusals import is_miss
-from ragmeter.models.port import ChatProvider
-from ragmeter.show.progress import Advance
-from ragmeter.table import SCORED, TARGET_ERROR
+import numpy as np
+from msgspec import structs, to_builtins
 
-TURN_COLUMNS = (
-    "session_id", "interaction_id", "turn_idx", "is_ego", "image_quality", "query_category", "domain", "dynamism",
-    "query", "ground_truth", "agent_response", "total_turn_count", "interaction_id_history",
-)  # fmt: skip
+from ragmeter.compat.crag.turns import TURN_COLUMNS, TurnTable, failure_of
+from ragmeter.definition import Metric
+from ragmeter.documents.manifest import FilledColumns
+from ragmeter.documents.record import UNSET
+from ragmeter.effects.calls import Limits
+from ragmeter.engine.evaluation import Inputs, score_in_memory
+from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, Row
+from ragmeter.engine.judging.judge_run import JudgeRun
+from ragmeter.engine.judging.observers import JudgingWatch
+from ragmeter.engine.judging.sessions import SessionCascade
+from ragmeter.engine.judging.setup import JudgeResult, columns_of
+from ragmeter.engine.results import Evaluation
+from ragmeter.engine.row_reader import RowReader
+from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.judge import Judge
+from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.verdict import EXACT, MISS, OFFLINE
+from ragmeter.metrics import conversation
+from ragmeter.metrics.conversation import (
+    CORRECT,
+    WRONG,
+    Turn,
+    Turns,
+    conversation_score,
+    counted,
+    ended_at,
+    sessions_of,
+    turn_of,
+)
+from ragmeter.show.progress import Advance
+from ragmeter.table import ENDED, JUDGE_COLUMNS, SCORED, Batch, outcome_column
+
+#: The metrics of turns, and of conversations, by the seed's names.
+METRICS: dict[str, Metric] = {
+    "accuracy": conversation.accuracy,
+    "exact_match": conversation.exact_answer,
+    "missing": conversation.missing,
+    "hallucination_rate": conversation.hallucination_rate,
+    "truthfulness_score": conversation.truthfulness_score,
+    "mean_multi_turn_conversation_score": conversation.multi_turn_conversation_score,
+}
+#: What a run of conversations called them in ragmeter 0.1.
+EARLIER_NAMES = {
+    "is_correct": "accuracy", "is_exact_match": "exact_match", "is_miss": "missing",
+    "is_hallucination": "hallucination_rate",
+    "multi_turn_conversation_score": "mean_multi_turn_conversation_score",
+}  # fmt: skip
 RESULT_COLUMNS = (
     *TURN_COLUMNS, "is_exact_match", "is_correct", "is_miss", "is_semantically_correct", "api_response",
 )  # fmt: skip
 NO_REFERENCE = "no_reference"
-#: Why a turn is decided, besides an exact match, a miss, the offline judge and a language model: there is no judge, or
-#: the conversation has ended.
-NOBODY, ENDED = "nobody", "ended"
-#: Of a turn that nobody has decided yet; told by identity.
-UNDECIDED = Decision()
+#: Who decided a turn where there is no judge.
+NOBODY = "nobody"
+_MEANS = {NO_REFERENCE: "the turn has no ground truth"}
 
 
-@dataclass
-class JudgedTurn:
-    """One turn, and what is decided about it.
+class Judgements(JudgingWatch):
+    """Keeps what the model says of each turn, by its qid."""
 
-    In a cascade, `chance` is the offline judge's probability that the answer is right, where it is sure. In an
-    `audited` conversation the language model is asked about every turn that needs a judge.
-    """
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_qid: dict[str, Judgement] = {}
 
-    row: Mapping[str, Any]
-    qid: str = ""
-    decision: Decision = UNDECIDED
-    judgement: Judgement | None = None
-    chance: float | None = None
-    audited: bool = False
-
-    def decide(self, *, judged: bool) -> None:
-        """Decide what needs no judge: a miss, then an exact match; without a judge (`judged`) any other is wrong."""
-        answer = self.row.get("agent_response")
-        if self.row.get("error") or answer is None:
-            outcome = str(self.row.get("outcome") or TARGET_ERROR)
-            self.decision = Decision(outcome=outcome, cause=str(self.row.get("error") or "no answer"))
-        elif is_miss(answer):
-            self.decision = Decision(WRONG, MISS)
-        elif not self.references:
-            self.decision = Decision(outcome=NO_REFERENCE, cause="the turn has no ground truth")
-        elif any(is_exact_match(answer, reference) for reference in self.references):
-            self.decision = Decision(CORRECT, EXACT)
-        elif not judged:
-            self.decision = Decision(WRONG, NOBODY)
-
-    def settle(self, judgement: Judgement) -> None:
-        """Decide by what the model says; if it gives no verdict, by the offline judge where that is sure."""
-        self.judgement = judgement
-        self.decision = decided(judgement, self.chance, UNDECIDED)
-
-    @property
-    def result(self) -> Turn:
-        """The result that the decision means for the scores."""
-        value, by = self.decision.value, self.decision.by
-        return Turn(None if value is None else value == CORRECT, miss=by == MISS, exact=by == EXACT)
-
-    @property
-    def references(self) -> list[str]:
-        """The acceptable answers."""
-        expected = self.row.get("ground_truth")
-        return [text for text in ([expected] if isinstance(expected, str) else expected or []) if text.strip()]
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The turn's columns, also under their names in the table."""
-        columns = {**self.row, **{name: self.row.get(crag_name) for crag_name, name in OTHER_FIELDS.items()}}
-        return columns if isinstance(columns["reference"], str) else {**columns, "reference": self.references}
+    def judged(self, column: str, row: Mapping[str, Any], judgement: Judgement) -> None:
+        """A turn has its judgement, or none."""
+        self.by_qid[row["qid"]] = judgement
+        super().judged(column, row, judgement)
 
 
-@dataclass
-class Judged:
-    """All turns, by conversation, in the order of the data."""
+@dataclass(frozen=True)
+class TurnJudge:
+    """Who judges turns: a language model, the offline judge, both, or nobody, so that an exact match alone is right."""
 
-    conversations: list[list[JudgedTurn]]
-    counted: list[list[Turn]] = field(default_factory=list)
-    is_decided: bool = False
+    judge: Judge | None
+    cascade: Cascade | None
+    limits: Limits
+    journal: Path | None
+    is_shared: bool
+    retry_failed: bool
 
-    @property
-    def all_turns(self) -> Iterator[JudgedTurn]:
-        """The turns, one conversation after another."""
-        return chain.from_iterable(self.conversations)
+    def metrics(self) -> list[Metric]:
+        """The metrics of the run."""
+        is_cascade = self.judge is not None and self.cascade is not None
+        return [metric.with_settings(judge="cascade") if is_cascade else metric for metric in METRICS.values()]
 
-    def __len__(self) -> int:
-        """The number of turns."""
-        return sum(len(conversation) for conversation in self.conversations)
+    def judge_run(self, judge: Judge) -> JudgeRun:
+        """The judging of turns. In a journal that many share, there is nothing to say of what is not used."""
+        own = copy(judge)
+        own.workers, own.budget, own.max_calls = self.limits.workers, self.limits.budget, self.limits.max_calls
+        own.cascade, own.journal = self.cascade, None if self.is_shared else self.journal
+        return JudgeRun(columns_of(self.metrics()), own, self.journal, self.retry_failed)
 
-    def scope(self, spec: str) -> str:
-        """A key for the judging of just these turns by one judge: a budget holds for it, also over several starts."""
-        digest = hashlib.sha256(spec.encode())
-        for row in (turn.row for turn in self.all_turns):
-            parts = (row["session_id"], row["turn_idx"], row.get("ground_truth"), row.get("agent_response"))
-            digest.update(repr(parts).encode("utf-8", "replace"))
-        return digest.hexdigest()
+    def evaluate(self, turns: TurnTable, inputs: Mapping[str, Any], advance: Advance, watch: Judgements) -> JudgedTurns:
+        """Judge and score turns. `advance` is called with the number of turns that are done."""
+        batch = turns.batch()
+        filled, cascade = JudgeResult(), None
+        offline: dict[str, FilledColumns] = {}
+        if self.judge is not None:
+            filled = self.judge_run(self.judge).fill(RowReader(lambda: [batch], len(batch)), advance, watch)
+        else:
+            batch, cascade = _decided(batch, self.cascade)
+            shared = UNSET if self.cascade is None else self.cascade.signature()
+            offline = {"verdict": FilledColumns(columns=list(JUDGE_COLUMNS), cascade=shared)}
+            advance(len(turns))
+        about = Inputs("turns", lambda signed: structs.replace(signed, inputs=dict(inputs), offline=offline))
+        evaluation = score_in_memory(filled.joined([batch]), self.metrics(), about, filled=filled)
+        return JudgedTurns(turns, evaluation, watch.by_qid, cascade)
 
-    def decide(self, *, judged: bool) -> None:
-        """Decide every turn that needs no judge; without a judge, all."""
-        for turn in self.all_turns:
-            turn.decide(judged=judged)
-        self.is_decided = True
 
-    def needs_judge(self) -> bool:
-        """Whether there is a turn that takes a judge."""
-        for turn in self.all_turns:
-            if not self.is_decided:
-                turn.decide(judged=True)
-            if turn.decision is UNDECIDED:
-                return True
-        return False
+def _decided(batch: Batch, cascade: Cascade | None) -> tuple[Batch, dict[str, Any] | None]:
+    """Turns with verdicts that no model gave, and the summary of a cascade in which the offline judge decides all."""
+    n, references = len(batch), batch.columns["reference"]
+    causes = batch.causes or [None] * n
+    answers = [None if cause else answer for answer, cause in zip(batch.columns["answer"], causes, strict=True)]
+    turns = list(map(turn_of, answers, references, [None] * n, [None] * n))
+    values = [None if turn.correct is None else CORRECT if turn.correct else WRONG for turn in turns]
+    deciders = [EXACT if turn.exact else MISS if turn.miss else None for turn in turns]
+    is_open = [value is None and bool(texts) and not cause
+               for value, texts, cause in zip(values, references, causes, strict=True)]  # fmt: skip
+    sessions = sessions_of(batch.columns["session_id"], batch.columns["turn_idx"])
+    sharing = None if cascade is None else _all_offline(cascade, batch, values, is_open, sessions)
+    chances = [sharing.chance(place) if sharing and is_open[place] else None for place in range(n)]
+    for place in compress(range(n), is_open):
+        values[place] = CORRECT if (chances[place] or 0.0) >= 0.5 else WRONG
+        deciders[place] = NOBODY if sharing is None else OFFLINE
+    before = list(map(turn_of, answers, references, values, [None] * n))
+    ended = [place for places in sessions for place in places[ended_at([before[at].correct for at in places]) :]]
+    for place in ended:
+        deciders[place] = MISS if deciders[place] == MISS else ENDED
+    if sharing is not None:
+        sharing.decide(sessions, ended)
+    states = [cause or (SCORED if texts else NO_REFERENCE) for cause, texts in zip(causes, references, strict=True)]
+    columns: dict[str, Sequence[Any]] = {**batch.columns, "verdict": values, outcome_column("verdict"): states}
+    columns |= {"judged_by": deciders, "verdict_probability": chances}
+    judged = replace(batch, columns=columns, numbers={"verdict_probability"})
+    return judged, None if sharing is None else to_builtins(sharing.summary(None))
 
-    def texts_to_ask(self, declaration: JudgeColumn) -> Iterator[dict[str, str]]:
-        """What the model is shown of each turn that takes a judge."""
-        if not self.is_decided:
-            self.decide(judged=True)
-        for turn in self.all_turns:
-            if turn.decision is UNDECIDED:
-                yield shown_texts(declaration, turn.columns)
 
-    def count(self) -> None:
-        """Apply the rule that ends conversations."""
-        self.counted = [counted(results) for results in self.results()]
-        for turn, result in zip(self.all_turns, chain.from_iterable(self.counted), strict=True):
-            if result is MISSED:  # a turn past the end of its conversation is scored, even if it had failed
-                by = MISS if turn.decision.by == MISS else ENDED
-                turn.decision = replace(turn.decision, outcome=SCORED, by=by)
+def _all_offline(
+    cascade: Cascade,
+    batch: Batch,
+    values: Sequence[str | None],
+    is_open: Sequence[bool],
+    sessions: Sequence[Sequence[int]],
+) -> SessionCascade:
+    """The offline judge, who decides all turns that need a judge."""
+    sharing = SessionCascade(cascade)
+    unit_of = {place: unit for unit, places in enumerate(sessions) for place in places}
+    rows = []
+    for place, qid in enumerate(batch.columns["qid"]):
+        texts = {name: batch.columns[name][place] for name in OFFLINE_COLUMNS} if is_open[place] else None
+        rows.append(Row(qid, texts, values[place], unit_of[place]))
+    sharing.prepare(rows, None, None)
+    return sharing
 
-    def rows(self, *, ego: bool = False) -> list[dict[str, Any]]:
-        """The rows of the results file, by session and turn; with `ego`, of ego-centric conversations alone."""
-        by_session = sorted(
-            zip(self.conversations, self.counted, strict=True), key=lambda pair: str(pair[0][0].row["session_id"])
-        )
-        return [
-            _result_row(turn, result)
-            for conversation, results in by_session
-            for turn, result in zip(conversation, results, strict=True)
-            if not ego or conversation[0].row.get("is_ego")
-        ]
 
-    def results(self, *, ego: bool = False) -> list[list[Turn]]:
-        """The results by conversation, before the rule that ends conversations."""
-        return [
-            [turn.result for turn in conversation]
-            for conversation in self.conversations
-            if not ego or conversation[0].row.get("is_ego")
-        ]
+def scores(conversations: Sequence[Sequence[Turn]]) -> dict[str, float | None]:
+    """The seed's dictionary of scores, over the scored turns. Rates are None if there are none."""
+    after = [counted(turns) for turns in conversations]
+    scored = [turn for turns in after for turn in turns if turn.correct is not None]
+    of_conversations = [score for turns in after if turns and (score := conversation_score(turns)) is not None]
+    total, correct = len(scored), sum(turn.correct is True for turn in scored)
+    exact, miss = sum(turn.exact for turn in scored), sum(turn.miss for turn in scored)
+    counts = {"total": total, "correct_exact": exact, "correct": correct, "miss": miss}
+    counts["hallucination"] = total - correct - miss
+    rates = {
+        "exact_match": exact,
+        "accuracy": correct,
+        "missing": miss,
+        "hallucination_rate": counts["hallucination"],
+        "truthfulness_score": 2 * correct + miss - total,
+    }
+    return {
+        **{name: float(count) for name, count in counts.items()},
+        **{name: count / total if total else None for name, count in rates.items()},
+        "mean_multi_turn_conversation_score": fmean(of_conversations) if of_conversations else None,
+    }
 
-    def outcomes(self) -> list[str]:
-        """The outcome of each turn, in the order of the rows."""
-        return [turn.decision.outcome for turn in self.all_turns]
+
+@dataclass(frozen=True)
+class JudgedTurns:
+    """The results of turns, in the seed's names."""
+
+    turns: TurnTable
+    evaluation: Evaluation
+    judgements: Mapping[str, Judgement]
+    cascade: Mapping[str, Any] | None
+
+    @cached_property
+    def _columns(self) -> dict[str, list[Any]]:
+        """The run's columns; those of a cascade have its setting in their names."""
+        table = self.evaluation.rows
+        settled = {name.replace("[judge=cascade]", ""): name for name in table.column_names}
+        return {short: table[name].to_pylist() for short, name in settled.items()}
+
+    def _flags(self, name: str) -> list[bool | None]:
+        column = self._columns[METRICS[name].base]
+        return [None if score is None or np.isnan(score) else bool(score) for score in column]
 
     def not_scored(self) -> dict[str, int]:
         """How many turns have no score, by outcome."""
-        return dict(sorted(Counter(outcome for outcome in self.outcomes() if outcome != SCORED).items()))
+        outcomes = self._columns[outcome_column("accuracy")]
+        return dict(sorted(Counter(outcome for outcome in outcomes if outcome != SCORED).items()))
 
-    def judging(self) -> dict[str, Any]:
-        """The judge's part of the summary: causes of turns without a score, who decided, flip rate, and warnings."""
-        tally = Tally()
-        for turn in self.all_turns:
-            decision = turn.decision
-            if decision.outcome != SCORED:
-                tally.causes[f"{decision.outcome}: {decision.cause}"] += 1
-            if decision.by:
-                tally.judged_by[decision.by] += 1
-            if turn.judgement is not None:
-                tally.add(turn.judgement)
-        counts = tally.summary(total_usage([])).as_dict()
-        del counts["usage"]
-        warnings = counts.pop("warnings")
-        return {"causes": counts.pop("causes"), **counts, "judge_warnings": warnings}
+    def rows(self, *, ego: bool = False) -> list[dict[str, Any]]:
+        """The rows of the results file, by session and turn; with `ego`, of ego-centric conversations alone."""
+        flags = {name: self._flags(name) for name in ("exact_match", "accuracy", "missing")}
+        places = sorted(chain(*self._sessions(ego=ego)), key=lambda place: str(self.turns.rows[place]["session_id"]))
+        return [
+            {
+                **{column: self.turns.rows[place].get(column) for column in TURN_COLUMNS},
+                "is_exact_match": flags["exact_match"][place],
+                "is_correct": flags["accuracy"][place],
+                "is_miss": flags["missing"][place],
+                "is_semantically_correct": flags["accuracy"][place],
+                "api_response": self._response(place),
+            }
+            for place in places
+        ]
 
+    def scores(self, *, ego: bool = False) -> dict[str, float | None]:
+        """The dictionary of scores; with `ego`, over ego-centric conversations alone."""
+        columns = zip(*(self._flags(name) for name in ("accuracy", "missing", "exact_match")), strict=True)
+        turns = [Turn(correct, bool(miss), bool(exact)) for correct, miss, exact in columns]
+        return scores([[turns[place] for place in places] for places in self._sessions(ego=ego)])
 
-def group(rows: Iterable[Mapping[str, Any]]) -> Judged:
-    """Turns by session: sessions in the order of their first row, turns by their index."""
-    sessions: dict[Any, list[JudgedTurn]] = {}
-    for row in rows:
-        sessions.setdefault(row["session_id"], []).append(JudgedTurn(row))
-    for session, conversation in sessions.items():
-        conversation.sort(key=lambda turn: int(turn.row["turn_idx"]))
-        for turn, next_turn in pairwise(conversation):
-            index = turn.row["turn_idx"]
-            if index == next_turn.row["turn_idx"]:
-                raise InputError(f"turn {index} of session {session!r} occurs twice", file="turn data")
-    judged = Judged(list(sessions.values()))
-    _set_qids(list(judged.all_turns))
-    return judged
+    def summary(self) -> dict[str, Any]:
+        """The run's summary, with what is said of its judge and the metrics' plain names."""
+        summary = to_builtins(self.evaluation.summary)
+        judging = dict(next(iter((summary.get("judges") or {}).values()), {}))
+        judged_by = Counter(by for by in self._columns.get("judged_by", ()) if by)
+        causes = Counter(cause for place in range(len(self.turns)) if (cause := self._cause(place)))
+        failed = self.not_scored()
+        usage = summary.get("judge_usage") or {}
+        return {
+            **summary,
+            "n_conversations": len(self._before.sessions),
+            "metrics": {name.partition("[")[0]: metric for name, metric in summary["metrics"].items()},
+            "accuracy_bounds": conversation.accuracy_bounds(
+                [[self._before.before[place] for place in places] for places in self._before.sessions]
+            ),
+            "unscored_share": sum(failed.values()) / len(self.turns),
+            **({"cascade": self.cascade} if self.cascade is not None else {}),
+            "n_judged_repeatedly": 0,
+            "flip_rate": None,
+            "flip_rate_interval": None,
+            **judging,
+            "judged_by": dict(sorted(judged_by.items())),
+            "causes": dict(causes.most_common()),
+            "judge_warnings": judging.get("warnings", []),
+            "usage": usage,
+        }
 
+    @cached_property
+    def _before(self) -> Turns:
+        columns = self._columns
+        errors = [failure_of(row) for row in self.turns.rows]
+        before: list[Turn] = list(map(turn_of, columns["answer"], columns["reference"], columns["verdict"], errors))
+        return Turns(before, sessions_of(columns["session_id"], columns["turn_idx"]))
 
-def _set_qids(turns: list[JudgedTurn]) -> None:
-    """Give each turn its qid: its interaction_id if these are unique, or else its session and index."""
-    ids = [turn.row.get("interaction_id") for turn in turns]
-    unique = None not in ids and len(set(map(str, ids))) == len(ids)
-    for turn, interaction_id in zip(turns, ids, strict=True):
-        turn.qid = str(interaction_id) if unique else f"{turn.row['session_id']}/{turn.row['turn_idx']}"
+    def _sessions(self, *, ego: bool) -> list[Sequence[int]]:
+        """The places of each conversation's turns; with `ego`, of conversations whose first turn is ego-centric."""
+        sessions = self._before.sessions
+        return [places for places in sessions if not ego or self.turns.rows[places[0]].get("is_ego")]
 
+    def _cause(self, place: int) -> str:
+        """Why a turn has no score, with its outcome; empty if it has one."""
+        outcome = self._columns[outcome_column("accuracy")][place]
+        if outcome == SCORED:
+            return ""
+        return f"{outcome}: {self._reason(place, outcome)}"
 
-async def judge_all(
-    judged: Judged,
-    judge: ColumnJudge,
-    caller: Caller,
-    client: ChatProvider,
-    advance: Advance,
-    *,
-    retry: bool,
-    heard: Heard,
-) -> None:
-    """Decide every turn, with the judge where it needs one; long conversations first, since they take the longest.
+    def _reason(self, place: int, outcome: str) -> str:
+        judgement = self.judgements.get(self.turns.qids[place])
+        said = "" if judgement is None else judgement.cause
+        return said or failure_of(self.turns.rows[place]) or _MEANS.get(outcome, "")
 
-    `retry` asks again about turns whose recorded replies are no verdicts; `heard` is called with each judgement.
-    """
-
-    async def judge_conversation(conversation: list[JudgedTurn]) -> None:
-        if not judged.is_decided:  # here and not before: it takes time, in which other conversations wait for replies
-            for turn in conversation:
-                turn.decide(judged=True)
-        if any(turn.audited for turn in conversation):  # the offline judge is compared on all of its turns
-            await ask_all(conversation)
-        else:
-            await ask_until_it_ends(conversation)
-        if not any(turn.judgement is not None and turn.judgement.outcome == STOPPED for turn in conversation):
-            advance(len(conversation))
-
-    async def ask_until_it_ends(conversation: list[JudgedTurn]) -> None:
-        await ask_all(conversation[:2])
-        for index, turn in enumerate(conversation[2:], 2):
-            if all(previous.result.correct is False for previous in conversation[index - 2 : index]):
-                return  # two incorrect turns in a row end a conversation
-            await ask_all([turn])
-
-    async def ask_all(turns: Sequence[JudgedTurn]) -> None:
-        waiting = [turn for turn in turns if turn.decision is UNDECIDED]
-        if len(waiting) == 1:  # without a task of its own: that is quicker
-            await ask(waiting[0])
-        elif waiting:
-            await asyncio.gather(*(ask(turn) for turn in waiting))
-
-    async def ask(turn: JudgedTurn) -> None:
-        row = turn.columns
-        judgement = await judge.ask(caller, client, shown_texts(judge.declaration, row), retry=retry)
-        turn.settle(judgement)
-        if judgement.outcome != STOPPED:
-            heard(row, judgement)
-
-    longest_first = sorted(judged.conversations, key=len, reverse=True)
-    await for_each(longest_first, judge_conversation, 2 * caller.pace.most)  # enough to keep every worker busy
-
-
-def _result_row(turn: JudgedTurn, result: Turn) -> dict[str, Any]:
-    is_known = result.correct is not None
-    decision = turn.decision
-    response: dict[str, Any] | None = None
-    if turn.judgement is not None:
-        response = turn.judgement.as_dict()
-    elif decision.by == OFFLINE:
-        response = {
-            "accuracy": decision.value == CORRECT, "eval_result": "",
-            "outcome": SCORED, "judged_by": OFFLINE, "probability": decision.probability,
-        }  # fmt: skip
-    elif not is_known:
-        response = {"accuracy": None, "eval_result": "", "outcome": decision.outcome, "cause": decision.cause}
-    return {
-        **{column: turn.row.get(column) for column in TURN_COLUMNS},
-        "is_exact_match": result.exact if is_known else None,
-        "is_correct": result.correct,
-        "is_miss": result.miss if is_known else None,
-        "is_semantically_correct": result.correct,
-        "api_response": response,
-    }
+    def _response(self, place: int) -> dict[str, Any] | None:
+        """What the judge has said of a turn."""
+        judgement = self.judgements.get(self.turns.qids[place])
+        if judgement is not None:
+            return judgement.as_dict()
+        if self._columns["judged_by"][place] == OFFLINE:
+            return {
+                "accuracy": self._columns["verdict"][place] == CORRECT, "eval_result": "", "outcome": SCORED,
+                "judged_by": OFFLINE, "probability": self._columns["verdict_probability"][place],
+            }  # fmt: skip
+        outcome = self._columns[outcome_column("accuracy")][place]
+        if outcome == SCORED:
+            return None
+        return {"accuracy": None, "eval_result": "", "outcome": outcome, "cause": self._reason(place, outcome)}

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from msgspec import to_builtins
+
 from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, identity_of, notice_of
-from ragmeter.compat.crag.cascade import SharedTurns
-from ragmeter.compat.crag.evaluation import TURN_COLUMNS, Judged, group, judge_all
+from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, TurnJudge
 from ragmeter.compat.crag.failures import check_scored, check_turns
 from ragmeter.compat.crag.generation import Generation, Heard
 from ragmeter.compat.crag.images import Images
+from ragmeter.compat.crag.llm_judge import LLMJudge
 from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
-from ragmeter.documents.judging import JudgeCheck
-from ragmeter.documents.record import plain
-from ragmeter.documents.usage import Effort, Usage
+from ragmeter.compat.crag.turns import TurnTable, given_turns, load_turns, save_turns
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.collector import rare_collections
@@ -27,26 +26,19 @@ from ragmeter.effects.journal import Journal
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Reuse, Round, begin_round
-from ragmeter.engine.judging.judge_run import JudgeCalls
-from ragmeter.engine.judging.observers import JudgingWatch
+from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.column_judge import ColumnJudge
-from ragmeter.judges.judge import Judge, LLMJudge
-from ragmeter.judges.prompt import OTHER_FIELDS
-from ragmeter.judges.verdict import verdict
-from ragmeter.metrics.conversation import scores
-from ragmeter.models.port import ChatProvider
-from ragmeter.runs.replacing import refuse_added
+from ragmeter.judges.judge import Judge
 from ragmeter.show.progress import Advance, both, show_notice
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
 Rows = dict[str, list[dict[str, Any]]]
 ScoresByPart = dict[str, dict[str, float | None]]
-TurnData = Sequence[Mapping[str, Any]] | Judged
+TurnData = Sequence[Mapping[str, Any]] | TurnTable
 
 
 @dataclass(frozen=True)
@@ -55,7 +47,7 @@ class Report:
 
     summary: dict[str, Any]
     effort: dict[str, Any]
-    judged: Judged
+    judged: JudgedTurns
 
 
 class CRAGEvaluator:
@@ -147,7 +139,7 @@ class CRAGEvaluator:
         self.agent_name = agent_name
         self.journal = None if journal is None else Path(journal)
         self.progress: Advance = progress or (lambda turns: None)
-        self.watch = JudgingWatch()
+        self.watch = Judgements()
         self.show_progress = show_progress
         self.feature_vocabularies: dict[str, list[str]] = {}
         self.all_turn_data: list[dict[str, Any]] = []
@@ -156,7 +148,6 @@ class CRAGEvaluator:
         self.effort: dict[str, Any] = {}
         self._batch_size = 0
         self._open_round: int | None = None
-        self._check: JudgeCheck | None = None
         self._inputs: dict[str, Any] = {}
 
     def initialize_for_generation(self) -> None:
@@ -278,18 +269,13 @@ class CRAGEvaluator:
                 journal.finish_round(self._open_round)
             self._open_round = None
 
-    def read_turns(self, turn_data: TurnData | str | Path | None = None) -> Judged:
+    def read_turns(self, turn_data: TurnData | str | Path | None = None) -> TurnTable:
         """Turn data, checked and grouped by conversation: rows, a file's rows, or those that were just generated."""
-        if isinstance(turn_data, Judged):
+        if isinstance(turn_data, TurnTable):
             return turn_data
         if isinstance(turn_data, str | Path):
-            return group(self.load_turn_data(turn_data))
-        rows = self.all_turn_data if turn_data is None else turn_data
-        if not isinstance(rows, Sequence):
-            raise UsageError(
-                f"turn data must be a list of dicts, got {type(rows).__name__}", hint="df.to_dict('records')"
-            )
-        return group(files.checked(dict(row)) for row in rows)
+            return TurnTable.of(self.load_turn_data(turn_data))
+        return TurnTable.of(given_turns(self.all_turn_data if turn_data is None else turn_data))
 
     @rare_collections()
     def evaluate_agent_responses(
@@ -299,74 +285,33 @@ class CRAGEvaluator:
 
         `progress_callback` is called with (turns done, turns).
         """
-        judged = self.read_turns(turn_data)
-        n_turns = len(judged)
+        turns = self.read_turns(turn_data)
+        n_turns = len(turns)
         if not n_turns:
             raise UsageError("there are no turns to evaluate", hint="generate some, or give turn data")
-        usage: Usage | None = None
-        effort: Effort | None = None
-        shared = None
-        if self.cascade is not None:
-            judged.decide(judged=True)
-            shared = SharedTurns(self.cascade, judged, self.llm_judge, self.budget)
-        elif self.llm_judge is None:
-            judged.decide(judged=False)
+        self.watch.by_qid.clear()
         with tracking(self.watch.title, "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
-            if self.llm_judge is None:
-                advance(n_turns)
-            else:
-                usage, effort = self._judge(judged, self.llm_judge, advance)
-        judged.count()
-        summary = files.summarise_turns(judged, usage)
-        if shared is not None:
-            summary["cascade"] = shared.summary(self.llm_judge)
-        if self._check is not None:
-            summary["judge_check"] = self._check
-        self.report = Report(plain(summary), plain(effort) or {}, judged)
+            judged = self._judge().evaluate(turns, self._inputs, both(self.progress, advance), self.watch)
+        effort = {} if judged.evaluation.judging is None else to_builtins(judged.evaluation.judging.effort)
+        self.report = Report(judged.summary(), effort, judged)
         rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
-        return rows, {"all": scores(judged.results()), "ego": scores(judged.results(ego=True))}
+        return rows, {"all": judged.scores(), "ego": judged.scores(ego=True)}
 
-    def _judge(self, judged: Judged, judge: Judge, advance: Advance) -> tuple[Usage, Effort]:
-        judge.chat_model.check()
-        judge.check_columns([*OTHER_FIELDS.values(), *TURN_COLUMNS])
-        column_judge = judge.on(verdict)
-        show_progress = both(both(self.progress, self.watch.advance), advance)
-        heard = partial(self.watch.judged, verdict.name)
-
-        async def work(caller: Caller, client: ChatProvider) -> None:
-            self.watch.begin(caller)
-            retry = self.reuse.retry_failed
-            await judge_all(judged, column_judge, caller, client, show_progress, retry=retry, heard=heard)
-
-        self._check, usage, effort = self._calls(column_judge, judged).make(
-            work, judged.scope(judge.spec()), self.watch
-        )
-        return usage, effort
-
-    def _calls(self, column_judge: ColumnJudge, judged: Judged) -> JudgeCalls:
-        judge = column_judge.judge
-        limits = replace(judge.limits, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
-        keys = (column_judge.key(texts, 0, 0) for texts in judged.texts_to_ask(column_judge.declaration))
+    def _judge(self) -> TurnJudge:
+        own = Limits() if self.llm_judge is None else self.llm_judge.limits
+        limits = replace(own, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
         is_shared = self.journal == DEFAULT_JOURNAL  # that has the replies of many judges
-        tried = column_judge if judge.check else None
-        return JudgeCalls(judge, limits, self.journal, None if is_shared else keys, tried, judged.needs_judge)
+        return TurnJudge(self.llm_judge, self.cascade, limits, self.journal, is_shared, self.reuse.retry_failed)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
-        judge = self.llm_judge
-        judged = self.read_turns(turn_data)
-        estimate: dict[str, Any] = {"turns": len(judged)}
-        if judge is None:
+        turns = self.read_turns(turn_data)
+        if self.llm_judge is None:
             none = dict.fromkeys(("calls", "recorded", "prompt_tokens", "completion_tokens"), 0)
-            return {**estimate, **none, "cost_usd": 0.0, "most_calls": 0, "most_cost_usd": 0.0}
-        judged.decide(judged=True)
-        if self.cascade is not None:
-            SharedTurns(self.cascade, judged, judge, self.budget)
-        column_judge = judge.on(verdict)
-        count = partial(
-            column_judge.estimate_all, judged.texts_to_ask(column_judge.declaration), retry=self.reuse.retry_failed
-        )
-        return {**estimate, **self._calls(column_judge, judged).estimate(count, judged.scope(judge.spec()))}
+            return {"turns": len(turns), **none, "cost_usd": 0.0, "most_calls": 0, "most_cost_usd": 0.0}
+        estimate = self._judge().judge_run(self.llm_judge).estimate(RowReader(lambda: [turns.batch()], len(turns)))
+        del estimate["rows"]
+        return {"turns": len(turns), **estimate}
 
     def save_results(
         self,
@@ -386,29 +331,18 @@ class CRAGEvaluator:
         folder = Path(output_dir)
         turn_results = {part: files.result_rows(part, rows) for part, rows in turn_results.items()}
         if not replace:
-            refuse_added(folder)
+            files.refuse_added(folder)
         if self.report is None:
             files.save_results(folder, turn_results, scores, guard=guard)
         else:
-            judge = self.llm_judge
-            judge_signature = None
-            if judge is not None:
-                own = {"repeats": judge.repeats, **judge.wordings_of(verdict), "tries": judge.tries}
-                journal = {} if self.journal is None else {"journal": str(self.journal)}
-                judge_signature = {**judge.signature(), **own, **judge.filed(), **journal}
-            cascade_signature = None if self.cascade is None else self.cascade.signature()
-            manifest = files.manifest_of(
-                folder.name, self._inputs, judge_signature, self.report.effort, cascade_signature
-            )
-            report = self.report
-            files.save_run(folder, report.judged, report.summary, manifest, turn_results, scores, guard=guard)
+            files.save_run(folder, self.report.judged.evaluation, turn_results, scores, guard=guard)
 
     def save_turn_data(self, path: str | Path) -> None:
         """Write the generated turns as JSON lines."""
-        files.save_turns(path, self.all_turn_data)
+        save_turns(path, self.all_turn_data)
 
     def load_turn_data(self, path: str | Path) -> list[dict[str, Any]]:
         """Read saved turns, and check them."""
-        turns = files.load_turns(path)
+        turns = load_turns(path)
         self._inputs = {"turns": file_signature(Path(path))}
         return turns

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ragmeter.compat.crag.evaluation import Judged
+from ragmeter.compat.crag.evaluation import JudgedTurns
 from ragmeter.errors import AllFailedError, RagmeterWarning
 from ragmeter.hints import option
 from ragmeter.targets.replies import failures
@@ -27,8 +27,8 @@ def check_turns(turns: Iterable[Mapping[str, Any]]) -> None:
     warnings.warn(problem, RagmeterWarning, stacklevel=3)
 
 
-def check_scored(judged: Judged) -> None:
+def check_scored(judged: JudgedTurns) -> None:
     """Raise if no turn has a score."""
     causes = Counter(judged.not_scored())
-    if causes.total() == len(judged):
+    if causes.total() == len(judged.turns):
         raise AllFailedError(f"no turn has a score, mostly {causes.most_common(1)[0][0]}", hint=_HINT)

@@ -139,6 +139,10 @@ class CascadeRun:
         """Whether the offline judge decides a row, and the model is not asked."""
         return bool(self._sure[row] and not self._audited[row])
 
+    def is_audited(self, row: int) -> bool:
+        """Whether the model is asked about a row even if the offline judge is sure."""
+        return bool(self._audited[row])
+
     def chance(self, row: int) -> float | None:
         """The offline judge's chance that the answer is right, where it is sure."""
         return float(self._chances[row]) if self._sure[row] else None

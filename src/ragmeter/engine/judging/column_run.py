@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from asyncio import gather
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +38,8 @@ from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, NewRow, outcome_column
 
 Heard = Callable[[table.Row, Judgement], None]
+#: Asks about the row at a place of the batch.
+Ask = Callable[[int], Awaitable[None]]
 #: What the columns that are filled hold, in the order in which a judgement names them.
 _CELLS = ("value", "reason", "by", "probability")
 
@@ -82,13 +84,6 @@ class Tally:
         )
 
 
-def _known(value: str | None, row: table.Row) -> Decision | None:
-    """The judgement on a row that needs no judge; None for any other row."""
-    if value is None:
-        return None
-    return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
-
-
 class ColumnRun:
     """Fills one asked column, and counts what came of it.
 
@@ -102,10 +97,13 @@ class ColumnRun:
         self.column_judge = judge.on(column.declaration)
         self.declaration = self.column_judge.declaration
         is_cascade = column.settings.get("judge") == "cascade"
-        self.cascade = CascadeRun(judge.cascade or Cascade()) if is_cascade else None
+        self.cascade = self._cascade_run(judge.cascade or Cascade()) if is_cascade else None
         self._tally = Tally()
         self._uncounted: dict[int, tuple[Decision, Judgement | None]] = {}
         self.is_stopped = False  # by Ctrl-C, with rows left that were to be asked about
+
+    def _cascade_run(self, cascade: Cascade) -> CascadeRun:
+        return CascadeRun(cascade)
 
     def prepare(self, rows: RowReader) -> None:
         """See that the table has what is shown to the model; in a cascade, choose whom to ask about."""
@@ -136,8 +134,12 @@ class ColumnRun:
     def _shared_rows(self, batch: Batch) -> Iterable[Row]:
         states, values, rows = self.rows(batch)
         qids = batch.columns.get(QID) or [""] * len(batch)
-        for qid, state, value, row in zip(qids, states, values, rows, strict=True):
-            yield Row(qid, row if state == SCORED and value is None else None, value)
+        for qid, state, value, row, unit in zip(qids, states, values, rows, self._units(batch), strict=True):
+            yield Row(qid, row if state == SCORED and value is None else None, value, unit)
+
+    def _units(self, batch: Batch) -> Sequence[int | None]:
+        """The number of what each row is checked with, in a cascade: here each row is checked by itself."""
+        return [None] * len(batch)
 
     async def fill(
         self, batch: Batch, start: int, caller: Caller, client: Any, advance: Advance, heard: Heard
@@ -169,10 +171,27 @@ class ColumnRun:
             heard(rows[place], judgements[place])
             advance(1)
 
-        await for_each(waiting, ask, 2 * self.judge.workers)
+        await self._ask_waiting(batch, start, waiting, values, judgements, ask)
         if not self.is_stopped:
-            advance(len(batch) - len(waiting))
-        return self._cells(states, [_known(*pair) for pair in zip(values, rows, strict=True)], judgements, start)
+            advance(len(batch) - len(judgements.keys() & set(waiting)))
+        known = [None if value is None else self._known(value, row) for value, row in zip(values, rows, strict=True)]
+        return self._cells(batch, states, known, judgements, start)
+
+    def _known(self, value: str, row: Mapping[str, Any]) -> Decision:
+        """The judgement on a row that needs no judge."""
+        return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
+
+    async def _ask_waiting(
+        self,
+        batch: Batch,
+        start: int,
+        waiting: Sequence[int],
+        values: Sequence[str | None],
+        judgements: Mapping[int, Judgement],
+        ask: Ask,
+    ) -> None:
+        """Ask about the rows that wait for the model: here about all of them, in any order."""
+        await for_each(waiting, ask, 2 * self.judge.workers)
 
     def _calls(self, row: table.Row) -> list[dict[str, str]]:
         return texts_of_calls(self.declaration, row, self.judge.items_per_call)
@@ -212,7 +231,12 @@ class ColumnRun:
         return self.cascade is None or not self.cascade.decides(row)
 
     def _cells(
-        self, states: Sequence[str], known: Sequence[Decision | None], judgements: Mapping[int, Judgement], start: int
+        self,
+        batch: Batch,
+        states: Sequence[str],
+        known: Sequence[Decision | None],
+        judgements: Mapping[int, Judgement],
+        start: int,
     ) -> dict[str, list[Any]]:
         """The cells under their names in the table: the value, its outcome, and what else the column fills."""
         decisions: list[Decision] = []
@@ -222,7 +246,9 @@ class ColumnRun:
             if judgement is not None and self.cascade is not None:
                 self.cascade.record(start + place, judgement.accuracy)
             decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
-            self._uncounted[start + place] = decisions[-1], judgement
+        decisions = self._settled(batch, decisions, judgements, start)
+        for place, decision in enumerate(decisions):
+            self._uncounted[start + place] = decision, judgements.get(place)
         name = self.column.name
         cells: list[list[Any]] = [
             [decision.value for decision in decisions],
@@ -232,6 +258,12 @@ class ColumnRun:
         ]
         outcomes = [decision.outcome for decision in decisions]
         return {name: cells[0], outcome_column(name): outcomes, **dict(zip(self.column.columns, cells, strict=False))}
+
+    def _settled(
+        self, batch: Batch, decisions: list[Decision], judgements: Mapping[int, Judgement], start: int
+    ) -> list[Decision]:
+        """The decisions as they are written down: here as they were made."""
+        return decisions
 
     def count(self) -> None:
         """Count what was filled since the last time, in the order of the rows, whichever of them was judged first."""

@@ -24,6 +24,7 @@ from ragmeter.effects.usage import UsageCounter
 from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
+from ragmeter.engine.judging.sessions import SessionRun
 from ragmeter.engine.judging.setup import BatchDone, JudgeResult, mark_of
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import BusyError
@@ -300,7 +301,9 @@ class JudgeRun:
     def column_runs(self) -> list[ColumnRun]:
         """One for each column."""
         return [
-            ColumnRun(self.judge, column, retry_failed=self.retry_failed, reuse=column.name in self.reuse)
+            (SessionRun if column.by_session else ColumnRun)(
+                self.judge, column, retry_failed=self.retry_failed, reuse=column.name in self.reuse
+            )
             for column in self.columns
         ]
 

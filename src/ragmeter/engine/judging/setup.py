@@ -164,7 +164,7 @@ class JudgeSetup:
 
     def missing(self, metrics: Sequence[Metric], rows: RowReader, filled: Collection[str] = ()) -> list[BoundColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
-        columns = list({column.name: column for metric in metrics for column in metric.judge_columns}.values())
+        columns = columns_of(metrics)
         present = rows.columns if columns else ()
         if self.judge is None and columns:
             missing = [column.name for column in columns if present and column.name not in present]
@@ -220,6 +220,13 @@ class JudgeSetup:
             own = self.folder / OWN_JOURNAL
             journal = own if own.exists() else self.folder / JUDGE_JOURNAL
         return JudgeRun(columns, self.judge, journal, self.retry_failed, reuse)
+
+
+def columns_of(metrics: Sequence[Metric]) -> list[BoundColumn]:
+    """The columns that a judge must fill for these metrics, each after those that it is filled from."""
+    columns = {column.name: column for metric in metrics for column in metric.judge_columns}
+    of_rows = {column.name for metric in metrics if not metric.by_session for column in metric.judge_columns}
+    return [replace(column, by_session=name not in of_rows) for name, column in columns.items()]
 
 
 def journals_of(output_dir: str | Location) -> Path:

@@ -209,7 +209,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         "judge_model": run.manifest().judge_model,
         "judge": [line for line in judge_lines(summary, run.manifest()) if line[1] != CAUSE],
         "numbers": summary.numbers,
-        "usage": {} if summary.judged_by is not None else summary.usage or {},  # conversations: with the judge
+        "usage": summary.usage or {},
         "slices": slices(run),
         "relations": relations(run),
         "manifest": run.manifest(),

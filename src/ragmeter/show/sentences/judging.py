@@ -62,18 +62,15 @@ def judge_lines(summary: Summary, manifest: Manifest, now: Calls | None = None) 
             yield prefix + warning, WARNING
     if now is not None:
         yield from effort_lines(now.usage, now.effort)
-    yield from _spent_lines(usages, manifest.judging or manifest.effort, now)
-    if now is None and (usage := summary.judge_usage or summary.usage) is not None:
-        yield from _uncounted_lines(usage)
+    yield from _spent_lines(usages, manifest.judging, now)
+    if now is None and summary.judge_usage is not None:
+        yield from _uncounted_lines(summary.judge_usage)
 
 
 def _usages(summary: Summary, manifest: Manifest) -> dict[str, Usage]:
     """What each judge's calls have taken in all, by its model and the columns that it has filled."""
     usages: dict[str, list[Usage]] = {}
     columns: dict[str, list[str]] = {}
-    if summary.judged_by is not None and summary.usage:  # a judge of conversations, which fills no asked column
-        model = str((manifest.judge or {}).get("model", ""))
-        usages[model], columns[model] = [summary.usage], ["conversations"]
     for name, judge in summary.judges.items():
         model = str((manifest.asked.get(name) or {}).get("model", ""))
         columns.setdefault(model, []).append(name)

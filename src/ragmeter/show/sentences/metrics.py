@@ -17,15 +17,6 @@ ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
-#: Scores of conversations, which no metric computes.
-_OF_JUDGES = {
-    "is_correct": "Share of turns that were answered correctly.",
-    "is_exact_match": "Share of turns whose answer is the expected one, word for word.",
-    "is_miss": "Share of turns that the system declined to answer, or that came after a conversation had ended.",
-    "is_hallucination": "Share of turns that were answered, and wrongly.",
-    "truthfulness_score": "Mean over turns: a right answer counts 1, none 0, a wrong one -1.",
-    "multi_turn_conversation_score": "Mean over conversations: a right answer counts 1, none 0, a wrong one -1.",
-}
 
 
 def titled(name: str, direction: str) -> str:
@@ -41,7 +32,7 @@ def better(direction: str) -> str:
 def explained(metrics: Sequence[str]) -> dict[str, str]:
     """The first sentence of each metric's description. Unknown names are not imported: a run may not be trusted."""
     sentence_of = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
-    return {name: _OF_JUDGES.get(name) or sentence_of.get(_base(name), "") for name in metrics}
+    return {name: sentence_of.get(_base(name), "") for name in metrics}
 
 
 def _base(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ragmeter.compat.crag.evaluation import METRICS
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Effort
@@ -22,7 +23,6 @@ from ragmeter.show.sentences.judging import (
 from ragmeter.show.terminal import console, printable
 from ragmeter.show.terminal.judging import print_lines
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.table import OTHER_NAMES
 
 
 def judged(
@@ -38,11 +38,12 @@ def judged(
     table = Figures.of("score", "all", "95% interval", "ego")
     for name, value in scores["all"].items():
         is_count = name in ("total", "correct_exact", "correct", "miss", "hallucination")
-        metric_summary = summary.metrics.get(OTHER_NAMES.get(name, name))
+        metric = METRICS.get(name)
+        metric_summary = None if metric is None else summary.metrics[metric.base]
         between = interval(metric_summary.interval) if metric_summary else ""
         table.add(name, _shown(value, is_count), between, _shown(scores["ego"][name], is_count))
     out.print(table)
-    total, failed = summary.n_rows, sum(summary.metrics["is_correct"].n_not_scored.values())
+    total, failed = summary.n_rows, sum(summary.metrics["accuracy"].n_not_scored.values())
     if failed and summary.accuracy_bounds is not None:
         low, high = summary.accuracy_bounds
         out.sentence(
