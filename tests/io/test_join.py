@@ -35,7 +35,7 @@ def test_both_sides_leftovers_are_rows_that_failed() -> None:
 
 def test_text_ids_are_not_numbers() -> None:
     evaluation = evaluate(rows("007", "7", answer="a"), rows("007", "8", reference="a"), metrics="token_f1")
-    assert evaluation.summary.join.results_only == {"count": 1, "qids": ["7"]}
+    assert evaluation.summary.join.results_only == Unmatched(1, ["7"])
 
 
 def test_the_reference_s_columns_come_along() -> None:
