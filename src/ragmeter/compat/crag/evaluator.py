@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -10,7 +11,7 @@ from typing import Any, Unpack
 from msgspec import to_builtins
 
 from ragmeter.compat.crag import config, dataset_utils, files
-from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, identity_of, notice_of
+from ragmeter.compat.crag.agents import Agent, RetrievalSettings, extras_of, identity_of, notice_of
 from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, TurnJudge
 from ragmeter.compat.crag.failures import check_scored, check_turns
 from ragmeter.compat.crag.generation import Generation, Heard
@@ -23,6 +24,7 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.journal import Journal
+from ragmeter.effects.loop import Threads
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Reuse, Round, begin_round
@@ -157,7 +159,7 @@ class CRAGEvaluator:
         for method in ("get_batch_size", "batch_generate_response"):
             if not callable(getattr(self.agent, method, None)):
                 raise UsageError(f"the agent {type(self.agent).__name__} has no {method}()")
-        Signature.of(self.agent)  # raises for a method that can't be called
+        extras_of(self.agent)  # raises for a method that can't be called
         with errors_of("get_batch_size()"):
             self._batch_size = config.batch_size(self.agent.get_batch_size())
         self.feature_vocabularies = dataset_utils.prepare_feature_vocabularies(self.dataset)
@@ -215,18 +217,15 @@ class CRAGEvaluator:
             current = self._begin_round(journal, agent)
 
             async def work(caller: Caller) -> list[dict[str, Any]]:
-                generation = Generation(
-                    agent, caller, shorten, current, heard, images=self.images, vocabularies=self.feature_vocabularies
-                )
-                answered = await generation.run(
-                    dataset_utils.conversations(self.dataset, self.num_conversations),
-                    self._batch_size,
-                    self.agent_workers,
-                    self.progress,
-                    finished,
-                )
+                with closing(Threads(self.agent_workers)) as threads:
+                    generation = Generation(
+                        agent, caller, threads, shorten, current, self.images, self.feature_vocabularies, self.progress,
+                        heard,
+                    )  # fmt: skip
+                    conversations = dataset_utils.conversations(self.dataset, self.num_conversations)
+                    turns = await generation.run(conversations, self._batch_size, self.agent_workers, finished)
                 self.effort = asdict(caller.effort)
-                return [turn for progress in answered for turn in progress.turns()]
+                return turns
 
             limits = Limits(self.agent_workers, self.retries, self.max_calls, give_up_after=self.give_up_after)
             try:
