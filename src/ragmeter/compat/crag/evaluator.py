@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from copy import copy
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,7 +13,7 @@ from msgspec import to_builtins
 
 from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.agents import Agent, RetrievalSettings, extras_of, identity_of, notice_of
-from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, TurnJudge
+from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, judged, metrics_of
 from ragmeter.compat.crag.failures import check_scored, check_turns
 from ragmeter.compat.crag.generation import Generation, Heard
 from ragmeter.compat.crag.images import Images
@@ -28,6 +29,8 @@ from ragmeter.effects.loop import Threads
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Reuse, Round, begin_round
+from ragmeter.engine.judging.judge_run import JudgeRun
+from ragmeter.engine.judging.setup import columns_of
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
@@ -289,26 +292,34 @@ class CRAGEvaluator:
         if not n_turns:
             raise UsageError("there are no turns to evaluate", hint="generate some, or give turn data")
         self.watch.by_qid.clear()
-        with tracking(self.watch.title, "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
-            judged = self._judge().evaluate(turns, self._inputs, both(self.progress, advance), self.watch)
-        effort = {} if judged.evaluation.judging is None else to_builtins(judged.evaluation.judging.effort)
-        self.report = Report(judged.summary(), effort, judged)
-        rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
-        return rows, {"all": judged.scores(), "ego": judged.scores(ego=True)}
+        with tracking(self.watch.title, "turns", n_turns, progress_callback, show_bar=self.show_progress) as tell:
+            advance = both(self.progress, tell)
+            results = judged(turns, self._judge_run(), self.cascade, self._inputs, advance, self.watch)
+        judging = results.evaluation.judging
+        self.report = Report(results.summary(), {} if judging is None else to_builtins(judging.effort), results)
+        parts = {"all": False, "ego": True}
+        rows = {part: results.rows(ego=ego) for part, ego in parts.items()}
+        return rows, {part: results.scores(ego=ego) for part, ego in parts.items()}
 
-    def _judge(self) -> TurnJudge:
-        own = Limits() if self.llm_judge is None else self.llm_judge.limits
-        limits = replace(own, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
-        is_shared = self.journal == DEFAULT_JOURNAL  # that has the replies of many judges
-        return TurnJudge(self.llm_judge, self.cascade, limits, self.journal, is_shared, self.reuse.retry_failed)
+    def _judge_run(self) -> JudgeRun | None:
+        """The judging of turns; None without a language model."""
+        if self.llm_judge is None:
+            return None
+        judge = copy(self.llm_judge)
+        judge.workers, judge.budget, judge.max_calls = self.num_workers, self.budget, self.max_calls
+        judge.cascade = self.cascade
+        # The usual journal has the replies of many judges: there is nothing to say of those that are not used
+        judge.journal = None if self.journal == DEFAULT_JOURNAL else self.journal
+        return JudgeRun(columns_of(metrics_of(self.cascade)), judge, self.journal, self.reuse.retry_failed)
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
         turns = self.read_turns(turn_data)
-        if self.llm_judge is None:
+        judge_run = self._judge_run()
+        if judge_run is None:
             none = dict.fromkeys(("calls", "recorded", "prompt_tokens", "completion_tokens"), 0)
             return {"turns": len(turns), **none, "cost_usd": 0.0, "most_calls": 0, "most_cost_usd": 0.0}
-        estimate = self._judge().judge_run(self.llm_judge).estimate(RowReader(lambda: [turns.batch()], len(turns)))
+        estimate = judge_run.estimate(RowReader(lambda: [turns.batch()], len(turns)))
         del estimate["rows"]
         return {"turns": len(turns), **estimate}
 
