@@ -14,6 +14,7 @@ from msgspec import structs, to_builtins
 
 from ragmeter.compat.crag.turns import TURN_COLUMNS, TurnTable, failure_of
 from ragmeter.definition import Metric
+from ragmeter.documents.judging import CascadeSummary
 from ragmeter.documents.manifest import FilledColumns
 from ragmeter.documents.record import UNSET
 from ragmeter.engine.evaluation import Inputs, score_in_memory
@@ -126,7 +127,7 @@ def judged(
     else:
         own = OwnVerdicts(cascade)
         batch = with_columns(batch, own.fill_all(batch), own.numbers)
-        summary = None if own.cascade is None else to_builtins(own.cascade.summary(None))
+        summary = None if own.cascade is None else own.cascade.summary(None)
         signature = UNSET if cascade is None else cascade.signature()
         offline = {own.column.name: FilledColumns(columns=own.column.columns, cascade=signature)}
         advance(len(turns))
@@ -158,7 +159,7 @@ class JudgedTurns:
     turns: TurnTable
     evaluation: Evaluation
     judgements: Mapping[str, Judgement]
-    cascade: Mapping[str, Any] | None
+    cascade: CascadeSummary | None
 
     @cached_property
     def _columns(self) -> dict[str, list[Any]]:
@@ -218,7 +219,7 @@ class JudgedTurns:
             "metrics": {name.partition("[")[0]: metric for name, metric in summary["metrics"].items()},
             "accuracy_bounds": conversation.accuracy_bounds(self._conversations()),
             "unscored_share": len(unscored) / len(self.turns),
-            **({"cascade": self.cascade} if self.cascade is not None else {}),
+            **({} if self.cascade is None else {"cascade": to_builtins(self.cascade)}),
             "n_judged_repeatedly": 0,
             "flip_rate": None,
             "flip_rate_interval": None,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,11 +16,9 @@ from msgspec import to_builtins
 from ragmeter.compat.crag import config, dataset_utils, files
 from ragmeter.compat.crag.agents import Agent, RetrievalSettings, extras_of, identity_of, notice_of
 from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, judged, metrics_of
-from ragmeter.compat.crag.failures import check_scored, check_turns
 from ragmeter.compat.crag.generation import Generation, Heard
 from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.llm_judge import LLMJudge
-from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.compat.crag.turns import TurnTable, given_turns, load_turns, save_turns
 from ragmeter.effects.caller import Caller
@@ -32,18 +32,23 @@ from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.engine.judging.judge_run import JudgeRun
 from ragmeter.engine.judging.setup import columns_of
 from ragmeter.engine.row_reader import RowReader
-from ragmeter.errors import UsageError, errors_of
+from ragmeter.errors import AllFailedError, RagmeterWarning, UsageError, errors_of
+from ragmeter.hints import option
 from ragmeter.io.data import file_signature
 from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
-from ragmeter.show.progress import Advance, both, show_notice
+from ragmeter.show.progress import Advance, Title, both, progress_bar, show_notice
+from ragmeter.targets.replies import failures
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
 Rows = dict[str, list[dict[str, Any]]]
 ScoresByPart = dict[str, dict[str, float | None]]
 TurnData = Sequence[Mapping[str, Any]] | TurnTable
+#: Called with (number done, total).
+ProgressCallback = Callable[[int, int], None]
+_ALLOWED = f"{option('allow_failures', True)} goes on all the same"
 
 
 @dataclass(frozen=True)
@@ -185,10 +190,10 @@ class CRAGEvaluator:
         self.initialize_evaluation()
         turns = self.generate_agent_responses(progress_callback, finish=False)
         if not allow_failures:
-            check_turns(turns)
+            _check_turns(turns)
         results = self.evaluate_agent_responses(progress_callback=progress_callback)
         if not allow_failures and self.report is not None:
-            check_scored(self.report.judged)
+            _check_scored(self.report.judged)
         self.finish_generation()
         return results
 
@@ -244,8 +249,8 @@ class CRAGEvaluator:
 
         has_progress = progress_callback is not None or self.show_progress
         total = dataset_utils.count_conversations(self.dataset, self.num_conversations) if has_progress else 0
-        tracker = tracking("answering", "conversations", total, progress_callback, show_bar=self.show_progress)
-        with tracker as finished, Journal(self.journal if self.agent_name else None) as journal:
+        bar = _progress("answering", "conversations", total, progress_callback, shows_bar=self.show_progress)
+        with bar as finished, Journal(self.journal if self.agent_name else None) as journal:
             self.all_turn_data = generate(journal)
         if not self.all_turn_data:
             raise UsageError("the dataset has no conversations")
@@ -292,7 +297,7 @@ class CRAGEvaluator:
         if not n_turns:
             raise UsageError("there are no turns to evaluate", hint="generate some, or give turn data")
         self.watch.by_qid.clear()
-        with tracking(self.watch.title, "turns", n_turns, progress_callback, show_bar=self.show_progress) as tell:
+        with _progress(self.watch.title, "turns", n_turns, progress_callback, shows_bar=self.show_progress) as tell:
             advance = both(self.progress, tell)
             results = judged(turns, self._judge_run(), self.cascade, self._inputs, advance, self.watch)
         judging = results.evaluation.judging
@@ -356,3 +361,38 @@ class CRAGEvaluator:
         turns = load_turns(path)
         self._inputs = {"turns": file_signature(Path(path))}
         return turns
+
+
+@contextmanager
+def _progress(
+    title: Title, unit: str, total: int, callback: ProgressCallback | None, *, shows_bar: bool
+) -> Iterator[Advance]:
+    """A function to call with the number of units that were just finished; a bar and the user's function hear of it."""
+    done = 0
+
+    def tell(units: int) -> None:
+        nonlocal done
+        done += units
+        if callback is not None:
+            callback(done, total)
+
+    with progress_bar(shows_bar, title, unit, total) as draw:
+        yield both(draw, tell)
+
+
+def _check_turns(turns: Sequence[Mapping[str, Any]]) -> None:
+    """Warn of turns without an answer; if no turn has one, raise."""
+    failed = [f"{turn['outcome']}: {turn['error']}" for turn in turns if turn["agent_response"] is None]
+    if not failed:
+        return
+    problem = failures(dict(Counter(failed).most_common()), len(turns), "turns")
+    if len(failed) == len(turns):
+        raise AllFailedError(problem, hint=_ALLOWED)
+    warnings.warn(problem, RagmeterWarning, stacklevel=3)
+
+
+def _check_scored(results: JudgedTurns) -> None:
+    """Raise if no turn has a score."""
+    causes = Counter(results.not_scored())
+    if causes.total() == len(results.turns):
+        raise AllFailedError(f"no turn has a score, mostly {causes.most_common(1)[0][0]}", hint=_ALLOWED)

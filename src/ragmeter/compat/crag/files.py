@@ -7,12 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
-from ragmeter.documents.summary import Summary
-from ragmeter.documents.usage import Effort
 from ragmeter.engine.results import Evaluation
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, option
@@ -54,16 +51,6 @@ def save_run(folder: Path, evaluation: Evaluation, rows: Rows, scores: Scores, *
             _write_results([new.folder / name for name in RESULT_FILES], rows, scores, guard=guard)
         manifest = structs.replace(evaluation.manifest, run=folder.name)
         return new.finish(manifest, structs.replace(evaluation.summary, run=folder.name))
-
-
-def effort_of(effort: Mapping[str, Any]) -> Effort | None:
-    """The effort of a report as a run's document has it; None where no judge was asked."""
-    return msgspec.convert(effort, Effort) if effort else None
-
-
-def typed(summary: Mapping[str, Any]) -> Summary:
-    """The summary of a report as the document of a run; without a judge, it has no usage."""
-    return msgspec.convert({name: value for name, value in summary.items() if name != "usage" or value}, Summary)
 
 
 def _write_results(paths: Sequence[Path], rows: Rows, scores: Scores, *, guard: bool) -> None:
