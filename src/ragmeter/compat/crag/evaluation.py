@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import structs, to_builtins
 
+from ragmeter.compat.crag.llm_judge import TurnJudgement
 from ragmeter.compat.crag.turns import TURN_COLUMNS, TurnTable, failure_of
 from ragmeter.definition import Metric
 from ragmeter.documents.judging import CascadeSummary
@@ -240,7 +241,7 @@ class JudgedTurns:
         """What the judge has said of a turn."""
         judgement = self.judgements.get(self.turns.qids[place])
         if judgement is not None:
-            return judgement.as_dict()
+            return TurnJudgement.of(judgement).as_dict()
         if self._columns["judged_by"][place] == OFFLINE:
             return {
                 "accuracy": self._columns["verdict"][place] == CORRECT, "eval_result": "", "outcome": SCORED,

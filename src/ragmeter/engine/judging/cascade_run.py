@@ -147,9 +147,9 @@ class CascadeRun:
         """The offline judge's chance that the answer is right, where it is sure."""
         return float(self._chances[row]) if self._sure[row] else None
 
-    def record(self, row: int, correct: bool | None) -> None:
+    def record(self, row: int, verdict: str | None) -> None:
         """Record what the model says of a row that it was asked about."""
-        self._model[row] = np.nan if correct is None else float(correct)
+        self._model[row] = np.nan if verdict is None else float(verdict == CORRECT)
 
     def summary(self, judge: Judge | None) -> CascadeSummary:
         """Where verdicts came from, what was saved, and the accuracy without the offline judge's mistakes."""

@@ -244,7 +244,7 @@ class ColumnRun:
             judgement = judgements.get(place)
             chance = None if self.cascade is None else self.cascade.chance(start + place)
             if judgement is not None and self.cascade is not None:
-                self.cascade.record(start + place, judgement.accuracy)
+                self.cascade.record(start + place, judgement.verdict)
             decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
         decisions = self._settled(batch, decisions, judgements, start)
         for place, decision in enumerate(decisions):
