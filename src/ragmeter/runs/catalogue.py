@@ -144,7 +144,7 @@ def system_of(manifest: Manifest) -> str:
     if target is not None:
         return str(next((target[key] for key in ("url", "model", "name", "source", "kind") if target.get(key)), ""))
     results = manifest.inputs.get("results")
-    return manifest.evaluator or "" if results is None else str(results.get("file") or "")
+    return "" if results is None else str(results.get("file") or "")
 
 
 def _cost(summary: Summary) -> float | None:

@@ -53,7 +53,7 @@ def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differ
 
 
 def _is_judged(manifest: Manifest) -> bool:
-    return any((manifest.asked, manifest.offline, manifest.judge, manifest.cascade, manifest.embeddings))
+    return any((manifest.asked, manifest.offline, manifest.embeddings))
 
 
 def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
