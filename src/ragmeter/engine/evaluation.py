@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from functools import partial
@@ -21,7 +22,7 @@ from ragmeter.engine.added_metrics import Addition, extend
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
 from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup, journals_of
-from ragmeter.engine.kept_run import check_scores, described, keep_run, results_of, score_into, signature
+from ragmeter.engine.kept_run import check_scores, described, keep_run, score_into, signature
 from ragmeter.engine.metric_choice import Embedding, MetricLike, choose_metrics
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import (
@@ -48,9 +49,10 @@ from ragmeter.io.write import RUNS, check_writable
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
 from ragmeter.runs.new_place import Place
-from ragmeter.runs.part_summaries import summarise_parts
+from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.table_summary import summarise_table
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -228,14 +230,14 @@ def _rows_of_parts(plan: Plan, parts: PartsPlan) -> RowReader:
 def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResult, path: Location) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     data, metrics = plan.data, done.job.metrics
-    parts = summarise_parts(done.job.folder / PARTS, counted.files(), metrics, counted.not_scored, plan.confidence)
-    scored = results_of(parts.confidence, parts.metrics, parts.numbers, counted.left_out())
+    with closing(RowsParts(done.job.folder / PARTS, counted.files())) as rows:
+        scored = summarise_table(
+            rows, metrics, counted.not_scored, plan.confidence, left_out=counted.left_out(), qids_differ=True
+        )
     check_scores(path, scored)
     of_parts = structs.replace(
         scored,
         run=path.name,
-        abstained=parts.abstained,
-        document_ids=parts.document_ids,
         join=join_summary(done, counted),
         notes=data.notes(),
         parts_skipped=skipped_parts(counted),

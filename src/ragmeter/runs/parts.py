@@ -8,14 +8,14 @@ import pyarrow as pa
 
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import unreadable
-from ragmeter.runs.rows import CachedColumns, RowsFile, RowsInMemory
+from ragmeter.runs.rows import RowsFile, RowsInMemory, StoredRows
 from ragmeter.table import NewRow
 
 #: So many files are open at once: of more, the one that was opened first is closed, unless somebody still reads it.
 _MOST_OPEN = 128
 
 
-class RowsParts(CachedColumns):
+class RowsParts(StoredRows):
     """A table in the files of a folder, each given with its number of rows. All have the columns of the first."""
 
     def __init__(self, folder: Location, parts: Sequence[tuple[str, int]]) -> None:
@@ -49,10 +49,10 @@ class RowsParts(CachedColumns):
         """Some columns, without caching."""
         return pa.concat_tables([part.read(columns) for part in self._all()]).unify_dictionaries()
 
-    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """All columns, at most `size` rows at a time, without caching."""
+    def batches(self, size: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All columns or some, at most `size` rows at a time, without caching."""
         for part in self._all():
-            yield from part.batches(size)
+            yield from part.batches(size, columns)
 
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """These columns of the rows at these places, in that order; only their parts are read."""

@@ -48,15 +48,20 @@ class Rows(Protocol):
         """About how many bytes a column of texts has, uncompressed."""
 
 
-class CachedColumns(ABC):
-    """A table whose columns are read at most once."""
+class StoredRows(ABC):
+    """A table in files, whose columns are read at most once."""
 
     schema: pa.Schema
+    n_rows: int
     _columns: dict[str, pa.ChunkedArray]
 
     @abstractmethod
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns, without caching."""
+
+    @abstractmethod
+    def batches(self, size: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All columns or some, at most `size` rows at a time, without caching."""
 
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:
         """All columns, or those of these names that exist."""
@@ -81,7 +86,7 @@ class CachedColumns(ABC):
         return bool(self.schema.get_field_index(name) >= 0)
 
 
-class RowsFile(CachedColumns):
+class RowsFile(StoredRows):
     """A table in a Parquet file. The metadata and every column are read at most once."""
 
     def __init__(self, path: Location) -> None:
