@@ -8,11 +8,11 @@ from typing import Any
 
 from ragmeter.compat.crag.evaluation import COUNTS, METRICS
 from ragmeter.compat.crag.evaluator import Report
-from ragmeter.show.numbers import interval, number
-from ragmeter.show.sentences.judging import cascade_lines, cause_lines, decided_by, judge_causes, judge_lines
 from ragmeter.show.terminal import console, printable
 from ragmeter.show.terminal.judging import print_lines
 from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording.judging import cascade_lines, cause_lines, decided_by, judge_causes, judge_lines
+from ragmeter.wording.numbers import interval, number
 
 
 def judged(scores: Mapping[str, Mapping[str, float | None]], report: Report, folder: Path) -> None:

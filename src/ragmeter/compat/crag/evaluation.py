@@ -26,10 +26,11 @@ from ragmeter.engine.judging.sessions import SessionRun
 from ragmeter.engine.judging.setup import JudgeResult, columns_of, with_columns
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.row_reader import RowReader
+from ragmeter.io.progress import Advance
+from ragmeter.judge_columns import OFFLINE
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.verdict import OFFLINE
 from ragmeter.metrics import conversation
 from ragmeter.metrics.conversation import (
     CORRECT,
@@ -41,7 +42,6 @@ from ragmeter.metrics.conversation import (
     sessions_of,
     turn_of,
 )
-from ragmeter.show.progress import Advance
 from ragmeter.table import SCORED, Batch, outcome_column
 
 #: The metrics of turns, and of conversations, by the seed's names.

@@ -35,10 +35,10 @@ from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import AllFailedError, RagmeterWarning, UsageError, errors_of
 from ragmeter.hints import option
 from ragmeter.io.data import file_signature
+from ragmeter.io.progress import Advance, Title, both, progress_bar, show_notice
 from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
-from ragmeter.show.progress import Advance, Title, both, progress_bar, show_notice
 from ragmeter.targets.replies import failures
 
 #: The journal by default: a crash must not lose replies that were paid for.

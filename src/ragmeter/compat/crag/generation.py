@@ -24,8 +24,8 @@ from ragmeter.effects.loop import Threads, for_each
 from ragmeter.effects.rounds import Round
 from ragmeter.errors import describe
 from ragmeter.io.cells import whole
+from ragmeter.io.progress import Advance
 from ragmeter.io.write import dumps
-from ragmeter.show.progress import Advance
 from ragmeter.table import TARGET_ERROR
 
 #: Called with a query and its answer, or why there is none.
