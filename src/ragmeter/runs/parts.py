@@ -8,8 +8,7 @@ import pyarrow as pa
 
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import unreadable
-from ragmeter.runs.rows import RowsFile, RowsInMemory, StoredRows
-from ragmeter.table import NewRow
+from ragmeter.runs.rows import Piece, RowsFile, StoredRows
 
 #: So many files are open at once: of more, the one that was opened first is closed, unless somebody still reads it.
 _MOST_OPEN = 128
@@ -54,19 +53,9 @@ class RowsParts(StoredRows):
         for part in self._all():
             yield from part.batches(size, columns)
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
-        """These columns of the rows at these places, in that order; only their parts are read."""
-        if all(name in self._columns for name in columns):
-            return RowsInMemory(self.table(columns)).records(places, columns)
-        records: dict[int, NewRow] = {}
-        begin = 0
+    def _pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         for name, rows in self._parts:
-            inside = [place for place in places if begin <= place < begin + rows]
-            if inside:
-                cells = self._part(name, rows).records([place - begin for place in inside], columns)
-                records.update(zip(inside, cells, strict=True))
-            begin += rows
-        return [records[place] for place in places]
+            yield rows, lambda places, of=(name, rows): self._part(*of).records(places, columns)  # type: ignore[misc]
 
     def size(self, column: str) -> int:
         """How many bytes a column has, uncompressed; taken from Parquet metadata without reading it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +20,9 @@ from ragmeter.runs.layout import reading
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO
 from ragmeter.table import QID, NewRow
+
+#: A number of rows, and a function that reads those at some places.
+Piece = tuple[int, Callable[[Sequence[int]], list[NewRow]]]
 
 
 class Rows(Protocol):
@@ -82,6 +86,23 @@ class StoredRows(ABC):
             self._columns[column] = chunked = pa.chunked_array([chunked.combine_chunks()])
         return chunked.chunk(0)
 
+    @abstractmethod
+    def _pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
+        """The pieces of the table: each with its number of rows, and what reads these columns of some of them."""
+
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
+        """These columns of the rows at these places, in that order; only their pieces are read."""
+        if all(name in self._columns for name in columns):
+            return _records(self.table(columns), places)
+        records: dict[int, NewRow] = {}
+        begin = 0
+        for rows, read in self._pieces(columns):
+            inside = [place for place in places if begin <= place < begin + rows]
+            if inside:
+                records.update(zip(inside, read([place - begin for place in inside]), strict=True))
+            begin += rows
+        return [records[place] for place in places]
+
     def _has(self, name: str) -> bool:
         return bool(self.schema.get_field_index(name) >= 0)
 
@@ -116,23 +137,15 @@ class RowsFile(StoredRows):
                 batch.validate(full=True)
                 yield batch
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
-        """These columns of the rows at these places, in that order; only their row groups are read."""
-        if all(name in self._columns for name in columns):
-            return RowsInMemory(self.table(columns)).records(places, columns)
-        records: dict[int, NewRow] = {}
-        begin = 0
+    def _pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         for group in range(self._file.num_row_groups):
-            end = begin + self._file.metadata.row_group(group).num_rows
-            inside = [place for place in places if begin <= place < end]
-            if inside:
-                with reading(self._path):
-                    rows = self._file.read_row_group(group, columns=list(columns), use_threads=False)
-                    rows.validate(full=True)
-                cells = _records(rows, [place - begin for place in inside])
-                records.update(zip(inside, cells, strict=True))
-            begin = end
-        return [records[place] for place in places]
+            yield self._file.metadata.row_group(group).num_rows, partial(self._of_group, group, list(columns))
+
+    def _of_group(self, group: int, columns: list[str], places: Sequence[int]) -> list[NewRow]:
+        with reading(self._path):
+            rows = self._file.read_row_group(group, columns=columns, use_threads=False)
+            rows.validate(full=True)
+        return _records(rows, places)
 
     def size(self, column: str) -> int:
         """How many bytes a column has, uncompressed; taken from Parquet metadata without reading it."""
