@@ -196,15 +196,10 @@ def run_evaluate(chosen: argparse.Namespace) -> int:
 
 
 def _gate(chosen: argparse.Namespace) -> Gate | None:
-    """The gate of the options, in which metrics may have the names that they had in ragmeter 0.1."""
-    from ragmeter.compat.crag.evaluation import EARLIER_NAMES, METRICS
+    """The gate of the options."""
+    from ragmeter.compat.crag.evaluation import metrics_of
 
-    for rules in (chosen.fail_under, chosen.fail_over):
-        for place, rule in enumerate(rules or ()):
-            name, equals, value = rule.partition("=")
-            rules[place] = f"{EARLIER_NAMES.get(name.strip(), name)}{equals}{value}"
-    settings = {"judge": "cascade"} if chosen.judge == "cascade" else {}
-    metrics = [metric.with_settings(**settings) for metric in METRICS.values()]
+    metrics = metrics_of(is_cascade=chosen.judge == "cascade")
     return read_gate(chosen, chosen.output_dir.parent, metrics, chosen.output_dir)
 
 

@@ -53,12 +53,6 @@ METRICS: dict[str, Metric] = {
     "truthfulness_score": conversation.truthfulness_score,
     "mean_multi_turn_conversation_score": conversation.multi_turn_conversation_score,
 }
-#: What a run of conversations called them in ragmeter 0.1.
-EARLIER_NAMES = {
-    "is_correct": "accuracy", "is_exact_match": "exact_match", "is_miss": "missing",
-    "is_hallucination": "hallucination_rate",
-    "multi_turn_conversation_score": "mean_multi_turn_conversation_score",
-}  # fmt: skip
 #: The dictionary of scores.
 COUNTS = ("total", "correct_exact", "correct", "miss", "hallucination")
 RATES = (
@@ -74,9 +68,9 @@ NOBODY = "nobody"
 _MEANS = {NO_REFERENCE: "the turn has no ground truth"}
 
 
-def metrics_of(cascade: Cascade | None) -> list[Metric]:
-    """The metrics of turns that a language model judges, with a cascade together with the offline judge."""
-    return [metric if cascade is None else metric.with_settings(judge="cascade") for metric in METRICS.values()]
+def metrics_of(*, is_cascade: bool) -> list[Metric]:
+    """The metrics of turns that a language model judges; in a cascade, together with the offline judge."""
+    return [metric.with_settings(judge="cascade") if is_cascade else metric for metric in METRICS.values()]
 
 
 class Judgements(JudgingWatch):
@@ -132,7 +126,7 @@ def judged(
         signature = UNSET if cascade is None else cascade.signature()
         offline = {own.column.name: FilledColumns(columns=own.column.columns, cascade=signature)}
         advance(len(turns))
-    metrics = metrics_of(None if judge_run is None else cascade)
+    metrics = metrics_of(is_cascade=judge_run is not None and cascade is not None)
     about = Inputs("turns", lambda signed: structs.replace(signed, inputs=dict(inputs), offline=offline))
     evaluation = score_in_memory(filled.joined([batch]), metrics, about, filled=filled)
     return JudgedTurns(turns, evaluation, watch.by_qid, summary)

@@ -315,7 +315,9 @@ class CRAGEvaluator:
         judge.cascade = self.cascade
         # The usual journal has the replies of many judges: there is nothing to say of those that are not used
         judge.journal = None if self.journal == DEFAULT_JOURNAL else self.journal
-        return JudgeRun(columns_of(metrics_of(self.cascade)), judge, self.journal, self.reuse.retry_failed)
+        return JudgeRun(
+            columns_of(metrics_of(is_cascade=self.cascade is not None)), judge, self.journal, self.reuse.retry_failed
+        )
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
