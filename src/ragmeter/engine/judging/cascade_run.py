@@ -170,7 +170,7 @@ class CascadeRun:
             n_labels=len(self.cascade.labels),
             warnings=warnings,
             calls_saved=0 if judge is None else int(saved.sum()) * judge.calls_per_verdict,
-            saved_usd=None if judge is None or judge.price is None else self._sum(self._costs[saved]),
+            saved_usd=None if judge is None or judge.price is None else float(self._costs[saved].sum()),
             audited=agreement(pairs),
             accuracy=corrected_accuracy(*self._accuracies(), self._units),
         )
@@ -179,9 +179,6 @@ class CascadeRun:
     def _verdicts(self) -> Scores:
         """The offline judge's: 1 where it holds an answer for right."""
         return np.where(self._chances >= 0.5, 1.0, 0.0)
-
-    def _sum(self, costs: Scores) -> float:
-        return float(costs.sum())
 
     def _saved(self) -> Flags:
         """The rows that the model was not asked about, because of the offline judge."""
