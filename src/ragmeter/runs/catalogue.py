@@ -22,7 +22,7 @@ from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 
 #: Which input names the data set that runs have in common; a run's own answers come last.
-_DATA_SETS = ("dataset", "reference", "conversations", "turns", "results")
+_DATA_SETS = ("dataset", "reference", "turns", "results")
 #: How the names of journals of a system's answers end.
 JOURNAL = ".journal.sqlite"
 
