@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
 from ragmeter.compat.rows import ResultRows
-from ragmeter.compat.scoring import Number, fixed_columns, only_name, score_table
+from ragmeter.compat.scoring import Number, only_name, score_table
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, RagmeterWarning, UsageError
 from ragmeter.hints import column_option
@@ -57,7 +57,8 @@ class MetricEvaluator(ABC):
 
     def columns(self, columns: Mapping[str, Sequence[Any]], rows: int) -> dict[str, Sequence[Any]]:
         """The columns of the row file before the scores, for so many rows."""
-        return fixed_columns(self, columns, rows)
+        names = [type(self).__name__] * rows
+        return {"qid": columns["qid"], "evaluator_name": names, "is_aggregated": [False] * rows}
 
     @abstractmethod
     def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:

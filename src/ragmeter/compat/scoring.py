@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,13 +88,3 @@ def _numbers(scores: Scores, whole: bool) -> list[Number | None]:
         return [None if value != value else int(value) if whole else value for value in scores.tolist()]
     numbers: list[Number | None] = (scores.astype(np.int64) if whole else scores).tolist()
     return numbers
-
-
-def first_or_all(references: Sequence[Sequence[str] | None]) -> list[Any]:
-    """Each row's gold answer if there is one, a list if there are several, None if there is none."""
-    return [None if not several else several[0] if len(several) == 1 else list(several) for several in references]
-
-
-def fixed_columns(evaluator: object, columns: Mapping[str, Sequence[Any]], rows: int) -> dict[str, Sequence[Any]]:
-    """The columns that a row file begins with."""
-    return {"qid": columns["qid"], "evaluator_name": [type(evaluator).__name__] * rows, "is_aggregated": [False] * rows}
