@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from dataclasses import replace as with_changes
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from msgspec import structs
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Calls
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.added_metrics import Addition, extend
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
@@ -184,22 +184,17 @@ def _evaluate(plan: Plan) -> Evaluation:
     is_heard = callable(progress) and filled.batches is not None  # a function hears of each row once
     with progress_bar(None if is_heard else progress, "scoring", total=plan.rows.n_rows) as advance:
         rows = watched(filled.joined(plan.rows()), advance)
-        if plan.place is None:
-            data = plan.data
-            name = UNNAMED if data.results.path is None else stem(data.results.path)
-            inputs = Inputs(name, data.in_manifest, partial(_of_data, data))
-            how: dict[str, Any] = {"confidence": plan.confidence, "executor": plan.workers.executor}
-            return score_in_memory(rows, plan.metrics, inputs, filled=filled, **how)
-        return keep_run(
-            plan.place.path,
-            rows,
-            plan.metrics,
-            manifest=lambda signed: filled.in_manifest(plan.data.in_manifest(signed)),
-            summary=lambda scored: filled.in_summary(_of_data(plan.data, scored)),
-            confidence=plan.confidence,
-            executor=plan.workers.executor,
-            judging=filled.calls,
-        )
+        how: dict[str, Any] = {
+            "manifest": lambda signed: filled.in_manifest(plan.data.in_manifest(signed)),
+            "summary": lambda scored: filled.in_summary(_of_data(plan.data, scored)),
+            "confidence": plan.confidence,
+            "executor": plan.workers.executor,
+            "judging": filled.calls,
+        }
+        if plan.place is not None:
+            return keep_run(plan.place.path, rows, plan.metrics, **how)
+        path = plan.data.results.path
+        return score_in_memory(UNNAMED if path is None else stem(path), rows, plan.metrics, **how)
 
 
 def _evaluate_in_parts(plan: Plan, path: Location) -> Evaluation:
@@ -253,26 +248,16 @@ def _of_data(data: Data, scored: Summary) -> Summary:
     return structs.replace(scored, join=data.join_counts(), notes=data.notes())
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """What a run that is not kept is called, and what its manifest and its summary say of its inputs.
-
-    The latter is known when all is read.
-    """
-
-    name: str
-    manifest: Callable[[Manifest], Manifest]
-    summary: Callable[[Summary], Summary] = lambda scored: scored
-
-
 def score_in_memory(
+    name: str,
     batches: Iterable[Batch],
     metrics: Sequence[Metric],
-    inputs: Inputs,
     *,
-    filled: JudgeResult,
+    manifest: Callable[[Manifest], Manifest],
+    summary: Callable[[Summary], Summary],
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
     executor: Executor | None = None,
+    judging: Calls | None = None,
 ) -> Evaluation:
     """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
@@ -280,9 +265,8 @@ def score_in_memory(
         with Embedders() as embedders:
             scored = score_into(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
-    manifest = filled.in_manifest(inputs.manifest(signature(metrics, inputs.name, scored.statistics)))
-    summary = filled.in_summary(inputs.summary(scored))
-    return Evaluation(TemporaryRun(inputs.name, table, manifest, summary), embedders.used(), filled.calls)
+    signed = manifest(signature(metrics, name, scored.statistics))
+    return Evaluation(TemporaryRun(name, table, signed, summary(scored)), embedders.used(), judging)
 
 
 def add_metrics(

@@ -18,7 +18,7 @@ from ragmeter.definition import Metric
 from ragmeter.documents.judging import CascadeSummary
 from ragmeter.documents.manifest import FilledColumns
 from ragmeter.documents.record import UNSET
-from ragmeter.engine.evaluation import Inputs, score_in_memory
+from ragmeter.engine.evaluation import score_in_memory
 from ragmeter.engine.judging.cascade_run import Decision
 from ragmeter.engine.judging.judge_run import JudgeRun
 from ragmeter.engine.judging.observers import JudgingWatch
@@ -127,8 +127,14 @@ def judged(
         offline = {own.column.name: FilledColumns(columns=own.column.columns, cascade=signature)}
         advance(len(turns))
     metrics = metrics_of(is_cascade=judge_run is not None and cascade is not None)
-    about = Inputs("turns", lambda signed: structs.replace(signed, inputs=dict(inputs), offline=offline))
-    evaluation = score_in_memory(filled.joined([batch]), metrics, about, filled=filled)
+    evaluation = score_in_memory(
+        "turns",
+        filled.joined([batch]),
+        metrics,
+        manifest=lambda signed: filled.in_manifest(structs.replace(signed, inputs=dict(inputs), offline=offline)),
+        summary=filled.in_summary,
+        judging=filled.calls,
+    )
     return JudgedTurns(turns, evaluation, watch.by_qid, summary)
 
 
