@@ -91,7 +91,7 @@ class OwnVerdicts(SessionRun):
 
     def __init__(self, cascade: Cascade | None) -> None:
         [column] = columns_of(list(METRICS.values()))
-        super().__init__(Judge(), column)
+        super().__init__(Judge("none", "http://localhost", "none"), column)  # it is never asked
         self.cascade = None if cascade is None else self._cascade_run(cascade)
 
     def fill_all(self, batch: Batch) -> dict[str, list[Any]]:
