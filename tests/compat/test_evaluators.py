@@ -13,7 +13,7 @@ from ragmeter import (
     QAPair,
     RAGResult,
     ResponseEvaluator,
-    evaluators,
+    compat,
 )
 from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError
 
@@ -149,14 +149,14 @@ def test_several_references() -> None:
     ],
 )
 def test_found_by_name_or_by_the_seed_s_own_path(path: str) -> None:
-    assert evaluators.find(path) is EditDistanceEvaluator
+    assert compat.find(path) is EditDistanceEvaluator
 
 
 def test_an_unknown_evaluator() -> None:
     with pytest.raises(UnknownNameError, match="did you mean ContextRecall"):
-        evaluators.find("ContextRecal")
+        compat.find("ContextRecal")
     with pytest.raises(UsageError, match="there is no module 'nowhere'"):
-        evaluators.find("nowhere.MyEvaluator")
+        compat.find("nowhere.MyEvaluator")
 
 
 def test_the_aggregated_row() -> None:

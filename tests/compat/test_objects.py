@@ -238,16 +238,5 @@ def test_an_evaluator_of_the_old_form() -> None:
         EvaluatorInterface()  # type: ignore[abstract]
 
 
-def test_names_that_scripts_import_from_evaluators() -> None:
-    from ragmeter.evaluators import ContextRecall, EditDistanceEvaluator
-    from ragmeter.evaluators import EvaluatorInterface as Interface
-
-    assert ContextRecall is ragmeter.ContextRecall
-    assert EditDistanceEvaluator is ragmeter.EditDistanceEvaluator
-    assert Interface is EvaluatorInterface
-    with pytest.raises(ImportError):
-        from ragmeter.evaluators import Nothing  # noqa: F401
-
-
 def test_a_scorer_describes_itself() -> None:
     assert ragmeter.F1Scorer().get_metadata() == {"name": "token_f1", "description": "F1 of the words in common."}

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ragmeter import LLMJudge
-from ragmeter.judge_columns import JudgeColumn
+from ragmeter.definition.judge_columns import JudgeColumn
 from ragmeter.judges.judge import as_rephrased
 from ragmeter.judges.prompt import Prompt
 from ragmeter.judges.verdict import verdict

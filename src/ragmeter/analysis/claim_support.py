@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import naming
+from ragmeter.definition.judge_columns import ENCODER, OFFLINE, SUPPORT_MODEL
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.judge_columns import ENCODER, OFFLINE, SUPPORT_MODEL
 from ragmeter.metrics.citations import cited_sentences
 from ragmeter.metrics.nuggets import OKAY, Nugget, as_nuggets
 from ragmeter.metrics.refusals import is_miss

@@ -10,9 +10,9 @@ import numpy as np
 
 from ragmeter import naming
 from ragmeter.analysis.claim_support import claim_columns
+from ragmeter.definition.judge_columns import LLM
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.judge_columns import LLM
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline import RIGHT
 from ragmeter.metrics.offline.curves import read_curve

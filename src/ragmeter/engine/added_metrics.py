@@ -19,6 +19,7 @@ from msgspec import structs
 
 from ragmeter import registry
 from ragmeter.definition import Metric, of_script
+from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.documents.manifest import Manifest, MetricEntry
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls, total_usage
@@ -33,7 +34,6 @@ from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.io.locations import Location, StorePath
-from ragmeter.judge_columns import BoundColumn
 from ragmeter.naming import Signature
 from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS

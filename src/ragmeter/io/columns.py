@@ -44,9 +44,10 @@ from ragmeter.table import (
     TEXT_COLUMNS,
     Batch,
     Column,
+    ListsOfOne,
+    TextColumn,
     outcome_column,
 )
-from ragmeter.text_columns import ListsOfOne, TextColumn
 
 #: So many cells are looked at to see what a column has.
 _LOOKED_AT = 50

@@ -10,10 +10,10 @@ from contextlib import suppress
 from typing import Any
 
 from ragmeter import registry
+from ragmeter.definition.judge_columns import SUPPORT_MODEL, BoundColumn
 from ragmeter.documents.manifest import EmbeddingUse, Manifest
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
-from ragmeter.judge_columns import SUPPORT_MODEL, BoundColumn
 from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 

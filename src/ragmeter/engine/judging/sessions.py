@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ragmeter.definition.judge_columns import EXACT, MISS
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row, decided
 from ragmeter.engine.judging.column_run import Ask, ColumnRun
-from ragmeter.judge_columns import EXACT, MISS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement

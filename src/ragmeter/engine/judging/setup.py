@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from ragmeter.definition import Metric
+from ragmeter.definition.judge_columns import OFFLINE, BoundColumn
 from ragmeter.documents.judging import JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
@@ -25,7 +26,6 @@ from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.progress import Progress, progress_bar
 from ragmeter.io.write import RUNS
-from ragmeter.judge_columns import OFFLINE, BoundColumn
 from ragmeter.naming import Signature
 from ragmeter.table import Batch
 

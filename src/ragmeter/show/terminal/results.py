@@ -11,8 +11,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ragmeter.definition.judge_columns import EXACT, LLM, OFFLINE
 from ragmeter.io.progress import show_notice
-from ragmeter.judge_columns import EXACT, LLM, OFFLINE
 from ragmeter.show.markdown import metric_page
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
