@@ -17,6 +17,6 @@ A column declared with `@embedded` is filled by an embedding model before any me
 """
 
 from ragmeter.definition.declarations import add, column, embedded, metric
-from ragmeter.definition.metrics import METRICS, Direction, Metric, of_script
+from ragmeter.definition.metrics import METRICS, Direction, Metric, is_builtin, of_script
 
-__all__ = ["METRICS", "Direction", "Metric", "add", "column", "embedded", "metric", "of_script"]
+__all__ = ["METRICS", "Direction", "Metric", "add", "column", "embedded", "is_builtin", "metric", "of_script"]

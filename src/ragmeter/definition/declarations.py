@@ -64,6 +64,12 @@ def metric(
         mean_is_rate: False if the mean of its scores reads like a share of answers and is none.
         rate: the metric that gives this share, if there is one.
         needs_short_references: made for references of a few words; a run with many long ones says so.
+        is_verdict: a score of 1 says that an answer is right: labels of answers are compared with it, unless another
+            metric is named.
+        claims: of a share of claims with support, the column of claims and that of the texts that support them: people
+            can label these claims.
+        judged_twin: of a metric that compares ids, the one that has a model judge the passages.
+        holds_lock: its function holds the interpreter's lock, so that processes are faster than threads.
         bounds: the least and the greatest score.
         optional: columns that may be empty in a row: the function gets None there. A row in which another needed column
             is empty is not scored.

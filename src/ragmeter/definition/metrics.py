@@ -29,6 +29,10 @@ class Properties(TypedDict, total=False):
     mean_is_rate: bool
     rate: str | None
     needs_short_references: bool
+    is_verdict: bool
+    claims: tuple[str, str] | None
+    judged_twin: str | None
+    holds_lock: bool
     bounds: tuple[float, float]
     optional: Iterable[str]
     may_lack: Iterable[str]
@@ -56,6 +60,10 @@ class Metric:
         mean_is_rate: bool = True,
         rate: str | None = None,
         needs_short_references: bool = False,
+        is_verdict: bool = False,
+        claims: tuple[str, str] | None = None,
+        judged_twin: str | None = None,
+        holds_lock: bool = False,
         bounds: tuple[float, float] = (0.0, 1.0),
         optional: Iterable[str] = (),
         may_lack: Iterable[str] = (),
@@ -75,6 +83,10 @@ class Metric:
         self.mean_is_rate = mean_is_rate
         self.rate = rate
         self.needs_short_references = needs_short_references
+        self.is_verdict = is_verdict
+        self.claims = claims
+        self.judged_twin = judged_twin
+        self.holds_lock = holds_lock
         self.bounds = bounds
         self._may_lack = frozenset(may_lack)
         self._optional = frozenset(optional)
@@ -108,6 +120,11 @@ class Metric:
     def __reduce__(self) -> tuple[Any, ...]:
         """A metric is pickled by its name; unpickling imports the module that declares it."""
         return _arrived, (self.name, self.function.__module__, self.source)
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether ragmeter itself declares it: its code does not change between two runs of one version."""
+        return is_builtin(self.source)
 
     @cached_property
     def may_lack(self) -> frozenset[str]:
@@ -264,6 +281,11 @@ def _arrived(name: str, module: str, source: str) -> Metric:
     if declared is None or of_script(declared.source) != of_script(source):
         raise not_importable("metric", parsed.base, module)
     return declared.with_settings(**parsed.settings) if parsed.settings else declared
+
+
+def is_builtin(source: str) -> bool:
+    """Whether a metric with this source is one of ragmeter's own."""
+    return source.startswith("ragmeter.")
 
 
 def of_script(source: str) -> str:

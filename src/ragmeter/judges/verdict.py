@@ -63,7 +63,7 @@ verdict = judge_column(
 )
 
 
-@metric(direction="higher", binary=True)
+@metric(direction="higher", binary=True, is_verdict=True)
 def llm_correct(verdict: Sequence[str], *, judge: Literal["llm", "cascade"] = "llm") -> list[float | Failed]:
     """Whether a language model holds the answer for right.
 

@@ -358,7 +358,7 @@ def _described(metrics: Sequence[Metric]) -> list[tuple[str, str, str]]:
 
 
 def _code(metric: Metric) -> str:
-    if metric.source.startswith("ragmeter."):
+    if metric.is_builtin:
         return ""
     try:
         return inspect.getsource(metric.owner)  # type: ignore[arg-type]
