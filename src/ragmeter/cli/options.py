@@ -177,7 +177,7 @@ class Statistics(TypedDict):
 
 
 class OtherStatistics(TypedDict):
-    """The same of a command whose intervals are made as the run's own are; None is the run's."""
+    """How intervals are made, for a command that takes the run's own settings where one is None."""
 
     interval: str | None
     cluster: str | None

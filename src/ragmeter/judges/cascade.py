@@ -78,7 +78,7 @@ class CascadePlan:
 
     @property
     def least(self) -> float | None:
-        """From so sure on the offline judge decides; None where nothing is sure enough."""
+        """The least probability at which the offline judge decides; None where nothing is sure enough."""
         return None if self.threshold == ASK_ALL else self.threshold.least
 
     @property

@@ -38,7 +38,7 @@ def changed(before: Signature, now: Signature) -> list[str]:
 
 
 def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differing]:
-    """Those of the metrics that two runs have from different judges or local models, and what differs."""
+    """The metrics that different judges or local models have scored in two runs, and what differs."""
     if not any(_is_judged(run.manifest()) for run in (a, b)):
         return {}
     differing = {}

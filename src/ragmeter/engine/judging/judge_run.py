@@ -182,7 +182,7 @@ class JudgeRun:
 
     @property
     def numbers(self) -> frozenset[str]:
-        """Those that are no texts."""
+        """The filled columns whose values are numbers."""
         return frozenset(name for column_run in self.column_runs() for name in column_run.numbers)
 
     def fill(

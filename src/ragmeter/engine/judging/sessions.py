@@ -36,7 +36,7 @@ class SessionRun(ColumnRun):
         return SessionCascade(cascade)
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
-        """As of any column; an answer that declines, or that is a reference word for word, needs no judge."""
+        """The rows as `ColumnRun` reads them; a turn that declines, or repeats a reference word for word, is decided."""
         states, values, rows = super().rows(batch)
         answers = batch.columns.get("answer") or [None] * len(batch)
         references = batch.columns.get("reference") or [None] * len(batch)
@@ -126,7 +126,7 @@ class SessionCascade(CascadeRun):
     rows_name = "turns"
 
     def prepare(self, rows: Iterable[Row], asks: ColumnJudge | None, budget: float | None) -> None:
-        """As of any rows."""
+        """Prepare the rows as `CascadeRun` does, and note that no conversation has ended yet."""
         super().prepare(rows, asks, budget)
         self._ended = np.zeros(len(self._units), dtype=np.bool_)
         self._sessions: list[list[int]] = []
