@@ -226,7 +226,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
 
 
 def columns_to_reuse(run: Run, columns: Collection[str], setup: JudgeSetup) -> list[str]:
-    """The judge's columns whose verdicts stay when only rows without one are asked again: with as many repeats as before."""
+    """The columns whose verdicts stay when only rows without one are asked again: those with as many repeats."""
     described = run.manifest().asked
     repeats = None if setup.judge is None else setup.judge.repeats
     return [name for name in columns if setup.retry_failed and described.get(name, {}).get("repeats") == repeats]

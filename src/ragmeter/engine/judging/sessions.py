@@ -36,7 +36,7 @@ class SessionRun(ColumnRun):
         return SessionCascade(cascade)
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
-        """The rows as `ColumnRun` reads them; a turn that declines, or repeats a reference word for word, is decided."""
+        """The rows of `ColumnRun`; an answer that declines, or repeats a reference word for word, needs no judge."""
         states, values, rows = super().rows(batch)
         answers = batch.columns.get("answer") or [None] * len(batch)
         references = batch.columns.get("reference") or [None] * len(batch)
