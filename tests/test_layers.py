@@ -27,8 +27,8 @@ def layer(module: str) -> str:
 
 
 def test_every_module_has_its_layer() -> None:
-    found = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if path.suffix in ("", ".py")}
-    assert found - {"__pycache__"} == {*LAYERS, ROOT}
+    results = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if path.suffix in ("", ".py")}
+    assert results - {"__pycache__"} == {*LAYERS, ROOT}
 
 
 def test_the_map_for_contributors_has_the_same_rooms_in_the_same_order() -> None:

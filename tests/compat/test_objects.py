@@ -187,15 +187,15 @@ class OldRAGResult:
 
 def test_objects_of_another_tool_s_classes() -> None:
     old: Any = OldRAGResult("q", "a", [], ["d"], 1.0, "1")
-    found = ContextRecall().evaluate([old], [QAPair(document_ids=["d"], qid="1")])
-    assert found.metrics["avg_context_recall"] == 1
+    result = ContextRecall().evaluate([old], [QAPair(document_ids=["d"], qid="1")])
+    assert result.metrics["avg_context_recall"] == 1
 
 
 def test_several_results_of_one_question() -> None:
     results = [RAGResult(answer="a", qid="1"), RAGResult(answer="bc", qid="2"), RAGResult(answer="xyz", qid="1")]
-    found = EditDistanceEvaluator().evaluate(results, [QAPair(answer="bb", qid="2"), QAPair(answer="a", qid="1")])
-    assert [(row["qid"], row["edit_distance"]) for row in found.rows] == [("1", 0), ("2", 1), ("1", 3)]
-    assert found.sample_count == 3
+    result = EditDistanceEvaluator().evaluate(results, [QAPair(answer="bb", qid="2"), QAPair(answer="a", qid="1")])
+    assert [(row["qid"], row["edit_distance"]) for row in result.rows] == [("1", 0), ("2", 1), ("1", 3)]
+    assert result.sample_count == 3
 
 
 def test_several_results_of_one_question_in_files(tmp_path: Path) -> None:
