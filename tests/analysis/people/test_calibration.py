@@ -44,10 +44,8 @@ def test_a_random_sample(tmp_path: Path) -> None:
     beside = np.array([judge[row["qid"]] for row in labels])
     rest = np.array([score for qid, score in judge.items() if qid not in labelled_qids])
     low, high = ppi_mean_ci(people, beside, rest, alpha=0.05)
-    assert calibration.corrected.value == pytest.approx((low.estimate() + high.estimate()) / 2, abs=1e-9)
-    assert calibration.corrected.standard_error == pytest.approx(
-        (high - low).estimate() / 2 / 1.959963984540054, abs=1e-9
-    )
+    assert calibration.corrected.value == pytest.approx((low.item() + high.item()) / 2, abs=1e-9)
+    assert calibration.corrected.standard_error == pytest.approx((high - low).item() / 2 / 1.959963984540054, abs=1e-9)
     assert calibration.judge.both_correct == ((people == 1) & (beside == 1)).sum()
     assert calibration.judge.judge_alone_correct == ((people == 0) & (beside == 1)).sum()
     assert calibration.judge.agreement.value == pytest.approx((people == beside).mean())
