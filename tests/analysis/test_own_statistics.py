@@ -9,7 +9,7 @@ import pytest
 
 from ragmeter import compare, evaluate, gate
 from ragmeter.analysis.power import plan_from_pilot
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from tests.compat.crag.helpers import keep_talk
 from tests.conftest import Run
 

@@ -15,7 +15,7 @@ import pytest
 import ragmeter
 from ragmeter import Calibration, Comparison, Evaluation, ask, calibrate, choose_sample, compare, evaluate, gate
 from ragmeter.analysis.gating import Verdict
-from ragmeter.analysis.people.sampling import Sample
+from ragmeter.analysis.people.sample import Sample
 from ragmeter.engine.ask import Service
 from ragmeter.errors import MissingExtraError, UnknownNameError
 from ragmeter.io.tabular import Tabular

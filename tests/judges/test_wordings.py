@@ -21,7 +21,7 @@ from ragmeter.judges.judge import as_rephrased
 from ragmeter.judges.prompt import Prompt
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import is_same_answer
-from ragmeter.stats.paired import McNemar
+from ragmeter.stats.paired_tests import McNemar
 from tests.judges.wordings import CHOSEN, WORDINGS, Judged, Score, Wording, halves
 from tests.model_server import qwen
 

@@ -20,7 +20,7 @@ from ragmeter import Evaluation, Run, evaluate
 from ragmeter.analysis.people.offline import recalibrate
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.power import plan_from_pilot
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.runs.finding import RunLike, find_run, find_runs, run_labels
 from ragmeter.runs.temporary import TemporaryRun

@@ -14,9 +14,9 @@ import pytest
 
 from ragmeter import evaluate
 from ragmeter.analysis.people.calibration import calibrate
-from ragmeter.analysis.people.sampling import allocate, choose_sample
+from ragmeter.analysis.people.sample import allocate, choose_sample
 from ragmeter.stats.agreement import Estimate, cohens_kappa, confusion, rate, sensitivity_specificity
-from ragmeter.stats.corrected import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
+from ragmeter.stats.corrections import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn, InClusters
 from ragmeter.table import Scores
 from tests.conftest import DATA

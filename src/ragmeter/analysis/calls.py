@@ -12,7 +12,7 @@ from typing import Any
 
 from ragmeter import naming
 from ragmeter.definition.judge_columns import DECLARED, BoundColumn
-from ragmeter.effects.recorded import RecordedReplies, RecordedReply
+from ragmeter.effects.journal_reader import RecordedReplies, RecordedReply
 from ragmeter.effects.rounds import Round
 from ragmeter.engine.judging.offline import rows_to_fill
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL, OWN_JOURNAL

@@ -13,12 +13,12 @@ from ragmeter import choose_sample, compare, evaluate, gate
 from ragmeter.analysis.comparing import MetricDifference
 from ragmeter.analysis.comparing.significance import verdict
 from ragmeter.analysis.power import plan_from_pilot
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from ragmeter.documents.summary import Unmatched
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import difference_interval
-from ragmeter.stats.paired import McNemar, randomisation_p
+from ragmeter.stats.paired_tests import McNemar, randomisation_p
 from ragmeter.wording.comparison import Wording
 from tests.make_runs import make_run
 

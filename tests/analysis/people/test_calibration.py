@@ -11,7 +11,7 @@ import pytest
 from ppi_py import ppi_mean_ci
 
 from ragmeter import Calibration, calibrate, choose_sample, evaluate
-from ragmeter.analysis.people.label_matching import match
+from ragmeter.analysis.people.label_matches import match
 from ragmeter.analysis.people.labels import Label, answer_hash
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.runs.run import Run

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ragmeter import choose_sample, evaluate
-from ragmeter.analysis.people.label_matching import match
+from ragmeter.analysis.people.label_matches import match
 from ragmeter.analysis.people.labels import answer_hash, read_label, read_labels
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.errors import ColumnError, InputError, UsageError

@@ -12,7 +12,7 @@ import numpy as np
 import ragmeter
 from ragmeter.analysis.people.claim_items import Claims
 from ragmeter.analysis.people.estimates import AgainstPeople, estimates_of, of_wrong
-from ragmeter.analysis.people.label_matching import (
+from ragmeter.analysis.people.label_matches import (
     UNKNOWN,
     Counts,
     Matched,

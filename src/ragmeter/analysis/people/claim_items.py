@@ -18,7 +18,7 @@ from ragmeter.metrics.support import claim_texts, is_supported
 from ragmeter.runs.run import Run
 from ragmeter.stats.agreement import Estimate
 from ragmeter.stats.clusters import Clustered
-from ragmeter.stats.corrected import Powered, ppi_clustered
+from ragmeter.stats.corrections import Powered, ppi_clustered
 from ragmeter.stats.design import InClusters
 from ragmeter.table import Scores
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ragmeter import naming, registry
-from ragmeter.analysis.people.label_matching import WEIGHTED, Design, match
+from ragmeter.analysis.people.label_matches import WEIGHTED, Design, match
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.definition import Metric

@@ -25,7 +25,7 @@ from ragmeter.wording.numbers import interval, money, number, percent, scored
 from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:
-    from ragmeter.analysis.slicing import RunSummary, Slice
+    from ragmeter.analysis.slices import RunSummary, Slice
     from ragmeter.compat.objects import EvaluationResult
     from ragmeter.engine.results import Evaluation
     from ragmeter.targets.replies import Replies

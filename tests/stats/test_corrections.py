@@ -12,7 +12,7 @@ from statsmodels.stats.inter_rater import cohens_kappa as oracle_kappa
 from statsmodels.stats.proportion import proportion_confint
 
 from ragmeter.stats.agreement import Estimate, confusion, rate
-from ragmeter.stats.corrected import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
+from ragmeter.stats.corrections import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn, InClusters
 from ragmeter.table import Scores
 

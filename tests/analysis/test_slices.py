@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from ragmeter.errors import UnknownNameError
 from ragmeter.stats.intervals import mean_interval, wilson_interval
 from tests.make_runs import make_run

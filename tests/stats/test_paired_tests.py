@@ -14,7 +14,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from ragmeter.stats.clusters import Clustered
 from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, RANDOMISATION, STUDENT, Confidence
 from ragmeter.stats.intervals import difference_interval, newcombe_interval
-from ragmeter.stats.paired import McNemar, paired_p, randomisation_p
+from ragmeter.stats.paired_tests import McNemar, paired_p, randomisation_p
 
 
 def alone(differences: list[float] | np.ndarray[tuple[int], np.dtype[np.float64]]) -> Clustered:
@@ -65,7 +65,7 @@ def test_very_many_differences_keep_their_p(monkeypatch: pytest.MonkeyPatch) -> 
     generator = np.random.default_rng(8)
     differences = np.concatenate([generator.normal(0.02, 0.1, 3_000), generator.standard_t(2, 30) + 3])
     one_by_one = randomisation_p(differences, seed=1)
-    monkeypatch.setattr("ragmeter.stats.paired._ONE_BY_ONE", 100)
+    monkeypatch.setattr("ragmeter.stats.paired_tests._ONE_BY_ONE", 100)
     assert randomisation_p(differences, seed=1) == pytest.approx(one_by_one, abs=0.01)
 
 
