@@ -9,9 +9,8 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import Interval
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import because
+from ragmeter.wording.signs import ARROWS
 
-#: The arrow beside a metric's name: which direction is better.
-ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
