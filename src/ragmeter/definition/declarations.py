@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Unpack, get_args, overload
 
 from ragmeter.definition.columns import Derived, Embedded, signature_of
-from ragmeter.definition.metrics import COLUMNS, METRICS, Direction, Metric, Properties
+from ragmeter.definition.metrics import COLUMNS, METRICS, Declaration, Direction, Metric
 from ragmeter.errors import UsageError
 
 
@@ -50,9 +50,9 @@ def embedded(function: Callable[..., Any]) -> Embedded:
 @overload
 def metric(function: Callable[..., Any]) -> Metric: ...
 @overload
-def metric(*, name: str | None = None, **properties: Unpack[Properties]) -> Callable[[Callable[..., Any]], Metric]: ...
+def metric(*, name: str | None = None, **properties: Unpack[Declaration]) -> Callable[[Callable[..., Any]], Metric]: ...
 def metric(
-    function: Callable[..., Any] | None = None, *, name: str | None = None, **properties: Unpack[Properties]
+    function: Callable[..., Any] | None = None, *, name: str | None = None, **properties: Unpack[Declaration]
 ) -> Any:
     """Declare a metric, a function from columns to scores.
 

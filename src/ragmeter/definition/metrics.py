@@ -7,7 +7,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypedDict, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -22,7 +22,7 @@ Direction = Literal["higher", "lower", "none"]
 
 
 class Properties(TypedDict, total=False):
-    """The keywords of `@metric`; `Metric` has their defaults."""
+    """What a metric says of itself; `@metric` explains it, and `Metric` has the defaults."""
 
     direction: Direction
     binary: bool
@@ -34,12 +34,17 @@ class Properties(TypedDict, total=False):
     judged_twin: str | None
     holds_lock: bool
     bounds: tuple[float, float]
-    optional: Iterable[str]
-    may_lack: Iterable[str]
     failed_score: float | None
     by_session: bool
     per_session: bool
     also: tuple[str, ...]
+
+
+class Declaration(Properties, total=False):
+    """The keywords of `@metric`."""
+
+    optional: Iterable[str]
+    may_lack: Iterable[str]
 
 
 #: All declared metrics and columns, by name.
@@ -50,50 +55,42 @@ COLUMNS: dict[str, Derived] = {}
 class Metric:
     """A function from whole columns to one score per row, with its settings. Equal if its name is equal."""
 
+    direction: Direction = "higher"
+    binary = False
+    mean_is_rate = True
+    rate: str | None = None
+    needs_short_references = False
+    is_verdict = False
+    claims: tuple[str, str] | None = None
+    judged_twin: str | None = None
+    holds_lock = False
+    bounds: tuple[float, float] = (0.0, 1.0)
+    failed_score: float | None = None
+    by_session = False
+    per_session = False
+    also: tuple[str, ...] = ()
+
     def __init__(
         self,
         base: str,
         function: Callable[..., Any],
         *,
-        direction: Direction = "higher",
-        binary: bool = False,
-        mean_is_rate: bool = True,
-        rate: str | None = None,
-        needs_short_references: bool = False,
-        is_verdict: bool = False,
-        claims: tuple[str, str] | None = None,
-        judged_twin: str | None = None,
-        holds_lock: bool = False,
-        bounds: tuple[float, float] = (0.0, 1.0),
-        optional: Iterable[str] = (),
-        may_lack: Iterable[str] = (),
-        failed_score: float | None = None,
-        by_session: bool = False,
-        per_session: bool = False,
-        also: tuple[str, ...] = (),
         settings: Settings | None = None,
         source: str = "",
         owner: object = None,
+        optional: Iterable[str] = (),
+        may_lack: Iterable[str] = (),
+        **properties: Unpack[Properties],
     ) -> None:
+        for name, value in properties.items():
+            if name not in Properties.__annotations__:
+                raise TypeError(f"a metric has no property {name!r}")
+            setattr(self, name, value)
         self.base = base
         self.function = function
         self.owner = owner or function  # distinguishes two metrics with the same name
-        self.direction = direction
-        self.binary = binary
-        self.mean_is_rate = mean_is_rate
-        self.rate = rate
-        self.needs_short_references = needs_short_references
-        self.is_verdict = is_verdict
-        self.claims = claims
-        self.judged_twin = judged_twin
-        self.holds_lock = holds_lock
-        self.bounds = bounds
         self._may_lack = frozenset(may_lack)
         self._optional = frozenset(optional)
-        self.failed_score = failed_score
-        self.by_session = by_session
-        self.per_session = per_session
-        self.also = also
         self.source = source
         self.inputs, self.defaults = signature_of(function)
         self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
@@ -186,8 +183,8 @@ class Metric:
                 raise self._unknown_setting(key)
             setting_type = types.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
             read[key] = naming.read_setting(f"{self.base}: {key}", value, setting_type)
-        kept = {"optional": self._optional, "may_lack": self._may_lack}
-        unchanged = {key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")} | kept
+        columns = {"optional": self._optional, "may_lack": self._may_lack}
+        unchanged = {key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")} | columns
         return Metric(self.base, self.function, settings={**self.settings, **read}, **unchanged)
 
     def accepts(self, key: str, value: Any) -> bool:
