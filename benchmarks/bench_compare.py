@@ -31,7 +31,7 @@ def _tests(rows: int) -> None:
     from scipy import stats
 
     from ragmeter.stats.distributions import t_two_sided
-    from ragmeter.stats.paired import randomisation_p
+    from ragmeter.stats.paired_tests import randomisation_p
 
     progress("compare, against scipy")
     differences = np.random.default_rng(0).normal(0.01, 0.5, rows)

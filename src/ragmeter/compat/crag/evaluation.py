@@ -15,6 +15,7 @@ from msgspec import structs, to_builtins
 from ragmeter.compat.crag.llm_judge import TurnJudgement
 from ragmeter.compat.crag.turns import TURN_COLUMNS, TurnTable, failure_of
 from ragmeter.definition import Metric
+from ragmeter.definition.judge_columns import OFFLINE
 from ragmeter.documents.judging import CascadeSummary
 from ragmeter.documents.manifest import FilledColumns
 from ragmeter.documents.record import UNSET
@@ -27,7 +28,6 @@ from ragmeter.engine.judging.setup import JudgeResult, columns_of, with_columns
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.io.progress import Advance
-from ragmeter.judge_columns import OFFLINE
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
