@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -23,33 +22,6 @@ from ragmeter.table import QID, NewRow
 
 #: A number of rows, and a function that reads those at some places.
 Piece = tuple[int, Callable[[Sequence[int]], list[NewRow]]]
-
-
-class Rows(Protocol):
-    """The interface of a run's table."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns with their types."""
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-
-    def table(self, columns: Iterable[str] | None = None) -> pa.Table:
-        """All columns, or those of these names that exist."""
-
-    def array(self, column: str) -> pa.Array:
-        """One column in one piece."""
-
-    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """All columns, `size` rows at a time, without caching."""
-
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
-        """These columns of the rows at these places, in that order; a record has those of them that exist."""
-
-    def size(self, column: str) -> int:
-        """About how many bytes a column of texts has, uncompressed."""
 
 
 class StoredRows(ABC):
@@ -85,6 +57,14 @@ class StoredRows(ABC):
         if chunked.num_chunks != 1:
             self._columns[column] = chunked = pa.chunked_array([chunked.combine_chunks()])
         return chunked.chunk(0)
+
+    @abstractmethod
+    def size(self, column: str) -> int:
+        """How many bytes a column of texts has, uncompressed; taken from Parquet metadata without reading it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the files."""
 
     @abstractmethod
     def _pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
@@ -183,6 +163,10 @@ class RowsInMemory:
     def size(self, column: str) -> int:
         """How many bytes a column of texts would take in Parquet: four for each length, and the texts."""
         return 4 * self.n_rows + int(pc.sum(pc.binary_length(self._table[column])).as_py() or 0)
+
+
+#: A run's table.
+Rows = StoredRows | RowsInMemory
 
 
 def _records(table: pa.Table, places: Sequence[int]) -> list[NewRow]:
