@@ -12,6 +12,7 @@ from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ragmeter.effects.secret import Secret, read_headers
+from ragmeter.effects.vendors import OPENAI, Vendor
 from ragmeter.effects.wire import Wire, check_address, load_aiohttp
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -24,25 +25,6 @@ _HEADERS = {"": (by_caller("--header", "headers=..."),), "judge": (by_caller("--
 _PATIENCE = 4
 #: Headers that say who asks. What a model replies does not depend on them.
 _CREDENTIALS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
-
-
-@dataclass(frozen=True)
-class Vendor:
-    """Whose wire format a server speaks: the vendor's own address, and how it takes its key.
-
-    `key_variables` and `url_variable` are names in the environment. `api_version` is sent where none is given.
-    """
-
-    name: str
-    base_url: str
-    key_variables: tuple[str, ...]
-    url_variable: str
-    key_header: str = "Authorization"
-    key_prefix: str = "Bearer "
-    api_version: str = ""
-
-
-OPENAI = Vendor("openai", "https://api.openai.com/v1", ("OPENAI_API_KEY",), "OPENAI_BASE_URL")
 
 
 @dataclass(frozen=True)

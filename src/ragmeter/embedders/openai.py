@@ -9,10 +9,11 @@ import numpy as np
 
 from ragmeter.effects.caller import Caller, Failure, TryAgain
 from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.endpoint import OPENAI, Endpoint
+from ragmeter.effects.endpoint import Endpoint
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.loop import for_each
 from ragmeter.effects.pace import Retries
+from ragmeter.effects.vendors import OPENAI
 from ragmeter.effects.wire import Wire
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
 from ragmeter.errors import EndpointError, UsageError
