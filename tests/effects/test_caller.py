@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from ragmeter.effects.budget import Budget
-from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
+from ragmeter.effects.caller import Caller, Failure, GiveUp, TryAgain
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.effects.loop import for_each
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.errors import EndpointError
-from ragmeter.table import SKIPPED_BUDGET
+from ragmeter.table import SKIPPED_BUDGET, STOPPED
 from tests.command import PATIENCE
 
 QUICK = Retries(failures=3, refusals=5, base=0.001)

@@ -202,9 +202,11 @@ def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> 
 
 def _without_verdict(run: Run, metric: str) -> Counter[str]:
     """The number of rows without a verdict, by cause; rows that the system failed on don't count."""
-    from ragmeter.table import NO_VERDICT
+    from ragmeter.table import OUTCOMES_WITHOUT_VERDICT
 
-    causes = Counter({name: n for name, n in run.metrics()[metric].n_not_scored.items() if name in NO_VERDICT})
+    causes = Counter(
+        {name: n for name, n in run.metrics()[metric].n_not_scored.items() if name in OUTCOMES_WITHOUT_VERDICT}
+    )
     if not causes or "error" not in run.texts:
         return causes
     codes, names = run.outcomes(metric)

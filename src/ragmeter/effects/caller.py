@@ -15,10 +15,8 @@ from ragmeter.effects.usage import EffortCounts, UsageCounter
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, for_python, option
 from ragmeter.io.cells import whole
-from ragmeter.table import SKIPPED_BUDGET
+from ragmeter.table import SKIPPED_BUDGET, STOPPED
 
-#: The outcome of a call that was not made because of Ctrl-C. It is written to no file.
-STOPPED = "stopped"
 _POLL = 0.05
 Send = Callable[[], Awaitable[Reply]]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragmeter.documents.judging import FEWEST_RIGHT, JudgeCheck
-from ragmeter.effects.caller import STOPPED, Caller
+from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.errors import UsageError
@@ -22,6 +22,7 @@ from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
+from ragmeter.table import STOPPED
 from ragmeter.wording.judging import cases_right, check_caution
 
 #: Of fewer verdicts nothing is said about their all being the same.

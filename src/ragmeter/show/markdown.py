@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import ragmeter
 from ragmeter.definition.judge_columns import ENCODER, OFFLINE
-from ragmeter.documents.metrics import SMALL
 from ragmeter.table import IDS_AS_WRITTEN
 from ragmeter.wording.causes import counted_causes, failures
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import (
+    FEW,
     about_intervals,
+    better,
     common_level,
     differing_level,
     headline,
@@ -83,13 +84,12 @@ def metric_page(metric: Metric) -> str:
     """A metric's first sentence, range, needs and settings, and the rest of its description."""
     low, high = ("−∞" if end == -math.inf else "∞" if end == math.inf else given(end) for end in metric.bounds)
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
-    better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
     judged = ", and a judge" if metric.judge_columns else ""
     if judged and metric.accepts("judge", OFFLINE):
         judged += (
             " (or `judge=offline`)" if not metric.accepts("judge", ENCODER) else " (or `judge=offline`, `encoder`)"
         )
-    facts = f"**Range.** {bounds}; {better}. **Needs** {_needed(metric)}{judged}."
+    facts = f"**Range.** {bounds}; {better(metric.direction)}. **Needs** {_needed(metric)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."
     first, _, description = (metric.__doc__ or "").partition("\n")
@@ -154,7 +154,7 @@ def _slices(run: Run, label: str) -> list[str]:
         lines += [f"## {label} by {column}", ""]
         lines += [*_table([column, *map(in_markdown, run.row_metrics)], cells), ""]
         if any(cell["few"] for value in by_column["values"] for cell in value["cells"].values()):
-            lines += [f"few: fewer than {SMALL} rows", ""]
+            lines += [FEW, ""]
     return lines
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ragmeter.documents.usage import Effort, Usage
-from ragmeter.effects.caller import STOPPED, Caller, Failure
+from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
@@ -28,6 +28,7 @@ from ragmeter.table import (
     PARTIAL_ANSWER,
     REPEAT,
     RETRIEVED_SCORES,
+    STOPPED,
     outcome_column,
 )
 from ragmeter.targets.port import Answer, Question, Target

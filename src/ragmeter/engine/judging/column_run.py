@@ -14,7 +14,7 @@ from ragmeter.definition.judge_columns import DECLARED, EXACT, LLM, MISS, BoundC
 from ragmeter.documents.judging import CascadeSummary, JudgeSummary
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.usage import Usage
-from ragmeter.effects.caller import STOPPED, Caller
+from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, CascadeRun, Decision, Row, decided
@@ -34,7 +34,7 @@ from ragmeter.judges.prompt import prompt_hash
 from ragmeter.metrics.support import has_text
 from ragmeter.naming import Signature
 from ragmeter.stats.intervals import wilson_interval
-from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, NewRow, outcome_column
+from ragmeter.table import QID, SCORED, STOPPED, UNPARSABLE, Batch, NewRow, outcome_column
 
 Heard = Callable[[table.Row, Judgement], None]
 #: Asks about the row at a place of the batch.

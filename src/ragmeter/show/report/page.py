@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
-from ragmeter.documents.metrics import SMALL
 from ragmeter.io.write import dumps
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
@@ -28,7 +27,7 @@ from ragmeter.show.report.slices import slices
 from ragmeter.wording.causes import failures
 from ragmeter.wording.judging import CAUSE, judge_causes, judge_lines
 from ragmeter.wording.limits import limit_lines
-from ragmeter.wording.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
+from ragmeter.wording.metrics import FEW, about_intervals, better, explained, level, no_rates, summary_sentence
 from ragmeter.wording.signs import ARROWS, OTHER, SIGNS
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def render(
         "made": datetime.now(UTC).isoformat(timespec="minutes"),
         "title": title or _title(labels),
         "interval": _about_means(runs),
-        "few": SMALL,
+        "few": FEW,
         "longest": limit if cut else None,
         "metrics": _metrics(runs),
         "runs": [_run(run, label) for run, label in zip(runs, labels, strict=True)],
@@ -196,6 +195,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
                     for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
                 },
                 "bounds": figures.bounds_of_mean,
+                "few": figures.is_few,
                 "level": level(figures),
                 "sentence": summary_sentence(name, figures),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ragmeter.analysis.slices import Slice, summarise_run
-from ragmeter.documents.metrics import SMALL, MetricSummary
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.run import NOTHING, Run
 
 #: A column with more values than this is not used for slices: it is a text or an id.
@@ -51,7 +51,7 @@ def _cell(overall: MetricSummary, on_slice: MetricSummary) -> dict[str, Any]:
         "interval": on_slice.interval,
         "n": on_slice.n_scored,
         "apart": apart,
-        "few": on_slice.n_scored < SMALL,
+        "few": on_slice.is_few,
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, Mover, Pair
-from ragmeter.documents.metrics import SMALL
+from ragmeter.documents.metrics import FEW_ROWS
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording.causes import first_ids
@@ -72,7 +72,7 @@ def _cautions(pair: Pair) -> Iterator[str]:
         if in_a or in_b:
             concerned = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
             yield f"left out, scored by one run alone: {in_a:,} by {pair.a}, {in_b:,} by {pair.b} ({concerned})"
-    few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < SMALL})
+    few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < FEW_ROWS})
     if few:
         unit = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"
         yield f"few {unit}: {few[0]:,}; such an interval is rough"

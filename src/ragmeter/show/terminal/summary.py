@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ragmeter import registry
 from ragmeter.documents.manifest import EmbeddingUse
-from ragmeter.documents.metrics import SMALL, MetricSummary, Percentiles
+from ragmeter.documents.metrics import MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
 from ragmeter.show.terminal.console import console
@@ -19,8 +19,8 @@ from ragmeter.table import SKIPPED_BUDGET
 from ragmeter.wording.causes import failures, first_ids
 from ragmeter.wording.ids import id_lines, never_match_lines
 from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.metrics import FEW, headline, titled
 from ragmeter.wording.metrics import cautions as cautions_of
-from ragmeter.wording.metrics import headline, titled
 from ragmeter.wording.numbers import interval, money, number, percent, scored
 from ragmeter.wording.texts import printable
 
@@ -43,7 +43,7 @@ def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
     for line in cautions_of(metrics):
         out.sentence(line)
     if any(part.small for part in summary.slices):
-        out.sentence(f"few: fewer than {SMALL} rows scored; such an interval is rough")
+        out.sentence(FEW)
     cluster = f", clustered by {summary.statistics.cluster}" if summary.statistics.cluster else ""
     out.sentence(f"rows: {summary.n_rows:,}{cluster}")
 
@@ -71,7 +71,7 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
     table = Figures.of(printable(column), "metric", "mean", f"{percent(level)} interval", "n", names=2)
     for part in slices:
         for name, summary in part.metrics.items():
-            few = " (few)" if summary.n_scored < SMALL else ""
+            few = " (few)" if summary.is_few else ""
             figures = number(summary.mean), interval(summary.interval), f"{summary.n_scored:,}{few}"
             table.add(printable(part.value), printable(name), *figures)
     return table
