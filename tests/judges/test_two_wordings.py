@@ -181,7 +181,7 @@ def test_a_damaged_manifest_shows_the_calls_of_the_first_wording(tmp_path: Path)
     assert run.folder is not None
     path = tmp_path / "r" / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["asked"]["verdict"]["rephrased_calls"] = {"calls": 7}
+    manifest["judged_columns"]["verdict"]["rephrased_calls"] = {"calls": 7}
     path.write_text(json.dumps(manifest), encoding="utf-8")
     assert [call.reply for call in calls_of_row(Run(tmp_path / "r"), 0)] == ["Yes"]
 
@@ -269,7 +269,7 @@ def test_what_is_in_doubt_is_counted(tmp_path: Path) -> None:
     assert run.to_pandas()["verdict"].tolist() == [WRONG, CORRECT, CORRECT, CORRECT]
     summary = run.summary.judges["verdict"]
     assert (summary.flip_rate, summary.n_judged_repeatedly) == (1.0, 1)
-    assert run.manifest.asked["verdict"]["wordings"] == "1 or 2"
+    assert run.manifest.judged_columns["verdict"]["wordings"] == "1 or 2"
     assert run.folder is not None
     assert [len(calls_of_row(run.folder, row)) for row in range(4)] == [2, 1, 1, 1]
 
@@ -352,7 +352,7 @@ def test_a_second_wording_of_an_earlier_version_can_t_be_asked_for(tmp_path: Pat
     judged(tmp_path, asked, wordings=2)
     path = tmp_path / "r" / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["asked"]["verdict"]["rephrased_prompt"] = "another"
+    manifest["judged_columns"]["verdict"]["rephrased_prompt"] = "another"
     path.write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(UsageError, match="rephrased_prompt") as error:
         add_metrics(tmp_path / "r", "llm_correct", judge=judge(asked, wordings=2), retry_failed=True)
@@ -384,7 +384,7 @@ def test_reasons_are_asked_for_once(tmp_path: Path) -> None:
     asked = FakeProvider('{"verdict": "Yes", "reason": "it is"}')
     run = judged(tmp_path, asked, wordings=None, reasons=True)
     assert len(asked.prompts) == 1
-    assert run.manifest.asked["verdict"]["wordings"] == 1
+    assert run.manifest.judged_columns["verdict"]["wordings"] == 1
 
 
 @pytest.mark.parametrize("wordings", [0, 3])

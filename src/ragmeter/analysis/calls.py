@@ -124,7 +124,7 @@ def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
     """The columns of a row about which a judge was asked; others were filled without one."""
     manifest = run.manifest()
     load_builtin()
-    entries = dict(manifest.asked)
+    entries = dict(manifest.judged_columns)
     for name, entry in entries.items():
         column = _asked_column(name)
         if column is None:

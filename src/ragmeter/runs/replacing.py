@@ -67,9 +67,9 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
     if journal:
         return f"a judge's replies in {journal}"
     manifest = manifest_of(path)
-    asked = ", ".join(manifest.asked)
-    if asked:
-        return "" if judged_again(Run(path)) else f"a judge's replies in it ({asked})"
+    judged = ", ".join(manifest.judged_columns)
+    if judged:
+        return "" if judged_again(Run(path)) else f"a judge's replies in it ({judged})"
     return ""
 
 

@@ -240,14 +240,16 @@ class JudgeRun:
             None,
         )
         check, usage, effort = calls.make(work, self._scope(rows), watch, trying)
-        asked = {column_run.column.name: {**column_run.signature(), **column_run.filed()} for column_run in column_runs}
+        judged_columns = {
+            column_run.column.name: {**column_run.signature(), **column_run.filed()} for column_run in column_runs
+        }
         judges = {
             column_run.column.name: column_run.summary(usages[column_run.column.name].total())
             for column_run in column_runs
         }
         calls_made = Calls(usage, effort)
         return JudgeResult(
-            filled, marks, shown, self.numbers, asked, judges, check, calls_made, workers=self.judge.workers
+            filled, marks, shown, self.numbers, judged_columns, judges, check, calls_made, workers=self.judge.workers
         )
 
     async def _fill_rows(

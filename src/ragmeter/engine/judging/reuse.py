@@ -27,7 +27,7 @@ def is_judged_again(
     That is so where the same judge fills the same columns, and is asked about the same rows, or more. The columns in
     `answered` are still to come, and are known to be the same.
     """
-    columns = run.manifest().asked
+    columns = run.manifest().judged_columns
     judge_run = setup.judge_run(filled)
     column_runs = {column_run.column.name: column_run for column_run in judge_run.column_runs()}
     return (
