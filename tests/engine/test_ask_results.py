@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import add_metrics, ask
-from ragmeter.engine.ask import Service
+from ragmeter.engine.ask import AskedEvaluation
 
 KEYS = ["semantic_similarity", "response_coverage_rate", "satisfaction_score"]
 METRICS = ["semantic_similarity[model=wordllama]", "response_coverage_rate", "satisfaction_score[model=wordllama]"]
@@ -27,7 +27,7 @@ def without_events(question: str) -> dict[str, Any]:
     return {"answer": f"At mill {question[-2]}.", "latency_ms": 0}
 
 
-def asked(target: Any, folder: Path, metrics: list[str]) -> tuple[Service, dict[str, Any]]:
+def asked(target: Any, folder: Path, metrics: list[str]) -> tuple[AskedEvaluation, dict[str, Any]]:
     keywords: dict[str, Any] = {"run": "r", "output_dir": folder, "output": folder / "results.json"}
     service = ask(QUESTIONS, target, metrics=metrics, allow_failures=True, **keywords)
     document: dict[str, Any] = json.loads((folder / "results.json").read_text())

@@ -158,11 +158,11 @@ def test_recorded_replies_say_the_same(tmp_path: Path) -> None:
     evaluate(rows("a"), metrics="llm_correct", judge=own, output_dir=tmp_path, run="r")
     texts = {"question": "q", "reference": "expected", "answer": "a"}
     with Journal(tmp_path / "judge.journal.sqlite") as journal:
-        judgement = own.on(verdict).recall(journal, texts)
+        judgement = own.on(verdict).recorded_judgement(journal, texts)
         assert judgement is not None
         assert (judgement.verdict, judgement.verdicts) == (CORRECT, (CORRECT, WRONG))
-        assert own.on(verdict).recorded(journal, texts) == 1
-        assert own.on(verdict).recall(journal, texts | {"answer": "b"}) is None
+        assert own.on(verdict).n_recorded_repeats(journal, texts) == 1
+        assert own.on(verdict).recorded_judgement(journal, texts | {"answer": "b"}) is None
 
 
 def test_a_first_token_of_another_word_says_nothing(tmp_path: Path) -> None:
@@ -368,7 +368,12 @@ def test_repeats_are_in_doubt_together(tmp_path: Path) -> None:
     assert len(asked.prompts) == 3
     own = judge(asked, repeats=3)
     with Journal(tmp_path / "judge.journal.sqlite") as journal:
-        assert own.on(verdict).recorded(journal, {"question": "q", "reference": "expected", "answer": "answer 0"}) == 3
+        assert (
+            own.on(verdict).n_recorded_repeats(
+                journal, {"question": "q", "reference": "expected", "answer": "answer 0"}
+            )
+            == 3
+        )
 
 
 def test_a_run_of_an_earlier_version_goes_on_as_it_was_asked(tmp_path: Path) -> None:

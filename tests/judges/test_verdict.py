@@ -92,4 +92,6 @@ def test_the_columns_that_are_filled() -> None:
     (cascade,) = get_metric("llm_correct[judge=cascade]").judge_columns
     assert cascade.columns[:2] == ["verdict[judge=cascade]", "reason[judge=cascade]"]
     judge = Judge("m", "http://127.0.0.1:9/v1", "k")
-    assert judge.spec(plain.declaration) == judge.spec(cascade.declaration)  # both ask the same, and pay for it once
+    assert judge.call_key(plain.declaration) == judge.call_key(
+        cascade.declaration
+    )  # both ask the same, and pay for it once

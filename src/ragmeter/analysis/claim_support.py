@@ -17,7 +17,7 @@ from ragmeter.metrics.nuggets import OKAY, Nugget, as_nuggets
 from ragmeter.metrics.offline import offline_hallucinated, offline_hallucination, offline_supported
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_label, as_passages, claim_texts
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.table import QID, NewRow, Row
 

@@ -18,7 +18,7 @@ from ragmeter.metrics.offline import RIGHT, offline_correct, offline_correct_pro
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_answers
 from ragmeter.naming import Settings
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.table import ABSTAINED, QID, SCORED, Row, outcome_column
 

@@ -14,7 +14,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import plain
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence

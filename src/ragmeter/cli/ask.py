@@ -18,7 +18,7 @@ from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.io.source import Source
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
     from ragmeter.targets.port import Target
 
 _METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
@@ -39,7 +39,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Ask, score, and print where the results are."""
     from ragmeter.engine.ask_plan import ASKS, default_name
     from ragmeter.io.source import open_source
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
 
     _check(chosen)
     with options.prints_aside():
@@ -48,11 +48,11 @@ def run(chosen: argparse.Namespace) -> int:
     wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     latest, keeping = chosen.resume or chosen.retry_failed, options.read_keeping(chosen)
-    with Place.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **keeping) as place:
+    with RunPlace.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **keeping) as place:
         return _ask(chosen, target, source, place)
 
 
-def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Place) -> int:
+def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: RunPlace) -> int:
     """Make the run of this place."""
     from ragmeter.engine.ask import carry_out
     from ragmeter.engine.metric_choice import choose_metrics, read_fallback

@@ -49,7 +49,7 @@ def run(chosen: argparse.Namespace) -> int:
         return _estimate(chosen, judge)
 
     from ragmeter.runs.comparisons import comparison_file
-    from ragmeter.runs.finding import find_runs
+    from ragmeter.runs.lookup import find_runs
     from ragmeter.show.terminal import console, printable
     from ragmeter.show.terminal.comparison import show_comparison
 

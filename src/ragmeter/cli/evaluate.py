@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ragmeter.engine.plan import Plan
     from ragmeter.engine.results import Evaluation
     from ragmeter.judges.judge import Judge
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
 
 _DESCRIPTION = """\
 Score a file of results.
@@ -195,20 +195,20 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.engine.evaluation import EVALUATES
     from ragmeter.io.names import plain_name
     from ragmeter.io.source import stem
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
 
     folder = chosen.output_dir or RUNS
     usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
     name = usual if chosen.run is None else chosen.run
     if chosen.dry_run:
-        return _make_run(chosen, Place.planned(name, folder, EVALUATES))
+        return _make_run(chosen, RunPlace.planned(name, folder, EVALUATES))
     is_usual = chosen.run is None  # there may be two runs in a second
     asks, keeping = chosen.judge_model is not None, options.read_keeping(chosen)
-    with Place.named(name, folder, EVALUATES, asks=asks, **keeping, usual=is_usual) as place:
+    with RunPlace.named(name, folder, EVALUATES, asks=asks, **keeping, usual=is_usual) as place:
         return _make_run(chosen, place)
 
 
-def _make_run(chosen: argparse.Namespace, place: Place) -> int:
+def _make_run(chosen: argparse.Namespace, place: RunPlace) -> int:
     """Evaluate into the run of this place, or say what it would take."""
     from ragmeter.engine.evaluation import carry_out
     from ragmeter.engine.metric_choice import choose_metrics
@@ -226,7 +226,7 @@ def _make_run(chosen: argparse.Namespace, place: Place) -> int:
     return _show(chosen, done, metrics, gate, replaced=replaced)
 
 
-def _plan(chosen: argparse.Namespace, metrics: Sequence[Metric], place: Place) -> Plan:
+def _plan(chosen: argparse.Namespace, metrics: Sequence[Metric], place: RunPlace) -> Plan:
     """What the options ask for."""
     from ragmeter.engine.executors import executor_of
     from ragmeter.engine.judging.rows import qids_and_answers
@@ -314,7 +314,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.engine.judging.setup import JudgeSetup
     from ragmeter.engine.metric_choice import choose_metrics
     from ragmeter.io.names import run_name
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
 
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)

@@ -60,7 +60,7 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
 
 
 class Keeping(TypedDict):
-    """What becomes of an older run: keywords of `evaluate()` and `ask()`, and of a run's `Place`."""
+    """What becomes of an older run: keywords of `evaluate()` and `ask()`, and of a run's `RunPlace`."""
 
     replace: bool
 
@@ -76,7 +76,7 @@ def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> No
 
 
 def read_keeping(chosen: argparse.Namespace) -> Keeping:
-    """The options of a run that is kept, as keywords of its `Place`, without its name."""
+    """The options of a run that is kept, as keywords of its `RunPlace`, without its name."""
     return {"replace": chosen.replace}
 
 

@@ -31,7 +31,7 @@ def run(chosen: argparse.Namespace) -> int:
     from ragmeter.analysis.slices import summarise_run
     from ragmeter.cli.judge_options import print_judge
     from ragmeter.cli.repeats import print_repeats, repeats_json
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.summary import show_summary
     from ragmeter.wording.limits import limit_lines
 

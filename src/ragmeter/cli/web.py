@@ -36,7 +36,7 @@ from ragmeter.io.write import check_writable, dumps
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
     from ragmeter.io.source import Source
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
     from ragmeter.table import NewRow
     from ragmeter.targets.web.target import WebTarget
 
@@ -58,7 +58,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Ask the page, score, and write the CSV file."""
     from ragmeter.engine.ask_plan import ASKS
     from ragmeter.io.names import limited_name, plain_name
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
 
     if chosen.trial is not None:
         from ragmeter.cli.web_trial import try_page
@@ -71,11 +71,13 @@ def run(chosen: argparse.Namespace) -> int:
     wanted_name = usual if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     latest = chosen.resume or chosen.retry_failed
-    with Place.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **read_keeping(chosen)) as place:
+    with RunPlace.named(
+        wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **read_keeping(chosen)
+    ) as place:
         return _ask(chosen, place)
 
 
-def _ask(chosen: argparse.Namespace, place: Place) -> int:
+def _ask(chosen: argparse.Namespace, place: RunPlace) -> int:
     """Make the run of this place."""
     from ragmeter.compat.web import write_scored
     from ragmeter.engine.ask import carry_out

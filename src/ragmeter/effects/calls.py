@@ -6,13 +6,13 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ragmeter.effects.argument_checks import check_above_zero, check_number, check_whole
 from ragmeter.effects.budget import Budget
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import Stoppable, run
 from ragmeter.effects.pace import Pace, Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER
-from ragmeter.effects.ranges import check_above_zero, check_number, check_whole
 from ragmeter.hints import option, parameter
 
 Result = TypeVar("Result")

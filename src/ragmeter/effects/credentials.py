@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from ragmeter.effects.secret import Secret
+from ragmeter.effects.headers import Secret
 
 HIDDEN = "***"
 #: Words of a field's name that say that its value is a credential.

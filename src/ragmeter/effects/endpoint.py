@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from ragmeter.effects.secret import Secret, read_headers
+from ragmeter.effects.headers import Secret, read_headers
 from ragmeter.effects.vendors import OPENAI, Vendor
 from ragmeter.effects.wire import Wire, check_address, load_aiohttp
 from ragmeter.errors import UsageError

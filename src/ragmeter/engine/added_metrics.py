@@ -38,8 +38,8 @@ from ragmeter.naming import Signature
 from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
-from ragmeter.runs.stored import new_run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.stored_run import new_run
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column

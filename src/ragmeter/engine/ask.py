@@ -39,8 +39,8 @@ from ragmeter.io.reading import Reading
 from ragmeter.io.source import open_source
 from ragmeter.io.tabular import html_lines
 from ragmeter.io.write import RUNS, dumps
-from ragmeter.runs.new_place import Place
-from ragmeter.runs.replacing import hold_for_new_run, refuse_failed
+from ragmeter.runs.paid_replies import hold_for_new_run, refuse_failed
+from ragmeter.runs.run_place import RunPlace
 from ragmeter.runs.status import Status
 from ragmeter.table import RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
 from ragmeter.targets.opening import open_target
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Service(Evaluation):
+class AskedEvaluation(Evaluation):
     """What `ask` returns: an evaluation, and what asking took."""
 
     replies: Replies = field(kw_only=True)
@@ -110,7 +110,7 @@ def ask(
     support_model: str | None = None,
     judge: Judge | None = None,
     progress: Progress = None,
-) -> Service:
+) -> AskedEvaluation:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
 
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
@@ -161,11 +161,11 @@ def ask(
         allow_failures=allow_failures,
     )
     name = default_name(source, system, limit) if run is None else run
-    with Place.named(name, folder, ASKS, asks=True, replace=replace, latest=reuse.wanted) as place:
+    with RunPlace.named(name, folder, ASKS, asks=True, replace=replace, latest=reuse.wanted) as place:
         return carry_out(plan.at(place))
 
 
-def carry_out(plan: AskPlan) -> Service:
+def carry_out(plan: AskPlan) -> AskedEvaluation:
     """Ask, score, and keep the run at the plan's place."""
     assert plan.place is not None  # noqa: S101 - who asks a system keeps the run
     path = on_disk(plan.place.path, ASKS)
@@ -173,7 +173,7 @@ def carry_out(plan: AskPlan) -> Service:
     with ExitStack() as stack:
         instead = "" if plan.reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers"
         limited = plan.dataset.is_limited
-        stack.enter_context(hold_for_new_run(plan.place, plan.is_judged_again, limited=limited, instead=instead))
+        stack.enter_context(hold_for_new_run(plan.place, plan.keeps_verdicts, limited=limited, instead=instead))
         journal = path.parent / f"{path.name}.journal.sqlite"
         answers = stack.enter_context(Answers(journal, path.name, plan.target, plan.dataset.questions, plan.reuse))
         replies = _asked(plan, path, answers)
@@ -191,7 +191,7 @@ def carry_out(plan: AskPlan) -> Service:
             if answers.finished:
                 raise
             raise Interrupted(signal_of(stop)) from None
-    return Service.of(evaluation, replies)
+    return AskedEvaluation.of(evaluation, replies)
 
 
 def _asked(plan: AskPlan, path: Path, answers: Answers) -> Replies:

@@ -25,8 +25,8 @@ from ragmeter.io.columns import missing_column
 from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.source import Source, stem
 from ragmeter.io.write import check_writable
-from ragmeter.runs.new_place import Place
 from ragmeter.runs.run import Run
+from ragmeter.runs.run_place import RunPlace
 from ragmeter.runs.writer import NewRun
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, Batch
 from ragmeter.targets.port import Target
@@ -53,7 +53,7 @@ class AskPlan:
     reuse: Reuse
     output: Path | None = None
     allow_failures: bool = False
-    place: Place | None = None
+    place: RunPlace | None = None
 
     @classmethod
     def of(
@@ -74,7 +74,7 @@ class AskPlan:
         _check_needs(dataset.batches[0], metrics, judging.needs(metrics), dataset.source)
         return cls(dataset, target, metrics, judging, limits, reuse, output, allow_failures)
 
-    def at(self, place: Place) -> Self:
+    def at(self, place: RunPlace) -> Self:
         """This plan for a run that is kept there."""
         return replace(self, place=place)
 
@@ -95,13 +95,13 @@ class AskPlan:
         _rehearse(first, self.metrics)
         return self.judging.check(self.columns, [*first.columns, *ANSWERED])
 
-    def is_judged_again(self, run: Run) -> bool:
+    def keeps_verdicts(self, run: Run) -> bool:
         """Whether judging the answers of a run once more gives all that its judge was paid for."""
         if not self.reuse.wanted or self.judging.judge is None:
             return False
-        from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
+        from ragmeter.engine.judging.kept_verdicts import keeps_verdicts  # needed only where there is such a run
 
-        return is_judged_again(run, self.judging, self.columns, self.rows, ANSWERED)
+        return keeps_verdicts(run, self.judging, self.columns, self.rows, ANSWERED)
 
 
 def default_name(source: Source, target: Target, limit: int | None = None) -> str:

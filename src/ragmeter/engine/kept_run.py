@@ -26,8 +26,8 @@ from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import score_batches
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import ROWS
-from ragmeter.runs.replacing import refuse_failed
-from ragmeter.runs.stored import new_run
+from ragmeter.runs.paid_replies import refuse_failed
+from ragmeter.runs.stored_run import new_run
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import Batch

@@ -11,7 +11,7 @@ import numpy as np
 
 from ragmeter.documents.judging import Agreement, CorrectedAccuracy, Tied
 from ragmeter.documents.record import UNSET, UnsetType
-from ragmeter.effects.ranges import check_share, check_whole
+from ragmeter.effects.argument_checks import check_share, check_whole
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.data import file_signature

@@ -37,10 +37,10 @@ _SHOWN_OF_REPLY = 200
 
 
 class _Call:
-    """How a call is made: in which words, with which parameters, and filed under which `spec`."""
+    """How a call is made: in which words, with which parameters, and filed under which `call_key`."""
 
-    def __init__(self, judge: Judge, declaration: JudgeColumn, spec: str) -> None:
-        self.judge, self.form, self.spec = judge, declaration.form, spec
+    def __init__(self, judge: Judge, declaration: JudgeColumn, call_key: str) -> None:
+        self.judge, self.form, self.call_key = judge, declaration.form, call_key
         self.prompt = Prompt(declaration, reasons=judge.reasons)
         self.choices = declaration.form.choices(reasons=judge.reasons)
         form = declaration.form.response_format(reasons=judge.reasons)
@@ -67,9 +67,9 @@ class ColumnJudge:
     def __init__(self, judge: Judge, declaration: JudgeColumn) -> None:
         self.judge = judge
         self.declaration = judge.worded(declaration)
-        self._usual = _Call(judge, self.declaration, judge.spec(declaration))
+        self._usual = _Call(judge, self.declaration, judge.call_key(declaration))
         alone = judge.worded_alone(declaration)
-        self._about_one = None if alone is None else _Call(judge, alone, judge.spec(declaration, items_per_call=1))
+        self._about_one = None if alone is None else _Call(judge, alone, judge.call_key(declaration, items_per_call=1))
         self._tried: dict[str, int] = {}
 
     async def ask(
@@ -90,11 +90,10 @@ class ColumnJudge:
         """One verdict; asked for again where the reply can't be read, and read as far as replies are recorded."""
         judgement = Judgement(UNPARSABLE, verdicts=(None,))
         replies: list[str] = []
-        before = self._recorded_before(caller.journal, values, repeat) if retry else 0
+        before = self._n_replies_before_retry(caller.journal, values, repeat) if retry else 0
         for attempt in count():
             key = self.key(values, repeat, attempt)
-            enough = attempt >= before + self.judge.tries or (judgement.outcome == REFUSED and attempt > before)
-            if enough and key not in caller.journal:
+            if self._asks_no_more(judgement, attempt - before) and key not in caller.journal:
                 return judgement
             call = self._call(values)
             messages = partial(call.prompt.messages, values, again=attempt > 0)
@@ -107,7 +106,7 @@ class ColumnJudge:
                 return judgement
         raise AssertionError  # the loop ends by itself
 
-    def _recorded_before(self, journal: Journal, values: Mapping[str, str], repeat: int) -> int:
+    def _n_replies_before_retry(self, journal: Journal, values: Mapping[str, str], repeat: int) -> int:
         """How many replies the journal had when this judge was first asked to try again."""
         first = self.key(values, repeat, 0)
         if first not in self._tried:
@@ -141,17 +140,17 @@ class ColumnJudge:
 
     def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
         """The journal's key of a reply."""
-        return reply_key(self._call(values).spec, values, repeat, attempt)
+        return reply_key(self._call(values).call_key, values, repeat, attempt)
 
-    def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
+    def n_recorded_repeats(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
         """How many of a row's repeats take no call, because of what a journal has; `retry` as in `ask`."""
-        return sum(self._is_recorded(journal, values, repeat, retry) for repeat in range(self.judge.repeats))
+        return sum(self._needs_no_call(journal, values, repeat, retry) for repeat in range(self.judge.repeats))
 
-    def _is_recorded(self, journal: Journal, values: Mapping[str, str], repeat: int, retry: bool) -> bool:
-        judgement = self.recall(journal, values, repeat)
+    def _needs_no_call(self, journal: Journal, values: Mapping[str, str], repeat: int, retry: bool) -> bool:
+        judgement = self.recorded_judgement(journal, values, repeat)
         return judgement is not None and (judgement.verdict is not None or not retry)
 
-    def count_replies(self, journal: Journal, values: Mapping[str, str]) -> int:
+    def n_recorded_replies(self, journal: Journal, values: Mapping[str, str]) -> int:
         """How many replies about a row a journal has."""
         of_repeats = (
             next(attempt for attempt in count() if self.key(values, repeat, attempt) not in journal)
@@ -159,7 +158,7 @@ class ColumnJudge:
         )
         return sum(of_repeats)
 
-    def recall(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
+    def recorded_judgement(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
         """What recorded replies say of a row; None if it is still to be asked about."""
         replies: list[str] = []
         judgement = Judgement(UNPARSABLE)
@@ -167,8 +166,11 @@ class ColumnJudge:
             judgement = self._read(ChatReply.from_reply(reply), values, replies)
             if judgement.verdict is not None:
                 return judgement
-        enough = len(replies) >= self.judge.tries or judgement.outcome == REFUSED
-        return judgement if enough else None
+        return judgement if self._asks_no_more(judgement, len(replies)) else None
+
+    def _asks_no_more(self, judgement: Judgement, n_replies: int) -> bool:
+        """Whether no further reply is asked for. The last of so many was read as `judgement`, which has no value."""
+        return n_replies >= self.judge.tries or (judgement.outcome == REFUSED and n_replies > 0)
 
     def estimate(self, values: Mapping[str, str]) -> tuple[int, int]:
         """About how many tokens one call takes and gives: four bytes a token."""
@@ -190,7 +192,7 @@ class ColumnJudge:
             if key in seen:
                 continue
             seen.add(key)
-            recorded = self.recorded(journal, values, retry=retry)
+            recorded = self.n_recorded_repeats(journal, values, retry=retry)
             calls = self.judge.repeats - recorded
             prompt, completion = self.estimate(values)
             tokens = {"prompt_tokens": calls * prompt, "completion_tokens": calls * completion}
@@ -219,9 +221,9 @@ def most_of_a_call(judge: Judge, prompt_tokens: float) -> float:
     return 0.0 if judge.price is None else judge.price.of(size + _FRAME, judge.max_tokens)
 
 
-def reply_key(spec: str, values: Mapping[str, str], repeat: int, attempt: int) -> str:
-    """The journal's key of a reply, made of the judge's `spec` and the texts."""
-    return digest([spec, dict(values), repeat, attempt])
+def reply_key(call_key: str, values: Mapping[str, str], repeat: int, attempt: int) -> str:
+    """The journal's key of a reply, made of the judge's `call_key` and the texts."""
+    return digest([call_key, dict(values), repeat, attempt])
 
 
 def shown_texts(declaration: JudgeColumn, row: Row) -> dict[str, str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.definition.judge_columns import JudgeColumn
+from ragmeter.effects.argument_checks import check_above_zero, check_number, check_whole
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.pace import Retries
 from ragmeter.effects.patience import GIVE_UP_AFTER
-from ragmeter.effects.ranges import check_above_zero, check_number, check_whole
 from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.judges.cascade import Cascade
@@ -198,21 +198,21 @@ class Judge:
             **({"grammar": True} if self.grammar and declaration.form.choices(reasons=self.reasons) else {}),
         }
 
-    def spec(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> str:
+    def call_key(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> str:
         """The key of this judge's calls in the journal: everything but the texts."""
         return digest(self.signature(declaration, items_per_call=items_per_call) | self.chat_model.digests())
 
-    def filed(self, declaration: JudgeColumn = verdict) -> dict[str, str]:
+    def journal_keys(self, declaration: JudgeColumn = verdict) -> dict[str, str]:
         """The keys of this judge's replies in their journal, for the manifest. Nothing in it is secret."""
         other, alone = self.rephrased(declaration), self.worded_alone(declaration)
         of_one: dict[str, str] = {}
         if alone is not None:
-            of_one["calls_about_one"] = self.spec(declaration, items_per_call=1)
+            of_one["calls_about_one"] = self.call_key(declaration, items_per_call=1)
             of_one["prompt_about_one"] = prompt_hash(alone, reasons=self.reasons)
         return {
-            "calls": self.spec(declaration),
+            "calls": self.call_key(declaration),
             **of_one,
-            **({} if other is None else {"rephrased_calls": self.spec(other)}),
+            **({} if other is None else {"rephrased_calls": self.call_key(other)}),
             **({} if self.words is None else {"words": self.words}),
             **({} if self.journal is None else {"journal": str(self.journal)}),
         }

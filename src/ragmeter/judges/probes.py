@@ -108,7 +108,7 @@ def _unfit(column_judge: ColumnJudge) -> str:
 def recorded_cases(column_judge: ColumnJudge, journal: Journal) -> int:
     """How many replies about the cases a journal has."""
     probes = () if _unfit(column_judge) else PROBES
-    return sum(column_judge.count_replies(journal, _shown(column_judge, probe)) for probe in probes)
+    return sum(column_judge.n_recorded_replies(journal, _shown(column_judge, probe)) for probe in probes)
 
 
 def _effort(column_judge: ColumnJudge, journal: Journal) -> Mapping[str, int]:

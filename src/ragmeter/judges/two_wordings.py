@@ -59,28 +59,28 @@ class TwoWordings(ColumnJudge):
             return False
         return first.verdict is None or first.probability is None or abs(first.probability - 0.5) >= SURE
 
-    def recall(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
+    def recorded_judgement(self, journal: Journal, values: Mapping[str, str], repeat: int = 0) -> Judgement | None:
         """What recorded replies say of a row; None if it is still to be asked about in one of the wordings."""
-        first = self._first.recall(journal, values, repeat)
+        first = self._first.recorded_judgement(journal, values, repeat)
         if first is None or self._is_enough(first):
             return first
-        second = self._second.recall(journal, values, repeat)
+        second = self._second.recorded_judgement(journal, values, repeat)
         return None if second is None else of_two_wordings(first, second, self._in_doubt)
 
-    def count_replies(self, journal: Journal, values: Mapping[str, str]) -> int:
+    def n_recorded_replies(self, journal: Journal, values: Mapping[str, str]) -> int:
         """How many replies about a row a journal has, in both wordings."""
-        return sum(column_judge.count_replies(journal, values) for column_judge in self._both)
+        return sum(column_judge.n_recorded_replies(journal, values) for column_judge in self._both)
 
-    def recorded(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
+    def n_recorded_repeats(self, journal: Journal, values: Mapping[str, str], *, retry: bool = False) -> int:
         """How many of a row's repeats take no call in either wording, because of what a journal has."""
-        in_first = self._first.recorded(journal, values, retry=retry)
+        in_first = self._first.n_recorded_repeats(journal, values, retry=retry)
         if in_first == self.judge.repeats and self._is_first_enough(journal, values):
             return in_first
-        return min(in_first, self._second.recorded(journal, values, retry=retry))
+        return min(in_first, self._second.n_recorded_repeats(journal, values, retry=retry))
 
     def _is_first_enough(self, journal: Journal, values: Mapping[str, str]) -> bool:
         """Whether all repeats of the first wording are recorded, and together need no second."""
-        repeats = [self._first.recall(journal, values, repeat) for repeat in range(self.judge.repeats)]
+        repeats = [self._first.recorded_judgement(journal, values, repeat) for repeat in range(self.judge.repeats)]
         judgements = [judgement for judgement in repeats if judgement is not None]
         return len(judgements) == len(repeats) and self._is_enough(majority(judgements))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.runs.finding import run_labels
+from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.wording.metrics import common_level, differing_level, level
 from ragmeter.wording.numbers import number

@@ -37,7 +37,7 @@ _LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
 
 def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, kept: str = "") -> str:
     """The metrics with intervals and n, failures, differences and slices of runs; `kept` is said of the comparison."""
-    from ragmeter.runs.finding import run_labels  # a metric's page needs no Arrow
+    from ragmeter.runs.lookup import run_labels  # a metric's page needs no Arrow
 
     labels = [in_markdown(label) for label in run_labels(runs)]
     lines = [f"# {' · '.join(labels)}", ""]

@@ -11,8 +11,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from ragmeter.effects.caller import GiveUp, TryAgain
 from ragmeter.effects.credentials import hide_credentials
+from ragmeter.effects.headers import read_headers
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.secret import read_headers
 from ragmeter.effects.wire import Response, Wire, check_address
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter

@@ -31,7 +31,7 @@ from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.power import Variances, questions_needed

@@ -29,10 +29,10 @@ from ragmeter.io.locations import on_disk
 from ragmeter.io.reading import Reading
 from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.io.write import RUNS, dumps, replacing
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.stats.agreement import (
     Alpha,
     Estimate,

@@ -21,13 +21,13 @@ from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.llm_judge import LLMJudge
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.compat.crag.turns import TurnTable, given_turns, load_turns, save_turns
+from ragmeter.effects.argument_checks import check_number, check_whole
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.journal import Journal
 from ragmeter.effects.loop import Threads
 from ragmeter.effects.patience import GIVE_UP_AFTER
-from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.engine.judging.judge_run import JudgeRun
 from ragmeter.engine.judging.setup import columns_of

@@ -16,8 +16,8 @@ from ragmeter.hints import by_caller, option
 from ragmeter.io.cells import is_missing
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.runs.layout import MANIFEST, ROWS, writing
+from ragmeter.runs.paid_replies import manifest_of
 from ragmeter.runs.places import hold
-from ragmeter.runs.replacing import manifest_of
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
 

@@ -160,7 +160,9 @@ class ColumnRun:
             calls = self._calls(rows[place])
             if place not in before:
                 judgements[place] = await self._ask(rows[place], calls, caller, client, retry=self.retry_failed)
-            elif all(self.column_judge.recorded(caller.journal, texts) == self.judge.repeats for texts in calls):
+            elif all(
+                self.column_judge.n_recorded_repeats(caller.journal, texts) == self.judge.repeats for texts in calls
+            ):
                 judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
@@ -312,7 +314,9 @@ class ColumnRun:
 
     def _guess(self, row: table.Row, journal: Journal) -> str:
         assert self.declaration.guess is not None  # noqa: S101 - only such columns are guessed
-        recorded = [self.column_judge.recall(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)]
+        recorded = [
+            self.column_judge.recorded_judgement(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)
+        ]
         return self._joined(row, recorded).verdict or dumps(self.declaration.guess(row))
 
     def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
@@ -351,9 +355,9 @@ class ColumnRun:
         shared = {} if self.cascade is None else {"cascade": self.cascade.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
-    def filed(self) -> dict[str, str]:
+    def journal_keys(self) -> dict[str, str]:
         """The keys by which the replies are looked up in their journal, for the manifest."""
-        return self.judge.filed(self.column.declaration)
+        return self.judge.journal_keys(self.column.declaration)
 
     def summary(self, usage: Usage) -> JudgeSummary:
         """The column's part of the summary; `usage` is what its calls have taken."""

@@ -241,7 +241,8 @@ class JudgeRun:
         )
         check, usage, effort = calls.make(work, self._scope(rows), watch, trying)
         judged_columns = {
-            column_run.column.name: {**column_run.signature(), **column_run.filed()} for column_run in column_runs
+            column_run.column.name: {**column_run.signature(), **column_run.journal_keys()}
+            for column_run in column_runs
         }
         judges = {
             column_run.column.name: column_run.summary(usages[column_run.column.name].total())
@@ -315,7 +316,7 @@ class JudgeRun:
             return ""
         digest = hashlib.sha256()
         for column in self.columns:
-            digest.update(self.judge.spec(column.declaration).encode())
+            digest.update(self.judge.call_key(column.declaration).encode())
         needs = {name for column in self.columns for name in self.judge.worded(column.declaration).needs}
         for batch in rows():
             for name in sorted(needs):

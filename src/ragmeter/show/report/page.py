@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import ragmeter
 from ragmeter.io.write import dumps
-from ragmeter.runs.finding import run_labels
+from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations

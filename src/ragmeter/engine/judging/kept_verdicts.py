@@ -19,7 +19,7 @@ from ragmeter.table import Batch
 _WORDINGS = (1, "1 or 2", 2)
 
 
-def is_judged_again(
+def keeps_verdicts(
     run: Run, setup: JudgeSetup, filled: Sequence[BoundColumn], rows: RowReader, answered: Collection[str] = ()
 ) -> bool:
     """Whether filling these columns of these rows gives all verdicts of the run again, from the journal they are in.
@@ -41,10 +41,10 @@ def is_judged_again(
 
 def _is_asked_again(before: Signature, column_run: ColumnRun) -> bool:
     """Whether a column is filled from the same replies: more repeats and a second wording use those that there are."""
-    now, filed = column_run.signature(), column_run.filed()
+    now, keys = column_run.signature(), column_run.journal_keys()
     return (
-        all(before.get(name) == filed.get(name) for name in ("calls", "calls_about_one", "journal"))
-        and before.get("rephrased_calls") in (None, filed.get("rephrased_calls"))
+        all(before.get(name) == keys.get(name) for name in ("calls", "calls_about_one", "journal"))
+        and before.get("rephrased_calls") in (None, keys.get("rephrased_calls"))
         and now.get("cascade") in (None, before.get("cascade"))
         and before.get("repeats", 1) in range(1, now["repeats"] + 1)
         and before.get("wordings", 1) in _WORDINGS[: _WORDINGS.index(now["wordings"]) + 1]

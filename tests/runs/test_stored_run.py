@@ -10,7 +10,7 @@ import pytest
 from ragmeter import FakeProvider, Judge, add_metrics, compare, evaluate, report
 from ragmeter.errors import InputError, OutputError, UsageError
 from ragmeter.io.locations import StorePath, folders_in, location
-from ragmeter.runs.finding import find_run
+from ragmeter.runs.lookup import find_run
 from tests.conftest import Run
 
 ROWS = [{"qid": str(n), "question": "?", "answer": "a b" if n % 3 else "a", "reference": "a b"} for n in range(9)]

@@ -11,18 +11,18 @@ from ragmeter.errors import AllFailedError, InputError, UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import MANIFEST
-from ragmeter.runs.new_place import Place
 from ragmeter.runs.places import hold, is_journal
 from ragmeter.runs.run import Run
+from ragmeter.runs.run_place import RunPlace
 
 
 @contextmanager
 def hold_for_new_run(
-    place: Place, judged_again: Callable[[Run], bool], *, limited: bool = False, instead: str = ""
+    place: RunPlace, keeps_verdicts: Callable[[Run], bool], *, limited: bool = False, instead: str = ""
 ) -> Iterator[None]:
     """Hold the place of a new run. An older run with paid replies there is an error, unless it may be replaced.
 
-    `judged_again` says of the older run whether the new one gets all of its judge's replies. `limited`: the new run
+    `keeps_verdicts` says of the older run whether the new one gets all of its judge's replies. `limited`: the new run
     has the first questions only, so that an older run with all of them is an error as well. `instead` is what else
     the user may do.
     """
@@ -30,7 +30,7 @@ def hold_for_new_run(
     with hold(path, place.doing, asks=place.asks):
         lost = ""
         if (path / MANIFEST).is_file() and not place.replace:
-            lost = paid_replies(path, judged_again)
+            lost = paid_replies(path, keeps_verdicts)
             lost = lost or ("the answers to all questions" if limited and _is_whole(path) else "")
         if lost:
             raise UsageError(
@@ -60,7 +60,7 @@ def _has_scores(path: Location) -> bool:
     return failed < summary.n_rows and any(metric.n_scored for metric in summary.metrics.values())
 
 
-def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda run: False) -> str:
+def paid_replies(path: Location, keeps_verdicts: Callable[[Run], bool] = lambda run: False) -> str:
     """A description of the paid replies in a run that would be lost; empty if none is known."""
     files = sorted(path.iterdir()) if isinstance(path, Path) else []  # in a store there is no journal
     journal = next((file.name for file in files if is_journal(file)), "")
@@ -69,7 +69,7 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
     manifest = manifest_of(path)
     judged = ", ".join(manifest.judged_columns)
     if judged:
-        return "" if judged_again(Run(path)) else f"a judge's replies in it ({judged})"
+        return "" if keeps_verdicts(Run(path)) else f"a judge's replies in it ({judged})"
     return ""
 
 

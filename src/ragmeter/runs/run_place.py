@@ -16,7 +16,7 @@ from ragmeter.runs.places import hold
 
 
 @dataclass(frozen=True)
-class Place:
+class RunPlace:
     """The folder of a new run.
 
     `doing` is what a process that waits for it is told, `asks` whether that takes calls to a server. `replace`: an
@@ -40,7 +40,7 @@ class Place:
         replace: bool = False,
         latest: bool = False,
         usual: bool = False,
-    ) -> Iterator[Place]:
+    ) -> Iterator[RunPlace]:
         """The place of a run of this name. {n} in it is the next free number, and the run is held meanwhile.
 
         A number is taken if a run has it, or if another process holds its place. With `latest` it is the highest one in
@@ -59,7 +59,7 @@ class Place:
             yield cls(path, doing, asks, replace)
 
     @classmethod
-    def planned(cls, name: str, folder: Location, doing: str) -> Place:
+    def planned(cls, name: str, folder: Location, doing: str) -> RunPlace:
         """The place that a run of this name would have now; nobody is kept from it."""
         return cls(folder / run_name(name, folder), doing)
 

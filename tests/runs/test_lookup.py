@@ -22,8 +22,8 @@ from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slices import summarise_run
 from ragmeter.errors import InputError, UnknownNameError, UsageError
-from ragmeter.runs.finding import RunLike, find_run, find_runs, run_labels
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.lookup import RunLike, find_run, find_runs, run_labels
+from ragmeter.runs.temporary_run import TemporaryRun
 from tests.analysis.people.helpers import questions
 
 ROWS = questions(60)
@@ -241,7 +241,7 @@ def test_a_run_that_this_user_may_not_read(tmp_path: Path, monkeypatch: pytest.M
     def refuse(path: Path) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr("ragmeter.runs.finding.settle", refuse)
+    monkeypatch.setattr("ragmeter.runs.lookup.settle", refuse)
     with pytest.raises(InputError, match=r"secret: can't be read: Permission denied"):
         find_run("secret", tmp_path)
 

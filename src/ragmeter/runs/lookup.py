@@ -14,7 +14,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import MANIFEST, unknown_run, unreadable
 from ragmeter.runs.places import settle
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 
 
 @runtime_checkable
