@@ -18,6 +18,9 @@ from ragmeter.table import TARGET_ERROR
 if TYPE_CHECKING:
     from ragmeter.models.prices import Price
 
+#: After so many replies that lack what a path leads to, the path is taken for misspelt: more would be paid for in vain.
+WRONG_PATH_AFTER = 10
+
 
 @dataclass(frozen=True)
 class Question:

@@ -31,12 +31,10 @@ from ragmeter.table import (
     STOPPED,
     outcome_column,
 )
-from ragmeter.targets.port import Answer, Question, Target
+from ragmeter.targets.port import WRONG_PATH_AFTER, Answer, Question, Target
 
 #: How the cause of turns begins that were not asked.
 _EARLIER = "an earlier turn of the "
-#: After so many answers, a path that none of them had is taken for misspelt: further answers would be paid for in vain.
-_WRONG_PATH_AFTER = 10
 #: So many columns a target may add to the run.
 _MOST_COLUMNS = 50
 _OURS = (RETRIEVED_SCORES, PARTIAL_ANSWER, CONTEXT_DETAILS, IDS_AS_WRITTEN, REPEAT, "turn_idx")
@@ -239,7 +237,7 @@ class _PathsInUse:
         known = answer.lacks if self._n_answers == 0 else self._never
         self._never = {name: text for name, text in known.items() if name in answer.lacks}
         self._n_answers += 1
-        if self._n_answers >= _WRONG_PATH_AFTER:
+        if self._n_answers >= WRONG_PATH_AFTER:
             self.check()
 
     def check(self) -> None:
