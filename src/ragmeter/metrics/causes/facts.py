@@ -17,7 +17,7 @@ from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.metrics.causes import Facts, Known
 from ragmeter.metrics.ranking import ranked
 from ragmeter.metrics.refusals import is_miss
-from ragmeter.metrics.causes.statements import Statement, statement_of, statements_support
+from ragmeter.metrics.causes.statements import Statement, has_own_number, statement_of, statements_support
 from ragmeter.metrics.support import as_passages, has_text, is_supported
 from ragmeter.table import IDS_AS_WRITTEN, NO_RESULT, SCORED, Column, Scores
 
@@ -164,17 +164,19 @@ class CauseColumns:
         if not open_rows:
             return
         texts = [rows[place] for place in open_rows]
-        results = statements_support([row.statements() for row in texts], [self._passages[p] or [] for p in open_rows])
-        for place, row, of_row in zip(open_rows, texts, results, strict=True):
-            of_references, of_answer = of_row[: len(row.references)], of_row[len(row.references)]
+        passages = [self._passages[place] or [] for place in open_rows]
+        results = statements_support([row.question for row in texts], [row.statements() for row in texts], passages)
+        for place, row, of_row, of_passages in zip(open_rows, texts, results, passages, strict=True):
+            *of_references, of_answer = of_row
             if retrieved[place].holds is None:
-                has_it = any(support.is_said for support in of_references)
-                retrieved[place] = Known(has_it if of_references else None, c.OFFLINE_SUPPORT)
-                if not of_references:
-                    retrieved[place] = Known(None, c.NO_REFERENCE)
+                is_said = any(support.is_said for support in of_references) if of_references else None
+                retrieved[place] = Known(is_said, c.NO_REFERENCE if is_said is None else c.OFFLINE_SUPPORT)
             if supported[place].holds is None:
-                supported[place] = Known(of_answer.is_there, c.OFFLINE_SUPPORT)
-                answers[place] = of_answer.is_sure
+                is_there = of_answer.is_there
+                if is_there and row.right.holds is False:
+                    is_there = not has_own_number(row.answer, of_passages)
+                supported[place] = Known(is_there, c.OFFLINE_SUPPORT)
+                answers[place] = is_there and of_answer.answers
 
 
 @dataclass(frozen=True, slots=True)

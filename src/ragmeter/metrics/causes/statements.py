@@ -6,12 +6,13 @@ as its sentences and clauses. docs/causes.md says what the thresholds were measu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.metrics.citations import without_citations
 from ragmeter.metrics.offline.support.claims import claims_of
 
 #: A text of at most so many words and characters is short.
@@ -20,7 +21,10 @@ _WORDS, _CHARACTERS = 8, 60
 _SHARE = 0.5
 #: The least probability of the question and a short text together, in a passage that has the text itself.
 _FITS = 0.25
-_SURE = 0.5
+#: The least probability of the question's own words: the passage is about what is asked.
+_ABOUT = 0.5
+
+Chances = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +37,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class StatementSupport:
-    """Whether a passage has the text (`is_there`), says it about the question (`is_said`), and surely so."""
+    """Whether passages have the text (`is_there`), fit the question with it (`is_said`), and answer the question so.
+
+    `answers`: a passage has the text, and is about what is asked by its own words.
+    """
 
     is_there: bool
     is_said: bool
-    is_sure: bool
+    answers: bool
 
 
 def statement_of(question: str, text: str) -> Statement:
@@ -48,30 +55,46 @@ def statement_of(question: str, text: str) -> Statement:
 
 
 def statements_support(
-    statements: Sequence[Sequence[Statement]], passages: Sequence[Sequence[str]]
+    questions: Sequence[str], statements: Sequence[Sequence[Statement]], passages: Sequence[Sequence[str]]
 ) -> list[list[StatementSupport]]:
     """For each row the support of its statements by its passages."""
     from ragmeter.metrics.offline.support.model import support_of_rows  # here: others don't wait for its import
 
-    claims = [[claim for statement in row for claim in statement.claims] for row in statements]
+    claims = [
+        [question, *(claim for statement in row for claim in statement.claims)]
+        for question, row in zip(questions, statements, strict=True)
+    ]
     chances = support_of_rows(claims, passages)
-    return [_of_row(row, of_row) for row, of_row in zip(statements, chances, strict=True)]
+    return [list(_of_row(row, of_row)) for row, of_row in zip(statements, chances, strict=True)]
 
 
-def _of_row(statements: Sequence[Statement], chances: npt.NDArray[np.float64]) -> list[StatementSupport]:
-    ends = np.cumsum([len(statement.claims) for statement in statements])
-    parts = np.split(chances, ends[:-1])
-    return [_of_statement(statement, part) for statement, part in zip(statements, parts, strict=True)]
+def _of_row(statements: Sequence[Statement], chances: Chances) -> Iterator[StatementSupport]:
+    """`chances` has a line for the question and one for each claim, and a column for each passage."""
+    about = chances[0] >= _ABOUT
+    begin = 1
+    for statement in statements:
+        end = begin + len(statement.claims)
+        yield _of_statement(statement, chances[begin:end], about)
+        begin = end
 
 
-def _of_statement(statement: Statement, chances: npt.NDArray[np.float64]) -> StatementSupport:
-    """`chances` has a line for each claim, and a column for each passage."""
+def _of_statement(statement: Statement, chances: Chances, about: npt.NDArray[np.bool_]) -> StatementSupport:
     from ragmeter.metrics.offline.support.model import SUPPORTED
 
+    is_supported = chances >= SUPPORTED
     if statement.is_short:
-        itself, with_question = chances
-        has_it = itself >= SUPPORTED
-        fits, is_sure = (bool((has_it & (with_question >= least)).any()) for least in (_FITS, _SURE))
-        return StatementSupport(bool(has_it.any()), fits, is_sure)
-    share = float((chances.max(axis=1, initial=0.0) >= SUPPORTED).mean())
-    return StatementSupport(share >= _SHARE, share >= _SHARE, share >= _SHARE)
+        has_it = is_supported[0]
+        fits = has_it & (chances[1] >= _FITS)
+        return StatementSupport(bool(has_it.any()), bool(fits.any()), bool((fits & about).any()))
+    is_said = bool(is_supported.any(axis=1).mean() >= _SHARE)
+    return StatementSupport(is_said, is_said, is_said and bool((is_supported.any(axis=0) & about).any()))
+
+
+def has_own_number(text: str, passages: Sequence[str]) -> bool:
+    """Whether the text has a number that no passage has in any form: the support model weighs it as one word of many."""
+    bare = without_citations(text)
+    if not any(map(str.isdecimal, bare)):
+        return False
+    from ragmeter.metrics.offline.support.model import unsupported_words
+
+    return any(any(map(str.isdecimal, bare[begin:end])) for begin, end in unsupported_words(bare, passages))
