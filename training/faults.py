@@ -62,7 +62,16 @@ def xquad_cases(path: Path, count: int, draw: random.Random) -> list[Case]:
                 answer = answers[number] if number % 2 else _sentence(texts[place], answers[number])
                 passages = tuple((ids[at], texts[at]) for at in order)
                 cases.append(
-                    Case(language, asked["question"].strip(), answers[number], answer, passages, (ids[place],), others, article)
+                    Case(
+                        language,
+                        asked["question"].strip(),
+                        answers[number],
+                        answer,
+                        passages,
+                        (ids[place],),
+                        others,
+                        article,
+                    )
                 )
     return draw.sample(cases, count)
 
@@ -79,7 +88,9 @@ def mtrag_cases(path: Path, count: int, draw: random.Random) -> list[Case]:
         text = task["targets"][0]["text"].strip()
         passages = tuple((name, texts[name]) for name in ids)
         article = conversations.index(task["task_id"].split("<::>")[0])
-        cases.append(Case("en", task["input"][-1]["text"].strip(), text, text, passages, tuple(ids), (), article, is_long=True))
+        cases.append(
+            Case("en", task["input"][-1]["text"].strip(), text, text, passages, tuple(ids), (), article, is_long=True)
+        )
     return draw.sample(cases, min(count, len(cases)))
 
 
@@ -107,10 +118,12 @@ def faults(cases: list[Case], draw: random.Random) -> Iterator[tuple[str, str, C
         yield "retriever broken", "not_retrieved", replace(wrong, passages=foreign.passages, answer=foreign.answer)
         left = tuple(passage for passage in case.passages if passage[0] not in case.gold)
         yield "gold passage dropped, declined", "not_retrieved", replace(wrong, passages=left, answer=refusal)
-        elsewhere = next(
-            (o for o in draw.sample(of_others, len(of_others)) if not _stands(o.reference, case)), foreign
+        elsewhere = next((o for o in draw.sample(of_others, len(of_others)) if not _stands(o.reference, case)), foreign)
+        yield (
+            "gold passage dropped, invented",
+            "not_retrieved",
+            replace(wrong, passages=left, answer=elsewhere.reference),
         )
-        yield "gold passage dropped, invented", "not_retrieved", replace(wrong, passages=left, answer=elsewhere.reference)
         yield "swapped answer", "retrieved_not_used", replace(wrong, answer=elsewhere.reference)
         if case.others:
             yield "another answer of the passage", "misread", replace(wrong, answer=draw.choice(case.others))
@@ -176,7 +189,8 @@ def _show(title: str, injected: list[tuple[str, str, Case]], causes: list[tuple[
         print(f"| {fault} | {pairs[0][0]} | {len(pairs)} | {_share(pairs)} | {said} |")
     everything = [pair for pairs in groups.values() for pair in pairs]
     broken = [pair for fault, pairs in groups.items() if fault != "unchanged" for pair in pairs]
-    print(f"| all faults | | {len(broken)} | {_share(broken)} | |\n| all rows | | {len(everything)} | {_share(everything)} | |")
+    for title, some in (("all faults", broken), ("all rows", everything)):
+        print(f"| {title} | | {len(some)} | {_share(some)} | |")
 
 
 def _share(pairs: list[tuple[str, str]]) -> str:
@@ -192,8 +206,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=_SEED, help="default: %(default)s")
     parser.add_argument("--wrong", action="store_true", help="list the cases that are named otherwise")
     chosen = parser.parse_args()
-    draw = random.Random(chosen.seed)  # noqa: S311 - no secret
-    loaders: list[tuple[Callable[..., list[Case]], Path, int]] = [(xquad_cases, path, chosen.rows) for path in chosen.xquad]
+    draw = random.Random(chosen.seed)
+    loaders: list[tuple[Callable[..., list[Case]], Path, int]] = [
+        (xquad_cases, path, chosen.rows) for path in chosen.xquad
+    ]
     if chosen.mtrag:
         loaders.append((mtrag_cases, chosen.mtrag, chosen.rows // 2))
     cases = [load(path, count, draw) for load, path, count in loaders]
@@ -205,7 +221,11 @@ def main() -> None:
         _show(f"**{how}, all**", injected, causes)
         for language, is_long in sorted({(case.language, case.is_long) for _, _, case in injected}):
             of = [p for p, (_, _, case) in enumerate(injected) if (case.language, case.is_long) == (language, is_long)]
-            _show(f"**{how}, {language}{', long' if is_long else ''}**", [injected[p] for p in of], [causes[p] for p in of])
+            _show(
+                f"**{how}, {language}{', long' if is_long else ''}**",
+                [injected[p] for p in of],
+                [causes[p] for p in of],
+            )
         for (fault, expected, case), (cause, evidence) in zip(injected, causes, strict=True):
             if chosen.wrong and cause != expected:
                 print(f"{fault}: {cause} by {evidence} | {case.question} | {case.reference} | {case.answer[:200]}")

@@ -22,7 +22,7 @@ class Abstained(Record, frozen=True):
 
 
 class AnswerCauses(Record, frozen=True):
-    """Where the answers failed: the share of each cause that occurs, and what said so, by cause."""
+    """Where the answers failed: the share of each cause, and of those that occur what said so on how many rows."""
 
     shares: dict[str, MetricSummary]
     evidence: dict[str, dict[str, Count]]

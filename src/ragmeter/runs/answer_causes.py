@@ -24,7 +24,9 @@ def causes_of(rows: CachedColumns, confidence: Confidence) -> AnswerCauses | Non
     if not present or not present <= set(CAUSES):  # columns of the user's own
         return None
     texts = [field.name for field in rows.schema if field.type in TEXTS]
-    codes = clusters_of(confidence.cluster, texts, lambda name: rows.read([name])[name].combine_chunks(), is_own=True)[1]
+    codes = clusters_of(confidence.cluster, texts, lambda name: rows.read([name])[name].combine_chunks(), is_own=True)[
+        1
+    ]
     is_known = causes != None  # noqa: E711 - an array
     shares = {
         cause: summarise(
@@ -36,11 +38,11 @@ def causes_of(rows: CachedColumns, confidence: Confidence) -> AnswerCauses | Non
             codes=codes,
         )
         for cause in CAUSES
-        if cause in present
     }
     counts = Counter(zip(causes.tolist(), table[CAUSE_EVIDENCE].to_pylist(), strict=True))
     evidence = {
         cause: {str(by): count for (name, by), count in sorted(counts.items(), key=str) if name == cause}
-        for cause in shares
+        for cause in CAUSES
+        if cause in present
     }
     return AnswerCauses(shares, evidence)

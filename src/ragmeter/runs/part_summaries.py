@@ -25,7 +25,8 @@ class PartSummaries:
     """What is computed from a table in parts.
 
     `confidence` are the interval settings with the cluster column that was used; `numbers` are the table's own, such as
-    latency; `abstained` counts the answers that decline; `cause` says where answers failed; `document_ids` is what is to be said of the documents' ids.
+    latency; `abstained` counts the answers that decline; `cause` says where answers failed; `document_ids` is what is
+    to be said of the documents' ids.
     """
 
     confidence: Confidence

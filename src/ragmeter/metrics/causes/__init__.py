@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 #: The columns.
 CAUSE, CAUSE_EVIDENCE = "cause", "cause_evidence"
@@ -33,7 +34,11 @@ GOOD = frozenset({RIGHT, RIGHT_NOT_FROM_PASSAGES, RIGHTLY_DECLINED})
 OF_RETRIEVER = frozenset({NOT_RETRIEVED})
 OF_GENERATOR = frozenset({RETRIEVED_NOT_USED, MISREAD, DECLINED_THOUGH_RETRIEVED})
 
-def direction_of(cause: str) -> str:
+#: A cause's share in the place of a metric: `cause:not_retrieved`.
+SHARE_OF = "cause:"
+
+
+def direction_of(cause: str) -> Literal["higher", "lower", "none"]:
     """Whether more answers with this cause are better: "higher", "lower", or "none" where nobody can tell."""
     return "higher" if cause in GOOD else "none" if cause == NOT_KNOWN else "lower"
 

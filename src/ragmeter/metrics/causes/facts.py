@@ -15,9 +15,9 @@ import numpy as np
 import ragmeter.metrics.causes as c
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.metrics.causes import Facts, Known
+from ragmeter.metrics.causes.statements import Statement, has_own_number, statement_of, statements_support
 from ragmeter.metrics.ranking import ranked
 from ragmeter.metrics.refusals import is_miss
-from ragmeter.metrics.causes.statements import Statement, has_own_number, statement_of, statements_support
 from ragmeter.metrics.support import as_passages, has_text, is_supported
 from ragmeter.table import IDS_AS_WRITTEN, NO_RESULT, SCORED, Column, Scores
 
@@ -151,12 +151,11 @@ class CauseColumns:
         """What the texts of the passages say, where it is still to be known."""
         open_rows = []
         for place, row in enumerate(rows):
-            passages = self._passages[place]
-            if passages == []:
+            if self._passages[place] == []:
                 if retrieved[place].holds is None:
                     retrieved[place] = Known(False, c.NO_PASSAGES)
                 supported[place] = Known(False, c.NO_PASSAGES)
-            elif passages is None or not self.correctness.reads_texts:
+            elif self._passages[place] is None or not self.correctness.reads_texts:
                 if supported[place].holds is None and retrieved[place].holds:
                     supported[place] = Known(None, c.NO_TEXTS)
             elif row.is_open(retrieved[place], supported[place]):
@@ -164,7 +163,7 @@ class CauseColumns:
         if not open_rows:
             return
         texts = [rows[place] for place in open_rows]
-        passages = [self._passages[place] or [] for place in open_rows]
+        passages: list[list[str]] = [self._passages[place] or [] for place in open_rows]
         results = statements_support([row.question for row in texts], [row.statements() for row in texts], passages)
         for place, row, of_row, of_passages in zip(open_rows, texts, results, passages, strict=True):
             *of_references, of_answer = of_row

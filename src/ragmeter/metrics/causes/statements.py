@@ -91,7 +91,7 @@ def _of_statement(statement: Statement, chances: Chances, about: npt.NDArray[np.
 
 
 def has_own_number(text: str, passages: Sequence[str]) -> bool:
-    """Whether the text has a number that no passage has in any form: the support model weighs it as one word of many."""
+    """Whether the text has a number that no passage has in any form. To the support model it is one word of many."""
     bare = without_citations(text)
     if not any(map(str.isdecimal, bare)):
         return False
