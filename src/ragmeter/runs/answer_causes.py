@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 
 from ragmeter.documents.summary import AnswerCauses
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, direction_of
@@ -24,10 +25,12 @@ def causes_of(rows: CachedColumns, confidence: Confidence) -> AnswerCauses | Non
     if not present or not present <= set(CAUSES):  # columns of the user's own
         return None
     texts = [field.name for field in rows.schema if field.type in TEXTS]
-    codes = clusters_of(confidence.cluster, texts, lambda name: rows.read([name])[name].combine_chunks(), is_own=True)[
-        1
-    ]
-    is_known = causes != None  # noqa: E711 - an array
+
+    def column(name: str) -> pa.Array:
+        return rows.read([name])[name].combine_chunks()
+
+    codes = clusters_of(confidence.cluster, texts, column, is_own=True)[1]
+    is_known = np.array([cause is not None for cause in causes.tolist()])
     shares = {
         cause: summarise(
             np.where(is_known, (causes == cause).astype(np.float64), np.nan),
