@@ -31,7 +31,7 @@ from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
-from ragmeter.metrics.causes import SHARE_OF
+from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.stats.intervals import difference_limits
@@ -306,5 +306,7 @@ def _scored_questions(run: Run, metric: str) -> pa.Array:
 
 
 def usual_measures() -> dict[str, Measure]:
-    """The numbers that a run may have beside its metrics, such as latency."""
-    return {name: Measure(name, direction="lower", bounds=(0.0, math.inf)) for name in NUMBER_COLUMNS}
+    """What a run may have beside its metrics: numbers such as latency, and shares of causes."""
+    numbers = {name: Measure(name, direction="lower", bounds=(0.0, math.inf)) for name in NUMBER_COLUMNS}
+    shares = (Measure(f"{SHARE_OF}{cause}", True, direction_of(cause)) for cause in CAUSES)
+    return numbers | {share.name: share for share in shares}
