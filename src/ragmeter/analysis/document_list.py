@@ -22,7 +22,6 @@ from ragmeter.io.write import RUNS
 from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.causes import CAUSE, FAILED, GOOD, NOT_KNOWN
 from ragmeter.metrics.chunks import numbered_documents
-from ragmeter.naming import parse
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.table import IDS_AS_WRITTEN, Scores
@@ -211,7 +210,7 @@ def _right(run: Run) -> Scores:
         return np.asarray(np.where(np.asarray(known), is_right, np.nan), np.float64)
     for base in _CORRECTNESS:
         for name in run.row_metrics:
-            if parse(name).base == base:
+            if name.partition("[")[0] == base:
                 return run.scores(name)
     return np.full(run.n_rows, np.nan)
 

@@ -214,7 +214,8 @@ class Run:
     def other_columns(self) -> list[str]:
         """The user's own columns of texts: slices, ids and notes."""
         scores = {column for name in self.metrics() for column in (name, outcome_column(name))}
-        return [name for name in self.texts if name not in {*NAMED_COLUMNS, *self._of_judges, *scores}]
+        others = {*NAMED_COLUMNS, CAUSE, CAUSE_EVIDENCE, *self._of_judges, *scores}
+        return [name for name in self.texts if name not in others]
 
     @property
     def judged_columns(self) -> dict[str, list[str]]:

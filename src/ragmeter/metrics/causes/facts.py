@@ -19,7 +19,7 @@ from ragmeter.metrics.causes.statements import Statement, has_own_number, statem
 from ragmeter.metrics.ranking import ranked
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import as_passages, has_text, is_supported
-from ragmeter.table import IDS_AS_WRITTEN, NO_RESULT, SCORED, Column, Scores
+from ragmeter.table import IDS_AS_WRITTEN, SCORED, Column, Scores
 
 #: At least this share of claims, by the labels of a judge.
 _SHARE = 0.5
@@ -90,7 +90,7 @@ class CauseColumns:
         answer = self._cell("answer", row)
         failure = self.failures[row] if self.failures else None
         if failure is None and answer is None:
-            failure = NO_RESULT
+            failure = "no_answer"
         marks = {name: self._cell(name, row) for name in MARKS}
         mark = is_unanswerable(marks)
         references = [text for text in _texts(self._cell("reference", row)) if has_text(text)]

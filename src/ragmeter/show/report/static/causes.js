@@ -21,7 +21,7 @@ function causeTable(run) {
 function movedLines() {
   if (!data.comparison) return [];
   return data.comparison.pairs.filter((pair) => pair.causes && pair.causes.sentence).map((pair) => make('p', { class: 'about' },
-    words(`${pair.b} beside ${pair.a}: ${pair.causes.sentence}`)));
+    words(`From ${pair.a} to ${pair.b}: ${pair.causes.sentence}`)));
 }
 
 function documentUse() {
