@@ -94,7 +94,10 @@ def test_labels_of_claims_by_a_judge_come_before_the_texts() -> None:
 
 
 def test_exact_match_tells_by_ids_alone_and_reads_no_passage() -> None:
-    rows = [row("Berlin", FRANCE, relevant=["fr"], retrieved=["it"]), row("Lyon", FRANCE, relevant=["a"], retrieved=["a"])]
+    rows = [
+        row("Berlin", FRANCE, relevant=["fr"], retrieved=["it"]),
+        row("Lyon", FRANCE, relevant=["a"], retrieved=["a"]),
+    ]
     evaluation = evaluate(rows, metrics="exact_match")
     assert causes(evaluation) == ["not_retrieved", "not_known"]
     assert evaluation.rows["cause_evidence"].to_pylist() == ["gold_documents", "no_texts"]
@@ -118,7 +121,9 @@ def test_a_run_without_evidence_has_no_causes(rows: list[dict[str, Any]], metric
 def test_what_the_offline_judge_is_not_sure_of_is_not_known() -> None:
     from ragmeter import get_metric
 
-    rows = [row(f"Paris, or {name}", FRANCE) for name in ("Lyon", "Rome", "perhaps Marseille")] + [row("the city", FRANCE)]
+    rows = [row(f"Paris, or {name}", FRANCE) for name in ("Lyon", "Rome", "perhaps Marseille")] + [
+        row("the city", FRANCE)
+    ]
     chances = get_metric("offline_correct_probability")(
         [QUESTION] * len(rows), ["Paris"] * len(rows), [row["answer"] for row in rows]
     )

@@ -33,7 +33,7 @@ def test_each_statement_of_a_row_has_its_own_result_and_rows_don_t_mix() -> None
     questions = ["What is the capital of France?", "What is the capital of Italy?"]
     statements = [[statement_of(question, text) for text in ("Paris", "Rome")] for question in questions]
     results = statements_support(questions, statements, [[PARIS], [ROME]])
-    assert [[found.is_said for found in row] for row in results][0] == [True, False]
+    assert [found.is_said for found in results[0]] == [True, False]
     assert results[1][1].is_said
 
 
