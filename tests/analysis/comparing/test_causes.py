@@ -10,13 +10,13 @@ PASSAGE = "Paris is the capital of France."
 
 def rows(*causes: str) -> list[dict[str, Any]]:
     """A row for each wanted cause."""
-    made = {
+    made: dict[str, dict[str, Any]] = {
         "right": {"answer": "Paris", "retrieved": ["fr"]},
         "not_retrieved": {"answer": "Berlin", "retrieved": ["it"]},
         "retrieved_not_used": {"answer": "Berlin", "retrieved": ["fr"]},
         "failed": {"answer": None, "retrieved": ["fr"], "error": "HTTP 500"},
     }
-    same = {
+    same: dict[str, Any] = {
         "question": "What is the capital of France?",
         "reference": "Paris",
         "relevant": ["fr"],

@@ -164,7 +164,13 @@ class CauseColumns:
             return
         texts = [rows[place] for place in open_rows]
         passages: list[list[str]] = [self._passages[place] or [] for place in open_rows]
-        results = statements_support([row.question for row in texts], [row.statements() for row in texts], passages)
+        is_open = [retrieved[place].holds is None for place in open_rows]
+        asked = [
+            row.question if open_ and row.right.holds is False else ""
+            for row, open_ in zip(texts, is_open, strict=True)
+        ]
+        statements = [row.statements(with_references=open_) for row, open_ in zip(texts, is_open, strict=True)]
+        results = statements_support(asked, statements, passages)
         for place, row, of_row, of_passages in zip(open_rows, texts, results, passages, strict=True):
             *of_references, of_answer = of_row
             if retrieved[place].holds is None:
@@ -201,9 +207,10 @@ class _RowTexts:
             return not retrieved.holds and supported.holds is None
         return retrieved.holds is None or (retrieved.holds and supported.holds is None) or bool(self.unanswerable)
 
-    def statements(self) -> list[Statement]:
-        """What the references and the answer say about the question, the answer last."""
-        return [statement_of(self.question, text) for text in (*self.references, self.answer)]
+    def statements(self, *, with_references: bool) -> list[Statement]:
+        """What the references, if they are to be looked up, and the answer say about the question, the answer last."""
+        texts = (*self.references, self.answer) if with_references else (self.answer,)
+        return [statement_of(self.question, text) for text in texts]
 
 
 def _texts(reference: Any) -> list[str]:

@@ -57,21 +57,22 @@ def statement_of(question: str, text: str) -> Statement:
 def statements_support(
     questions: Sequence[str], statements: Sequence[Sequence[Statement]], passages: Sequence[Sequence[str]]
 ) -> list[list[StatementSupport]]:
-    """For each row the support of its statements by its passages."""
+    """For each row the support of its statements by its passages. Without a question no statement answers it."""
     from ragmeter.metrics.offline.support.model import support_of_rows  # here: others don't wait for its import
 
     claims = [
-        [question, *(claim for statement in row for claim in statement.claims)]
+        [*filter(None, [question]), *(claim for statement in row for claim in statement.claims)]
         for question, row in zip(questions, statements, strict=True)
     ]
     chances = support_of_rows(claims, passages)
-    return [list(_of_row(row, of_row)) for row, of_row in zip(statements, chances, strict=True)]
+    rows = zip(questions, statements, chances, strict=True)
+    return [list(_of_row(bool(question), row, of_row)) for question, row, of_row in rows]
 
 
-def _of_row(statements: Sequence[Statement], chances: Chances) -> Iterator[StatementSupport]:
-    """`chances` has a line for the question and one for each claim, and a column for each passage."""
-    about = chances[0] >= _ABOUT
-    begin = 1
+def _of_row(asks: bool, statements: Sequence[Statement], chances: Chances) -> Iterator[StatementSupport]:
+    """`chances` has a line for the question, if it `asks`, and one for each claim, and a column for each passage."""
+    about = chances[0] >= _ABOUT if asks else np.zeros(chances.shape[1], bool)
+    begin = int(asks)
     for statement in statements:
         end = begin + len(statement.claims)
         yield _of_statement(statement, chances[begin:end], about)
