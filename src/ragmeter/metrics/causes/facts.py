@@ -7,15 +7,16 @@ the offline support model, which is asked only about rows where ids and labels d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import ragmeter.metrics.causes as c
+from ragmeter.judge_columns import DECLARED
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.metrics.causes import Facts, Known
-from ragmeter.metrics.causes.statements import Statement, has_own_number, statement_of, statements_support
+from ragmeter.metrics.causes.statements import has_own_number, statement_of, statements_support
 from ragmeter.metrics.ranking import ranked
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import as_passages, has_text, is_supported
@@ -26,6 +27,7 @@ _SHARE = 0.5
 #: A probability of the offline judge between these is no verdict.
 SURE_WRONG, SURE_RIGHT = 0.4, 0.6
 _UNKNOWN = Known(None, c.NO_EVIDENCE)
+_NO_ANSWER = "no_answer"
 
 
 @dataclass(frozen=True)
@@ -55,162 +57,161 @@ class Correctness:
 
 @dataclass(frozen=True)
 class CauseColumns:
-    """The columns that causes are read from, and a pattern for the document's id in a chunk's id."""
+    """The columns that causes are read from, and a pattern for the document's id in a chunk's id.
+
+    `reference_labels` and `answer_labels` are the names of columns with a judge's labels of claims by passage.
+    """
 
     columns: Mapping[str, Column]
     n_rows: int
     failures: Sequence[str | None]
     correctness: Correctness
     doc_id: str | None = None
-    reference_labels: str | None = None  # the columns with a judge's labels of claims by passage
+    reference_labels: str | None = None
     answer_labels: str | None = None
-    _passages: list[list[str] | None] = field(init=False)
-
-    def __post_init__(self) -> None:
-        contexts = self.columns.get("contexts") or [None] * self.n_rows
-        object.__setattr__(self, "_passages", [None if row is None else as_passages(row) for row in contexts])
 
     def facts(self) -> list[Facts]:
         """The facts of every row."""
-        retrieved = self._by_documents()
-        supported = [_UNKNOWN] * self.n_rows
-        answers = [False] * self.n_rows
-        rows = [self._of_texts(row) for row in range(self.n_rows)]
-        self._add_labels(retrieved, supported, answers)
-        self._add_passages(rows, retrieved, supported, answers)
-        return [
-            Facts(
-                row.failure, row.declines, row.unanswerable, row.reference_declines, row.right,
-                retrieved[place], supported[place], answers[place],
-            )
-            for place, row in enumerate(rows)
-        ]  # fmt: skip
+        rows = [self._row(place) for place in range(self.n_rows)]
+        self._add_documents(rows)
+        self._add_labels(rows)
+        for row in rows:
+            row.settle(reads_texts=self.correctness.reads_texts)
+        while open_rows := [row for row in rows if row.wants_references or row.wants_answer]:
+            _add_passages(open_rows)
+        return [row.facts() for row in rows]
 
-    def _of_texts(self, row: int) -> _RowTexts:
-        answer = self._cell("answer", row)
-        failure = self.failures[row] if self.failures else None
-        if failure is None and answer is None:
-            failure = "no_answer"
-        marks = {name: self._cell(name, row) for name in MARKS}
-        mark = is_unanswerable(marks)
-        references = [text for text in _texts(self._cell("reference", row)) if has_text(text)]
-        declines = failure is None and is_miss(answer)
-        return _RowTexts(
-            failure=failure,
-            declines=declines,
+    def _row(self, place: int) -> _Row:
+        answer, contexts = self._cell("answer", place), self._cell("contexts", place)
+        mark = is_unanswerable({name: self._cell(name, place) for name in MARKS})
+        return _Row(
+            failure=(self.failures[place] if self.failures else None) or (_NO_ANSWER if answer is None else None),
             unanswerable=mark if isinstance(mark, bool) else None,
-            reference_declines=declines and any(map(is_miss, references)),
-            right=self.correctness.of(row),
-            question=self._cell("question", row) or "",
-            references=references,
+            right=self.correctness.of(place),
+            question=self._cell("question", place) or "",
+            references=[text for text in _texts(self._cell("reference", place)) if has_text(text)],
             answer=answer or "",
+            passages=None if contexts is None else as_passages(contexts),
         )
 
     def _cell(self, name: str, row: int) -> Any:
         column = self.columns.get(name)
         return None if column is None else column[row]
 
-    def _by_documents(self) -> list[Known]:
+    def _add_documents(self, rows: Sequence[_Row]) -> None:
         """Whether a gold document is among those that were retrieved, where a row has both."""
-        retrieved = [_UNKNOWN] * self.n_rows
         gold, ids = self.columns.get("relevant"), self.columns.get("retrieved")
         if gold is None or ids is None:
-            return retrieved
-        rows = [row for row in range(self.n_rows) if gold[row] and ids[row] is not None]
-        if rows:
-            as_written = self.columns.get(IDS_AS_WRITTEN) or [None] * self.n_rows
-            columns = ([column[row] for row in rows] for column in (gold, ids, as_written))
-            hits = ranked.function(*columns, doc_id=self.doc_id).hits()
-            for row, n_hits in zip(rows, hits.tolist(), strict=True):
-                retrieved[row] = Known(n_hits > 0, c.GOLD_DOCUMENTS)
-        return retrieved
+            return
+        places = [place for place in range(self.n_rows) if gold[place] and ids[place] is not None]
+        as_written = self.columns.get(IDS_AS_WRITTEN) or [None] * self.n_rows
+        columns = ([column[place] for place in places] for column in (gold, ids, as_written))
+        hits = ranked.function(*columns, doc_id=self.doc_id).hits() if places else np.zeros(0)
+        for place, n_hits in zip(places, hits.tolist(), strict=True):
+            rows[place].retrieved = Known(n_hits > 0, c.GOLD_DOCUMENTS)
 
-    def _add_labels(self, retrieved: list[Known], supported: list[Known], answers: list[bool]) -> None:
+    def _add_labels(self, rows: Sequence[_Row]) -> None:
         """What a judge says of the claims of the reference and of the answer, passage by passage."""
-        for row, share in self._label_shares(self.reference_labels):
-            if retrieved[row].holds is None:
-                retrieved[row] = Known(share >= _SHARE, c.JUDGED_CLAIMS)
-        for row, share in self._label_shares(self.answer_labels):
-            supported[row] = Known(share >= _SHARE, c.JUDGED_CLAIMS)
-            answers[row] = share >= _SHARE
+        for place, share in self._label_shares(self.reference_labels):
+            if rows[place].retrieved.holds is None:
+                rows[place].retrieved = Known(share >= _SHARE, c.JUDGED_CLAIMS)
+        for place, share in self._label_shares(self.answer_labels):
+            rows[place].supported = Known(share >= _SHARE, c.JUDGED_CLAIMS)
+            rows[place].answers = share >= _SHARE
 
     def _label_shares(self, name: str | None) -> list[tuple[int, float]]:
         """The share of claims that some passage supports, for the rows with labels."""
-        from ragmeter.judge_columns import DECLARED  # a judge's column may be JSON
-
         column = None if name is None else self.columns.get(name)
         if column is None or name is None:
             return []
-        declared = DECLARED[name.split("[")[0]]
+        declared = DECLARED[name.partition("[")[0]]
         labels = ((row, declared.decoded(value)) for row, value in enumerate(column) if value)
         return [(row, float(is_supported(of_row).any(axis=1).mean())) for row, of_row in labels if of_row and of_row[0]]
 
-    def _add_passages(
-        self, rows: Sequence[_RowTexts], retrieved: list[Known], supported: list[Known], answers: list[bool]
-    ) -> None:
-        """What the texts of the passages say, where it is still to be known."""
-        open_rows = []
-        for place, row in enumerate(rows):
-            if self._passages[place] == []:
-                if retrieved[place].holds is None:
-                    retrieved[place] = Known(False, c.NO_PASSAGES)
-                supported[place] = Known(False, c.NO_PASSAGES)
-            elif self._passages[place] is None or not self.correctness.reads_texts:
-                if supported[place].holds is None and retrieved[place].holds:
-                    supported[place] = Known(None, c.NO_TEXTS)
-            elif row.is_open(retrieved[place], supported[place]):
-                open_rows.append(place)
-        if not open_rows:
-            return
-        texts = [rows[place] for place in open_rows]
-        passages: list[list[str]] = [self._passages[place] or [] for place in open_rows]
-        is_open = [retrieved[place].holds is None for place in open_rows]
-        asked = [
-            row.question if open_ and row.right.holds is False else ""
-            for row, open_ in zip(texts, is_open, strict=True)
-        ]
-        statements = [row.statements(with_references=open_) for row, open_ in zip(texts, is_open, strict=True)]
-        results = statements_support(asked, statements, passages)
-        for place, row, of_row, of_passages in zip(open_rows, texts, results, passages, strict=True):
-            *of_references, of_answer = of_row
-            if retrieved[place].holds is None:
-                is_said = any(support.is_said for support in of_references) if of_references else None
-                retrieved[place] = Known(is_said, c.NO_REFERENCE if is_said is None else c.OFFLINE_SUPPORT)
-            if supported[place].holds is None:
-                is_there = of_answer.is_there
-                if is_there and row.right.holds is False:
-                    is_there = not has_own_number(row.answer, of_passages)
-                supported[place] = Known(is_there, c.OFFLINE_SUPPORT)
-                answers[place] = is_there and of_answer.answers
 
+@dataclass(slots=True)
+class _Row:
+    """One answer with what is known of it so far. `passages` is None where nobody knows them."""
 
-@dataclass(frozen=True, slots=True)
-class _RowTexts:
     failure: str | None
-    declines: bool
     unanswerable: bool | None
-    reference_declines: bool
     right: Known
     question: str
     references: Sequence[str]
     answer: str
+    passages: list[str] | None
+    retrieved: Known = _UNKNOWN
+    supported: Known = _UNKNOWN
+    answers: bool = False
+    declines: bool = False
+    reference_declines: bool = False
+    is_settled: bool = False
 
-    def is_open(self, retrieved: Known, supported: Known) -> bool:
-        """Whether the support model has to be asked about the row."""
-        if self.failure is not None or (self.declines and (self.unanswerable or self.reference_declines)):
-            return False
-        if self.declines:
-            return retrieved.holds is None
-        if self.right.holds is None:
+    def settle(self, *, reads_texts: bool) -> None:
+        """Whether the answer declines, and whether the texts of passages are to be read."""
+        if self.failure is None and not (self.right.holds and self.retrieved.holds):
+            self.declines = is_miss(self.answer)
+            self.reference_declines = self.declines and any(map(is_miss, self.references))
+        if self.passages == []:
+            self.supported = Known(False, c.NO_PASSAGES)
+            if self.retrieved.holds is None:
+                self.retrieved = self.supported
+        elif self.passages is None or not reads_texts:
+            self.is_settled = True
+            if self.supported.holds is None and self.retrieved.holds:
+                self.supported = Known(None, c.NO_TEXTS)
+        declined_rightly = self.declines and bool(self.unanswerable or self.reference_declines)
+        is_told = self.failure is not None or declined_rightly or (self.right.holds is None and not self.declines)
+        self.is_settled = self.is_settled or is_told or not self.passages
+
+    @property
+    def wants_references(self) -> bool:
+        """Whether the references are to be looked up in the passages."""
+        return not self.is_settled and self.retrieved == _UNKNOWN and bool(self.references)
+
+    @property
+    def wants_answer(self) -> bool:
+        """Whether the answer is to be looked up: of a right one only where the passages don't have the reference."""
+        if self.is_settled or self.declines or self.supported.holds is not None:
             return False
         if self.right.holds:
-            return not retrieved.holds and supported.holds is None
-        return retrieved.holds is None or (retrieved.holds and supported.holds is None) or bool(self.unanswerable)
+            return not self.wants_references and not self.retrieved.holds
+        return self.wants_references or bool(self.retrieved.holds or self.unanswerable)
 
-    def statements(self, *, with_references: bool) -> list[Statement]:
-        """What the references, if they are to be looked up, and the answer say about the question, the answer last."""
-        texts = (*self.references, self.answer) if with_references else (self.answer,)
-        return [statement_of(self.question, text) for text in texts]
+    def facts(self) -> Facts:
+        """What is known when all was read."""
+        retrieved = self.retrieved
+        if retrieved == _UNKNOWN and self.passages and not self.references:
+            retrieved = Known(None, c.NO_REFERENCE)
+        return Facts(
+            self.failure, self.declines, self.unanswerable, self.reference_declines, self.right,
+            retrieved, self.supported, self.answers,
+        )  # fmt: skip
+
+
+def _add_passages(rows: Sequence[_Row]) -> None:
+    """What the texts of the passages say of what these rows want to know."""
+    wanted = [(list(row.references) if row.wants_references else [], row.wants_answer) for row in rows]
+    statements = [
+        [statement_of(row.question, text) for text in (*references, *([row.answer] if with_answer else []))]
+        for row, (references, with_answer) in zip(rows, wanted, strict=True)
+    ]
+    # The question's own words tell a wrong reference from a failed retrieval.
+    questions = [
+        row.question if references and with_answer else ""
+        for row, (references, with_answer) in zip(rows, wanted, strict=True)
+    ]
+    results = statements_support(questions, statements, [row.passages or [] for row in rows])
+    for row, (references, with_answer), supports in zip(rows, wanted, results, strict=True):
+        if references:
+            is_said = any(support.is_said for support in supports[: len(references)])
+            row.retrieved = Known(is_said, c.OFFLINE_SUPPORT)
+        if with_answer:
+            is_there = supports[-1].is_there
+            if is_there and not row.right.holds:
+                is_there = not has_own_number(row.answer, row.passages or [])
+            row.supported = Known(is_there, c.OFFLINE_SUPPORT)
+            row.answers = is_there and supports[-1].answers
 
 
 def _texts(reference: Any) -> list[str]:
