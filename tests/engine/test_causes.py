@@ -99,7 +99,7 @@ def test_exact_match_tells_by_ids_alone_and_reads_no_passage() -> None:
         row("Lyon", FRANCE, relevant=["a"], retrieved=["a"]),
     ]
     evaluation = evaluate(rows, metrics="exact_match")
-    assert causes(evaluation) == ["not_retrieved", "not_known"]
+    assert causes(evaluation) == ["not_retrieved", "retrieved_not_used"]
     assert evaluation.rows["cause_evidence"].to_pylist() == ["gold_documents", "no_texts"]
     assert "cause" not in evaluate([row("Berlin", FRANCE)], metrics="exact_match").rows.column_names
 
@@ -196,3 +196,13 @@ def test_a_cause_is_no_slice_unless_it_is_named(tmp_path: Path) -> None:
 
     parts = {part.value: part.metrics["offline_correct"].mean for part in summarise_run(run, slices="cause").slices}
     assert parts == {"right": 1.0, "retrieved_not_used": 0.0}
+
+
+def test_ids_that_never_match_are_said_where_causes_rest_on_them() -> None:
+    rows = [row("Berlin", FRANCE, relevant=["fr"], retrieved=["wiki/fr"]) for _ in range(3)]
+    found = evaluate(rows, metrics="offline_correct").summary.document_ids
+    assert found is not None
+    assert found.never_match is not None
+    assert (found.never_match.rows, found.never_match.gold) == (3, "fr")
+    matching = [row("Berlin", FRANCE, relevant=["fr"], retrieved=["fr::chunk-1"])]
+    assert evaluate(matching, metrics="offline_correct").summary.document_ids is None

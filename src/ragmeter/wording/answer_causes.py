@@ -32,7 +32,7 @@ EVIDENCE = {
     "reference_declines": "the reference declines, too",
     "not_sure": "the offline judge is not sure whether the answer is right",
     "no_reference": "there is no reference",
-    "no_texts": "a gold document was retrieved, and the passages' texts are not there",
+    "no_texts": "by ids; without the passages' texts it may be misread",
     "no_evidence": "there are neither ids of documents nor texts of passages",
     "answered_unanswerable": "the question is marked as unanswerable, and was answered",
     "llm_correct": "by the judge's verdict",

@@ -55,7 +55,7 @@ CASES = [
     (facts(WRONG, NO, YES, answers=True), "misread", OFFLINE_SUPPORT),  # the reference may be wrong
     (facts(WRONG, GOLD, NO), "retrieved_not_used", GOLD_DOCUMENTS),
     (facts(WRONG, GOLD, YES), "misread", GOLD_DOCUMENTS),
-    (facts(WRONG, GOLD, Known(None, NO_TEXTS)), "not_known", NO_TEXTS),
+    (facts(WRONG, GOLD, Known(None, NO_TEXTS)), "retrieved_not_used", NO_TEXTS),
     (facts(WRONG, NOTHING, YES), "not_known", NO_EVIDENCE),
     (facts(DOUBT, NO_GOLD, NO), "not_known", NOT_SURE),
     (facts(WRONG, GOLD, declines=True), "declined_though_retrieved", GOLD_DOCUMENTS),

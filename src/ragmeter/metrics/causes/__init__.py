@@ -50,10 +50,10 @@ OFFLINE_SUPPORT = "offline_support"
 NO_PASSAGES = "no_passages"  # nothing was retrieved
 UNANSWERABLE = "marked_unanswerable"
 REFERENCE_DECLINES = "reference_declines"
+NO_TEXTS = "no_texts"  # a gold document was retrieved, and the texts of the passages are not there
 # Evidence of `not_known`: why it can't be told.
 NOT_SURE = "not_sure"  # the offline judge
 NO_REFERENCE = "no_reference"
-NO_TEXTS = "no_texts"  # a gold document was retrieved, and the texts of the passages are not there
 NO_EVIDENCE = "no_evidence"  # neither ids of documents nor texts of passages
 ANSWERED_UNANSWERABLE = "answered_unanswerable"
 
@@ -126,8 +126,8 @@ def _of_wrong(facts: Facts) -> tuple[str, str]:
         # for a wrong reference or a misleading passage: there was something to read.
         is_by_texts = facts.retrieved.by in (OFFLINE_SUPPORT, JUDGED_CLAIMS)
         return (MISREAD if is_by_texts and facts.answers else NOT_RETRIEVED), facts.retrieved.by
-    if facts.supported.holds is None:
-        return NOT_KNOWN, facts.supported.by
+    if facts.supported.holds is None:  # not used, or misread: the generator's in either case
+        return RETRIEVED_NOT_USED, facts.supported.by
     return MISREAD if facts.supported.holds else RETRIEVED_NOT_USED, facts.retrieved.by
 
 
