@@ -23,7 +23,7 @@ _SHOWN = 80  # characters of an example: a text may stand where an id belongs
 
 
 class DocumentIds:
-    """Counts over the files of a run's table. Without a metric that compares ids, and without causes, nothing is read."""
+    """Counts over the files of a run's table. Without causes or a metric that compares ids, nothing is read."""
 
     def __init__(self, metrics: Sequence[Metric]) -> None:
         self._metrics = [metric for metric in metrics if {_GOLD, _RETRIEVED} <= set(metric.needs)]
