@@ -27,6 +27,7 @@ EVIDENCE = {
     "gold_documents": "by ids of gold documents",
     "judged_claims": "by the judge's labels of claims",
     "offline_support": "by the texts of the passages, offline",
+    "passages_disagree": "the passages answer otherwise than the reference: look at these first",
     "no_passages": "nothing was retrieved",
     "marked_unanswerable": "the question is marked as unanswerable",
     "reference_declines": "the reference declines, too",

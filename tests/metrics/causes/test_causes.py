@@ -13,6 +13,7 @@ from ragmeter.metrics.causes import (
     OF_GENERATOR,
     OF_RETRIEVER,
     OFFLINE_SUPPORT,
+    PASSAGES_DISAGREE,
     REFERENCE_DECLINES,
     UNANSWERABLE,
     Facts,
@@ -52,7 +53,7 @@ CASES = [
     (facts(WRONG, NO_GOLD, YES, answers=True), "not_retrieved", GOLD_DOCUMENTS),  # misled, by the retriever
     (facts(WRONG, NO, NO), "not_retrieved", OFFLINE_SUPPORT),
     (facts(WRONG, NO, YES), "not_retrieved", OFFLINE_SUPPORT),
-    (facts(WRONG, NO, YES, answers=True), "misread", OFFLINE_SUPPORT),  # the reference may be wrong
+    (facts(WRONG, NO, YES, answers=True), "misread", PASSAGES_DISAGREE),  # the reference may be wrong
     (facts(WRONG, GOLD, NO), "retrieved_not_used", GOLD_DOCUMENTS),
     (facts(WRONG, GOLD, YES), "misread", GOLD_DOCUMENTS),
     (facts(WRONG, GOLD, Known(None, NO_TEXTS)), "retrieved_not_used", NO_TEXTS),

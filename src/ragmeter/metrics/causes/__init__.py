@@ -47,6 +47,7 @@ def direction_of(cause: str) -> Literal["higher", "lower", "none"]:
 GOLD_DOCUMENTS = "gold_documents"
 JUDGED_CLAIMS = "judged_claims"
 OFFLINE_SUPPORT = "offline_support"
+PASSAGES_DISAGREE = "passages_disagree"  # they give another answer to the question than the reference does
 NO_PASSAGES = "no_passages"  # nothing was retrieved
 UNANSWERABLE = "marked_unanswerable"
 REFERENCE_DECLINES = "reference_declines"
@@ -124,8 +125,8 @@ def _of_wrong(facts: Facts) -> tuple[str, str]:
     if not facts.retrieved.holds:
         # Without gold documents, passages that give another answer to the question than the reference does speak
         # for a wrong reference or a misleading passage: there was something to read.
-        is_by_texts = facts.retrieved.by in (OFFLINE_SUPPORT, JUDGED_CLAIMS)
-        return (MISREAD if is_by_texts and facts.answers else NOT_RETRIEVED), facts.retrieved.by
+        is_doubtful = facts.retrieved.by == OFFLINE_SUPPORT and facts.answers
+        return (MISREAD, PASSAGES_DISAGREE) if is_doubtful else (NOT_RETRIEVED, facts.retrieved.by)
     if facts.supported.holds is None:  # not used, or misread: the generator's in either case
         return RETRIEVED_NOT_USED, facts.supported.by
     return MISREAD if facts.supported.holds else RETRIEVED_NOT_USED, facts.retrieved.by

@@ -117,7 +117,6 @@ class CauseColumns:
                 rows[place].retrieved = Known(share >= _SHARE, c.JUDGED_CLAIMS)
         for place, share in self._label_shares(self.answer_labels):
             rows[place].supported = Known(share >= _SHARE, c.JUDGED_CLAIMS)
-            rows[place].answers = share >= _SHARE
 
     def _label_shares(self, name: str | None) -> list[tuple[int, float]]:
         """The share of claims that some passage supports, for the rows with labels."""
