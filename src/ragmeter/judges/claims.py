@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragmeter.judge_columns import JUDGED_BY, Parts, judge_column
+from ragmeter.judge_columns import JUDGED_BY, Parts, PerCall, judge_column
 from ragmeter.judges.list_forms import Items
 from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.refusals import is_miss
@@ -37,7 +37,7 @@ claims = judge_column(
 )
 
 
-def first_reference(row: Row, at_once: int) -> list[dict[str, str]]:
+def first_reference(row: Row, per_call: PerCall) -> list[dict[str, str]]:
     """The question and the first of several references: the claims of two would be those of neither."""
     return [{"question": row["question"] or "", "reference": _first(row["reference"])}]
 

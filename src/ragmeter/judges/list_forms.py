@@ -20,7 +20,7 @@ _NO_ITEMS = re.compile(r"[\[(]?\s*(?:none|no claims?|ninguna?)\s*[\])]?[.!]?", r
 _LABEL = re.compile(r"\s*(?:claim\s+)?\(?(\d{1,4})[.:)]+\s*[*_\"'`]*([^\W\d_]+(?: [^\W\d_]+)?)[*_\"'`]*[.!]?\s*", re.I)
 _ALONE = re.compile(r"[*_\"'`]*([^\W\d_]+(?: [^\W\d_]+)?)[*_\"'`]*[.!]?")
 #: About so many tokens has a label with its number.
-_LABEL_TOKENS = 6
+LABEL_TOKENS = 6
 #: Items of a list. Each is asked about again, and no answer of this size says more: a longer list is a model in a loop.
 MOST_ITEMS = 500
 
@@ -138,7 +138,7 @@ class Labels(Form):
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A line for each."""
-        return _LABEL_TOKENS * self._count(sent)
+        return LABEL_TOKENS * self._count(sent)
 
 
 def listed(texts: Sequence[str]) -> str:
@@ -146,6 +146,11 @@ def listed(texts: Sequence[str]) -> str:
     if len(texts) == 1:
         return texts[0]
     return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+
+
+def groups_of(texts: Sequence[str], most: int) -> list[Sequence[str]]:
+    """The texts that are labelled in one call: in their order, at most so many."""
+    return [texts[begin : begin + most] for begin in range(0, len(texts), most)]
 
 
 def is_single(sent: Mapping[str, str]) -> bool:

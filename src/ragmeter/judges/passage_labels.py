@@ -1,0 +1,143 @@
+"""Labels of claims by several passages that are shown together: the reply names the passage that a label comes from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+from ragmeter.io.write import dumps
+from ragmeter.judges.forms import bare_reply
+from ragmeter.judges.list_forms import LABEL_TOKENS, Labels
+from ragmeter.judges.prompt import count_texts, several_texts
+
+#: So many characters of passages are shown together, about 3,000 tokens: a server for small models takes 4,096.
+MOST_CHARACTERS = 12_000
+#: About so many tokens more has a label with the number of a passage.
+_NUMBER_TOKENS = 4
+_MARKS = "*_\"'`"
+_LINE = re.compile(rf"\s*(?:claim\s+)?\(?(\d{{1,4}})[.:)]+\s*[{_MARKS}]*(\S.*)", re.IGNORECASE)
+#: What may stand behind a label: "2", ": passage 2", "by passages 1 and 3", "[1, 3]".
+_NUMBERS = re.compile(
+    r"[\s:,(\[–-]*(?:(?:by|in|from)\s+)?(?:the\s+)?(?:passages?\s*)?[(\[]*"
+    r"(\d{1,4}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)(?:passage\s+)?\d{1,4})*)?[)\]]*[.!]?\s*",
+    re.IGNORECASE,
+)
+
+
+def shown(passages: Sequence[str]) -> dict[str, str]:
+    """The texts of a call by which it shows a passage, or several."""
+    return {"text": passages[0]} if len(passages) == 1 else several_texts("passages", passages)
+
+
+def are_together(sent: Mapping[str, str]) -> bool:
+    """Whether a call shows several passages."""
+    return "text" not in sent
+
+
+def groups_of_passages(passages: Sequence[str], most: int) -> list[list[str]]:
+    """The passages that are shown together: in their order, at most so many, as long as they are not too long."""
+    groups: list[list[str]] = []
+    size = 0
+    for passage in passages:
+        size += len(passage)
+        if not groups or len(groups[-1]) == most or size > MOST_CHARACTERS:
+            groups.append([])
+            size = len(passage)
+        groups[-1].append(passage)
+    return groups
+
+
+@dataclass(frozen=True)
+class PassageLabels(Labels):
+    """For each of several claims a label, and the passages that it comes from: a label for each claim and passage.
+
+    `none` is the label of a passage that says nothing of a claim. A reply with any other label names its passages, or
+    is no reply.
+    """
+
+    none: str = ""
+
+    def instruction(self, *, reasons: bool) -> str:
+        """The label first, then the passages."""
+        *first, last = self.words
+        words = f"one of the words {', '.join(first)} or {last}"
+        named = " or ".join(word for word, label in self.words.items() if label != self.none)
+        passage = f"after {named} the number of the passage that says so"
+        if self.alone:
+            return f"Reply with {words}, and {passage}."
+        return f"Reply with one line for each claim: its number, a colon, {words}, and {passage}."
+
+    def choices(self, *, reasons: bool) -> tuple[str, ...]:
+        """A label with a number is more than a word."""
+        return ()
+
+    def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
+        """For each claim a label for each passage, in their order."""
+        rows = self._rows(reply, sent)
+        labels = [None if isinstance(row, str) else row for row in rows or ()]
+        return None if rows is None or None in labels else {"value": dumps(labels)}
+
+    def problem(self, reply: str, sent: Mapping[str, str]) -> str:
+        """A sentence on a passage that there is not, or that is not named, or on labels for more claims or fewer."""
+        problems = [row for row in self._rows(reply, sent) or () if isinstance(row, str)]
+        return next(filter(None, problems), "") or super().problem(reply, sent)
+
+    def agreed(self, values: Sequence[str | None]) -> str | None:
+        """What more than half of the replies say of each claim and passage; None if they disagree on one."""
+        replies = [json.loads(value) for value in values if value]
+        if not replies:
+            return None
+        agreed = [
+            [_majority([reply[claim][passage] for reply in replies], len(values)) for passage in range(len(row))]
+            for claim, row in enumerate(replies[0])
+        ]
+        return None if any(None in row for row in agreed) else dumps(agreed)
+
+    def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
+        """A line for each, with a passage."""
+        return (LABEL_TOKENS + _NUMBER_TOKENS) * self._count(sent)
+
+    def _rows(self, reply: str, sent: Mapping[str, str]) -> list[list[str] | str] | None:
+        """For each claim a label for each passage, or what is wrong; None if the reply has another form."""
+        n_claims, n_passages = self._count(sent), count_texts("passages", sent)
+        lines = [line for line in bare_reply(reply).split("\n") if line.strip()]
+        matches = [_LINE.fullmatch(line) for line in lines]
+        texts = [match[2] for match in matches if match]
+        if n_claims == 1 and len(lines) == 1 and not texts:
+            return [self._row(lines[0].strip().lstrip(_MARKS), n_passages, f"the {self.noun}")]
+        numbers = [int(match[1]) for match in matches if match]
+        if len(texts) < len(lines) or numbers != list(range(1, n_claims + 1)):
+            return None
+        return [self._row(text, n_passages, f"{self.noun} {number}") for number, text in zip(count(1), texts)]
+
+    def _row(self, text: str, n_passages: int, claim: str) -> list[str] | str:
+        """A label for each passage, or what is wrong; empty where that is no label at all."""
+        match = self._labelled.match(text)
+        named = None if match is None else _NUMBERS.fullmatch(text[match.end() :])
+        label = None if match is None else self._label(" ".join(match[1].split()))
+        if label is None or named is None:
+            return ""
+        if label == self.none:
+            return [self.none] * n_passages
+        numbers = {int(number) for number in re.findall(r"\d+", named[1] or "")}
+        if not numbers:
+            return f"no passage named for {claim}"
+        if not numbers <= set(range(1, n_passages + 1)):
+            return f"passage {max(numbers)} of {n_passages} named for {claim}"
+        return [label if number in numbers else self.none for number in range(1, n_passages + 1)]
+
+    @cached_property
+    def _labelled(self) -> re.Pattern[str]:
+        """A label at the beginning of a text."""
+        names = sorted({*self.words, *self.also}, key=len, reverse=True)
+        words = "|".join(r"\s+".join(map(re.escape, name.split())) for name in names)
+        return re.compile(rf"({words})\b[{_MARKS}]*", re.IGNORECASE)
+
+
+def _majority(labels: Sequence[Any], count: int) -> Any:
+    return next((label for label in labels if 2 * labels.count(label) > count), None)
