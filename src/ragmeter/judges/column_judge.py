@@ -230,9 +230,7 @@ def shown_texts(declaration: JudgeColumn, row: Row) -> dict[str, str]:
 
 def texts_of_calls(declaration: JudgeColumn, row: Row, per_call: PerCall) -> list[dict[str, str]]:
     """The texts of each call that a row takes."""
-    return (
-        [shown_texts(declaration, row)] if declaration.parts is None else declaration.parts.split(row, per_call)
-    )
+    return [shown_texts(declaration, row)] if declaration.parts is None else declaration.parts.split(row, per_call)
 
 
 def _as_text(name: str, value: Any) -> str:

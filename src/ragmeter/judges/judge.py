@@ -195,7 +195,7 @@ class Judge:
         }
 
     def cutting(self, declaration: JudgeColumn) -> Signature:
-        """How much a call is about, where a row takes several: no reply depends on it, but the texts of the calls do."""
+        """How much a call is about, where a row takes several. The texts depend on it, and no reply besides."""
         if declaration.parts is None:
             return {}
         return {"claims_per_call": self.per_call.claims, "passages_per_call": self.per_call.passages}

@@ -114,8 +114,12 @@ class Labels(Form):
         lines = [line for line in bare_reply(reply).split("\n") if line.strip()]
         matches = [_LABEL.fullmatch(line) or _ALONE.fullmatch(line) for line in lines]
         labels = [self._label(match[match.lastindex or 0]) for match in matches if match]
-        n, count = len(lines), self._count(sent)
-        if n in (0, count) or len(labels) < n or None in labels:
+        return "" if len(labels) < len(lines) or None in labels else self._of_another_length(len(lines), sent)
+
+    def _of_another_length(self, n: int, sent: Mapping[str, str]) -> str:
+        """A sentence that there are so many labels, if these are more than texts, or fewer."""
+        count = self._count(sent)
+        if n in (0, count):
             return ""
         return f"{n} {'label' if n == 1 else 'labels'} for {count} {self.noun}{'' if count == 1 else 's'}"
 

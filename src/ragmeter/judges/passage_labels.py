@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 from typing import Any
 
 from ragmeter.io.write import dumps
@@ -83,9 +82,13 @@ class PassageLabels(Labels):
         return None if rows is None or None in labels else {"value": dumps(labels)}
 
     def problem(self, reply: str, sent: Mapping[str, str]) -> str:
-        """A sentence on a passage that there is not, or that is not named, or on labels for more claims or fewer."""
-        problems = [row for row in self._rows(reply, sent) or () if isinstance(row, str)]
-        return next(filter(None, problems), "") or super().problem(reply, sent)
+        """A sentence on a passage that is missing or not named, or on labels for more claims, or for fewer."""
+        rows = self._rows(reply, sent)
+        if rows is None:
+            texts = self._numbered_texts(reply)
+            labels = [self._row(text, 0, "") for _, text in texts or ()]
+            return self._of_another_length(len(labels), sent) if "" not in labels else ""
+        return next((row for row in rows if isinstance(row, str) and row), "")
 
     def agreed(self, values: Sequence[str | None]) -> str | None:
         """What more than half of the replies say of each claim and passage; None if they disagree on one."""
@@ -105,15 +108,19 @@ class PassageLabels(Labels):
     def _rows(self, reply: str, sent: Mapping[str, str]) -> list[list[str] | str] | None:
         """For each claim a label for each passage, or what is wrong; None if the reply has another form."""
         n_claims, n_passages = self._count(sent), count_texts("passages", sent)
-        lines = [line for line in bare_reply(reply).split("\n") if line.strip()]
-        matches = [_LINE.fullmatch(line) for line in lines]
-        texts = [match[2] for match in matches if match]
-        if n_claims == 1 and len(lines) == 1 and not texts:
-            return [self._row(lines[0].strip().lstrip(_MARKS), n_passages, f"the {self.noun}")]
-        numbers = [int(match[1]) for match in matches if match]
-        if len(texts) < len(lines) or numbers != list(range(1, n_claims + 1)):
+        text = bare_reply(reply)
+        if n_claims == 1 and "\n" not in text and self._labelled.match(text.lstrip(_MARKS)):
+            return [self._row(text.lstrip(_MARKS), n_passages, f"the {self.noun}")]
+        texts = self._numbered_texts(reply)
+        if texts is None or [number for number, _ in texts] != list(range(1, n_claims + 1)):
             return None
-        return [self._row(text, n_passages, f"{self.noun} {number}") for number, text in zip(count(1), texts)]
+        return [self._row(text, n_passages, f"{self.noun} {number}") for number, text in texts]
+
+    def _numbered_texts(self, reply: str) -> list[tuple[int, str]] | None:
+        """What stands behind the number of each line; None if a line has none."""
+        matches = [_LINE.fullmatch(line) for line in bare_reply(reply).split("\n") if line.strip()]
+        texts = [(int(match[1]), match[2]) for match in matches if match]
+        return texts if texts and len(texts) == len(matches) else None
 
     def _row(self, text: str, n_passages: int, claim: str) -> list[str] | str:
         """A label for each passage, or what is wrong; empty where that is no label at all."""

@@ -1,8 +1,8 @@
 """The defences that every prompt has without asking for them.
 
-All that comes from outside (question, reference, answer) is data. It is put between two markers that nobody can know
-beforehand, so that no text can end its own fence; marks by which chat models tell turns apart are broken; and what is in
-the data is never looked at for fields.
+All that comes from outside (question, reference, answer) is data. It is put between two random markers, so that no
+text can end its own fence; marks by which chat models tell turns apart are broken; and what is in the data is never
+looked at for fields.
 
 A marker depends on the first text of the prompt and on a secret of the process. So two calls that begin with the same
 texts begin with the same words, and a server that keeps what it made of these reads them once.

@@ -59,7 +59,7 @@ _OF_SEVERAL_PASSAGES = [
 
 
 def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> JudgeColumn:
-    """A column with a label for each claim; `by_passage`: with a list of labels for each claim, one for each passage."""
+    """A column with a label for each claim; `by_passage`: with a list of labels for each claim, one a passage."""
 
     def split(row: Row, per_call: PerCall) -> list[dict[str, str]]:
         texts = [{"text": _whole(row[text])}]
