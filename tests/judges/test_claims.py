@@ -208,3 +208,33 @@ def test_many_passages_and_a_long_one(tmp_path: Path) -> None:
     result, provider = run(tmp_path, [{**ROW, "contexts": contexts}], "faithfulness")
     assert result["faithfulness"].mean == 0.0
     assert len(provider.prompts) == 1 + 1 + 50  # the long one by itself, and ten a call
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims", "problem"),
+    [
+        ("Paris is the capital. It is old.", ["The answer is comprehensive."], "1 claim has no word of the answer"),
+        (
+            "Cuesta veinte euros y llega mañana.",
+            ["It takes twenty coins.", "The delivery comes tomorrow."],
+            "2 claims have no word of the answer",
+        ),
+        ("Paris is the capital. It is old.", ["Paris is the capital.", "Paris is old."], ""),
+        ("It was finished in 1889.", ["The tower was built in 1889."], ""),
+        ("Yes.", ["Paris is the capital of France."], ""),  # as the question has it
+        ("Cuesta veinte euros.", ["Cuesta 20 €."], ""),
+        ("法国的首都是巴黎。", ["巴黎是法国首都。"], ""),
+        ("He did it.", ["He did it."], ""),
+    ],
+)
+def test_claims_have_words_of_the_answer(tmp_path: Path, answer: str, claims: list[str], problem: str) -> None:
+    row = {**ROW, "answer": answer}
+    listed = "\n".join(f"- {claim}" for claim in claims)
+    result, provider = run(
+        tmp_path, [row], "faithfulness", replies=lambda prompt: listed if "List every" in prompt else "x", tries=2
+    )
+    causes = result.summary.judges["claims"].causes
+    assert causes == ({f"unparsable: {problem}": 1} if problem else {})
+    value = result.rows["claims"][0].as_py()
+    assert (value and json.loads(value)) == (None if problem else claims)
+    assert sum("List every" in prompt for prompt in provider.prompts) == (2 if problem else 1)
