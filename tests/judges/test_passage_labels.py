@@ -56,10 +56,23 @@ def test_a_single_claim_needs_no_number(reply: str) -> None:
     assert read(reply, 1) == [[NO, YES, NO]]
 
 
+def test_a_label_without_a_passage_counts_for_the_nearest() -> None:
+    sent = {
+        **shown(["Lyon lies on the Rhône.", "Paris has been the capital for long.", "Nice is warm."]),
+        "claims": listed(["Paris is the capital.", "Nice is cold.", "Rome is old."]),
+    }
+    form = support_by_passages.with_texts(sent).form
+    columns = form.read("1: Supported\n2: Contradicted\n3: Neither", sent)
+    assert columns is not None
+    assert json.loads(columns["value"]) == [[NO, YES, NO], [NO, NO, AGAINST], [NO, NO, NO]]
+    alone = {**sent, "claims": "Paris is the capital."}
+    columns = support_by_passages.with_texts(alone).form.read("Supported.", alone)
+    assert columns == {"value": json.dumps([[NO, YES, NO]])}
+
+
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
-        ("1: Supported\n2: Neither", "no passage named for claim 1"),
         ("1: Neither\n2: Contradicted: 4", "passage 4 of 3 named for claim 2"),
         ("1: Supported 0\n2: Neither", "passage 0 of 3 named for claim 1"),
         ("1: Supported 1", "1 label for 2 claims"),
@@ -75,6 +88,7 @@ def test_a_single_claim_needs_no_number(reply: str) -> None:
         ("Sure! 1: Supported 1\n2: Neither", ""),
         ("1: Supported 1, Contradicted 2\n2: Neither", ""),
         ("Neither", ""),
+        ("Neither, I think", ""),
         ("", ""),
     ],
 )
@@ -82,11 +96,11 @@ def test_what_is_no_reply(reply: str, problem: str) -> None:
     assert read(reply) == problem
 
 
-def test_a_reply_that_names_no_passage_is_asked_for_again_and_never_counted(tmp_path: Path) -> None:
-    provider = FakeProvider("1: Supported\n2: Neither")
+def test_a_reply_with_a_passage_that_was_not_shown_is_asked_for_again_and_never_counted(tmp_path: Path) -> None:
+    provider = FakeProvider("1: Supported 4\n2: Neither")
     result = evaluate([ROW], metrics="faithfulness", judge=judge(provider, tries=2), output_dir=tmp_path)
     assert result["faithfulness"].n_not_scored == {"unparsable": 1}
-    assert result.summary.judges["support_by_passages"].causes == {"unparsable: no passage named for claim 1": 1}
+    assert result.summary.judges["support_by_passages"].causes == {"unparsable: passage 4 of 3 named for claim 1": 1}
     assert len(provider.prompts) == 2
 
 

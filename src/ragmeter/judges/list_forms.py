@@ -152,6 +152,12 @@ def listed(texts: Sequence[str]) -> str:
     return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
 
 
+def unlisted(claims: str) -> list[str]:
+    """The texts that `listed` has made one of."""
+    lines = claims.split("\n")
+    return lines if len(lines) == 1 else [line.partition(". ")[2] for line in lines]
+
+
 def groups_of(texts: Sequence[str], most: int) -> list[Sequence[str]]:
     """The texts that are labelled in one call: in their order, at most so many."""
     return [texts[begin : begin + most] for begin in range(0, len(texts), most)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragmeter.io.write import dumps
 from ragmeter.judges.forms import bare_reply
-from ragmeter.judges.list_forms import LABEL_TOKENS, Labels
+from ragmeter.judges.list_forms import LABEL_TOKENS, Labels, unlisted
 from ragmeter.judges.prompt import count_texts, several_texts
 
 #: So many characters of passages are shown together, about 3,000 tokens: a server for small models takes 4,096.
@@ -55,8 +55,8 @@ def groups_of_passages(passages: Sequence[str], most: int) -> list[list[str]]:
 class PassageLabels(Labels):
     """For each of several claims a label, and the passages that it comes from: a label for each claim and passage.
 
-    `none` is the label of a passage that says nothing of a claim. A reply with any other label names its passages, or
-    is no reply.
+    `none` is the label of a passage that says nothing of a claim. Small models leave out the number of the passage; the
+    label then counts for the passage that has most of the claim, as the offline support model sees it.
     """
 
     none: str = ""
@@ -82,12 +82,11 @@ class PassageLabels(Labels):
         return None if rows is None or None in labels else {"value": dumps(labels)}
 
     def problem(self, reply: str, sent: Mapping[str, str]) -> str:
-        """A sentence on a passage that is missing or not named, or on labels for more claims, or for fewer."""
+        """A sentence on a passage that there is not, or on labels for more claims, or for fewer."""
         rows = self._rows(reply, sent)
         if rows is None:
-            texts = self._numbered_texts(reply)
-            labels = [self._row(text, 0, "") for _, text in texts or ()]
-            return self._of_another_length(len(labels), sent) if "" not in labels else ""
+            labels = [self._named(text) for _, text in self._numbered_texts(reply) or ()]
+            return "" if None in labels else self._of_another_length(len(labels), sent)
         return next((row for row in rows if isinstance(row, str) and row), "")
 
     def agreed(self, values: Sequence[str | None]) -> str | None:
@@ -107,14 +106,13 @@ class PassageLabels(Labels):
 
     def _rows(self, reply: str, sent: Mapping[str, str]) -> list[list[str] | str] | None:
         """For each claim a label for each passage, or what is wrong; None if the reply has another form."""
-        n_claims, n_passages = self._count(sent), count_texts("passages", sent)
-        text = bare_reply(reply)
-        if n_claims == 1 and "\n" not in text and self._labelled.match(text.lstrip(_MARKS)):
-            return [self._row(text.lstrip(_MARKS), n_passages, f"the {self.noun}")]
+        n_claims, text = self._count(sent), bare_reply(reply)
+        if n_claims == 1 and "\n" not in text and self._named(text.lstrip(_MARKS)) is not None:
+            return [self._row(text.lstrip(_MARKS), 1, sent)]
         texts = self._numbered_texts(reply)
         if texts is None or [number for number, _ in texts] != list(range(1, n_claims + 1)):
             return None
-        return [self._row(text, n_passages, f"{self.noun} {number}") for number, text in texts]
+        return [self._row(text, number, sent) for number, text in texts]
 
     def _numbered_texts(self, reply: str) -> list[tuple[int, str]] | None:
         """What stands behind the number of each line; None if a line has none."""
@@ -122,21 +120,27 @@ class PassageLabels(Labels):
         texts = [(int(match[1]), match[2]) for match in matches if match]
         return texts if texts and len(texts) == len(matches) else None
 
-    def _row(self, text: str, n_passages: int, claim: str) -> list[str] | str:
-        """A label for each passage, or what is wrong; empty where that is no label at all."""
-        match = self._labelled.match(text)
-        named = None if match is None else _NUMBERS.fullmatch(text[match.end() :])
-        label = None if match is None else self._label(" ".join(match[1].split()))
-        if label is None or named is None:
+    def _row(self, text: str, claim: int, sent: Mapping[str, str]) -> list[str] | str:
+        """A claim's label for each passage, or what is wrong; empty where that is no label at all."""
+        named = self._named(text)
+        if named is None:
             return ""
-        if label == self.none:
-            return [self.none] * n_passages
-        numbers = {int(number) for number in re.findall(r"\d+", named[1] or "")}
-        if not numbers:
-            return f"no passage named for {claim}"
-        if not numbers <= set(range(1, n_passages + 1)):
-            return f"passage {max(numbers)} of {n_passages} named for {claim}"
-        return [label if number in numbers else self.none for number in range(1, n_passages + 1)]
+        label, numbers = named
+        all_numbers = range(1, count_texts("passages", sent) + 1)
+        if not numbers <= set(all_numbers):
+            return f"passage {max(numbers)} of {len(all_numbers)} named for {self.noun} {claim}"
+        if label != self.none and not numbers:
+            numbers = {_nearest(unlisted(sent["claims"])[claim - 1], [sent[f"passages {n}"] for n in all_numbers])}
+        return [label if number in numbers else self.none for number in all_numbers]
+
+    def _named(self, text: str) -> tuple[str, set[int]] | None:
+        """The label at the beginning of a text, and the passages behind it; None if there is anything else."""
+        match = self._labelled.match(text)
+        label = None if match is None else self._label(" ".join(match[1].split()))
+        rest = None if match is None else _NUMBERS.fullmatch(text[match.end() :])
+        if label is None or rest is None:
+            return None
+        return label, set() if label == self.none else {int(number) for number in re.findall(r"\d+", rest[1] or "")}
 
     @cached_property
     def _labelled(self) -> re.Pattern[str]:
@@ -144,6 +148,13 @@ class PassageLabels(Labels):
         names = sorted({*self.words, *self.also}, key=len, reverse=True)
         words = "|".join(r"\s+".join(map(re.escape, name.split())) for name in names)
         return re.compile(rf"({words})\b[{_MARKS}]*", re.IGNORECASE)
+
+
+def _nearest(claim: str, passages: Sequence[str]) -> int:
+    """The number of the passage that supports a claim most, or is nearest to it, by the offline support model."""
+    from ragmeter.metrics.offline.support.model import support  # here, for it takes time to load
+
+    return int(support([claim], passages)[0].argmax()) + 1
 
 
 def _majority(labels: Sequence[Any], count: int) -> Any:
