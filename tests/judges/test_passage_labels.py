@@ -51,7 +51,7 @@ def test_several_passages_and_a_contradiction() -> None:
     assert read("1: Supported by passage 1 and passage 3\n2: Supported: 1, 2, and 3") == [[YES, NO, YES], [YES] * 3]
 
 
-@pytest.mark.parametrize("reply", ["Supported 2", "Supported, 2", "1: Supported: 2", "*Supported* passage 2."])
+@pytest.mark.parametrize("reply", ["Yes 2", "Supported, 2", "1: Yes: 2", "*Yes* passage 2."])
 def test_a_single_claim_needs_no_number(reply: str) -> None:
     assert read(reply, 1) == [[NO, YES, NO]]
 
@@ -66,7 +66,7 @@ def test_a_label_without_a_passage_counts_for_the_nearest() -> None:
     assert columns is not None
     assert json.loads(columns["value"]) == [[NO, YES, NO], [NO, NO, AGAINST], [NO, NO, NO]]
     alone = {**sent, "claims": "Paris is the capital."}
-    columns = support_by_passages.with_texts(alone).form.read("Supported.", alone)
+    columns = support_by_passages.with_texts(alone).form.read("Yes.", alone)
     assert columns == {"value": json.dumps([[NO, YES, NO]])}
 
 

@@ -55,25 +55,22 @@ def groups_of_passages(passages: Sequence[str], most: int) -> list[list[str]]:
 class PassageLabels(Labels):
     """For each of several claims a label, and the passages that it comes from: a label for each claim and passage.
 
-    `none` is the label of a passage that says nothing of a claim. Small models leave out the number of the passage; the
-    label then counts for the passage that has most of the claim, as the offline support model sees it.
+    `none` is the label of a passage that says nothing of a claim. A label without the number of a passage, as it is
+    where a reply is one word, and as small models reply, counts for the passage that is nearest to the claim: the
+    offline support model says which.
     """
 
     none: str = ""
 
     def instruction(self, *, reasons: bool) -> str:
-        """The label first, then the passages."""
+        """The label first, then the passages. For a single claim it is one word."""
+        if self.alone:
+            return super().instruction(reasons=reasons)
         *first, last = self.words
         words = f"one of the words {', '.join(first)} or {last}"
         named = " or ".join(word for word, label in self.words.items() if label != self.none)
         passage = f"after {named} the number of the passage that says so"
-        if self.alone:
-            return f"Reply with {words}, and {passage}."
         return f"Reply with one line for each claim: its number, a colon, {words}, and {passage}."
-
-    def choices(self, *, reasons: bool) -> tuple[str, ...]:
-        """A label with a number is more than a word."""
-        return ()
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
         """For each claim a label for each passage, in their order."""

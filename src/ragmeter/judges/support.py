@@ -2,7 +2,8 @@
 
 The claims are those of the answer or of the reference. Passages are shown together, as far as they fit, and the model
 names the one that a label comes from, so that a metric can say which of them supports what. Asked about each passage by
-itself, a model that says "supported" too easily says it of nearly every claim: one of several passages is enough.
+itself, a model that says "supported" too easily says it of nearly every claim: one of several passages is enough. Asked
+about several claims, it goes on as it began: one claim to a call is for small models.
 """
 
 from __future__ import annotations
@@ -33,24 +34,27 @@ ALONE: Changes = {
     "labels": {"text": "Text", "claims": "Claim"},
 }
 _ABOUT_ONE = Variant(is_single, ALONE)
-_TOGETHER = (
-    "{{passages}}\n{{claims}}\n\nGoing by the passages alone, is {claim} supported by them, contradicted by them, or "
+_MANY_TOGETHER = (
+    "{passages}\n{claims}\n\nGoing by the passages alone, is each claim supported by them, contradicted by them, or "
     "neither?"
 )
+#: Asked for all that a claim says, a small model agrees less easily than asked for its support.
+_ONE_TOGETHER = "{passages}\n{claims}\n\nDo the passages say everything that the claim says?"
+_EVERYTHING = {"Yes": SUPPORTED, "No": NOT_MENTIONED, "Contradicted": CONTRADICTED}
 #: What is different where a call shows several passages.
 _OF_SEVERAL_PASSAGES = [
     Variant(
         lambda sent: are_together(sent) and is_single(sent),
         {
-            "words": _TOGETHER.format(claim="the claim"),
-            "form": PassageLabels(_WORDS, _ALSO, alone=True, none=NOT_MENTIONED),
+            "words": _ONE_TOGETHER,
+            "form": PassageLabels(_EVERYTHING, _WORDS | _ALSO, alone=True, none=NOT_MENTIONED),
             "labels": {"passages": "Passage", "claims": "Claim"},
         },
     ),
     Variant(
         are_together,
         {
-            "words": _TOGETHER.format(claim="each claim"),
+            "words": _MANY_TOGETHER,
             "form": PassageLabels(_WORDS, _ALSO, none=NOT_MENTIONED),
             "labels": {"passages": "Passage", "claims": "Claims"},
         },
