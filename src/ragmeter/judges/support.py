@@ -40,7 +40,7 @@ _MANY_TOGETHER = (
 )
 #: Asked for all that a claim says, a small model agrees less easily than asked for its support.
 _ONE_TOGETHER = "{passages}\n{claims}\n\nDo the passages say everything that the claim says?"
-_EVERYTHING = {"Yes": SUPPORTED, "No": NOT_MENTIONED, "Contradicted": CONTRADICTED}
+_EVERYTHING = {"Yes": SUPPORTED, "No": NOT_MENTIONED}
 #: What is different where a call shows several passages.
 _OF_SEVERAL_PASSAGES = [
     Variant(
