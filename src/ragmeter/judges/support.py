@@ -11,7 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragmeter.judge_columns import JUDGED_BY, Changes, JudgeColumn, Parts, PerCall, Support, Variant, judge_column
+from ragmeter.definition.judge_columns import (
+    JUDGED_BY,
+    Changes,
+    JudgeColumn,
+    Parts,
+    PerCall,
+    Support,
+    Variant,
+    judge_column,
+)
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, groups_of, is_single, listed
 from ragmeter.judges.passage_labels import PassageLabels, are_together, groups_of_passages, shown
