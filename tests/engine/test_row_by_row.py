@@ -31,7 +31,7 @@ def judged(folder: Path, provider: FakeProvider, **settings: Any) -> Evaluation:
     return evaluate(
         ROWS,
         metrics="faithfulness",
-        judge=judge(provider, passages_per_call=1, **settings),
+        judge=judge(provider, **settings),
         output_dir=folder,
         run="r",
         replace=True,

@@ -80,10 +80,10 @@ def test_one_row_by_hand(tmp_path: Path, claims_per_call: int, passages_per_call
 
 def test_a_second_metric_asks_only_what_is_missing(tmp_path: Path) -> None:
     _, provider = run(tmp_path, [ROW], "faithfulness")
-    assert len(provider.prompts) == 2
+    assert len(provider.prompts) == 3
     both = evaluate([ROW], metrics=["faithfulness", "claim_precision"], judge=judge(provider), output_dir=tmp_path)
     assert both["claim_precision"].n_scored == 1
-    assert len(provider.prompts) == 3
+    assert len(provider.prompts) == 4
 
 
 def test_rows_that_can_not_be_scored_say_why(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_reply_that_leaves_out_a_claim_is_asked_again_and_never_counted(tmp_pa
     result, provider = run(tmp_path, [ROW], "faithfulness", replies=forgetful, tries=3)
     assert outcomes(result, "faithfulness") == ["unparsable"]
     assert result["faithfulness"].n_scored == 0
-    assert len(provider.prompts) == 1 + 3
+    assert len(provider.prompts) == 1 + 2 * 3
 
 
 def test_a_single_claim_is_asked_about_in_the_form_of_one(tmp_path: Path) -> None:
@@ -127,12 +127,11 @@ def test_a_single_claim_is_asked_about_in_the_form_of_one(tmp_path: Path) -> Non
         return f"{reply}\n2: Neither" if "one line for each" in prompt and "\n2. " not in prompt else reply
 
     row = {**ROW, "answer": "Paris is the capital."}
-    by_itself = partial(run, tmp_path, [row], "faithfulness", tries=1, passages_per_call=1)
-    result, provider = by_itself(replies=inventive)
+    result, provider = run(tmp_path, [row], "faithfulness", replies=inventive, tries=1)
     assert (result["faithfulness"].mean, len(provider.prompts)) == (1.0, 3)
     forms = ["Reply with one word" in prompt for prompt in provider.prompts]
     assert (forms, fenced_texts(provider.prompts[1])["claims"]) == ([False, True, True], "Paris is the capital.")
-    together, asked = run(tmp_path, [row], "faithfulness", replies=inventive, tries=1)
+    together, asked = run(tmp_path, [row], "faithfulness", replies=inventive, tries=1, passages_per_call=10)
     assert (together["faithfulness"].mean, len(asked.prompts)) == (1.0, 2)
     assert "one line for each" not in asked.prompts[1]
 
@@ -141,7 +140,7 @@ def test_the_journal_knows_calls_however_rows_are_cut(tmp_path: Path) -> None:
     row = {**ROW, "answer": "Paris is the capital."}
     _, provider = run(tmp_path, [row], "faithfulness")
     again = evaluate([row], metrics="faithfulness", judge=judge(provider, claims_per_call=1), output_dir=tmp_path)
-    assert (again["faithfulness"].mean, len(provider.prompts)) == (1.0, 2)
+    assert (again["faithfulness"].mean, len(provider.prompts)) == (1.0, 3)
 
 
 def test_the_last_of_several_calls_may_be_about_a_single_claim(tmp_path: Path) -> None:
@@ -181,10 +180,11 @@ def test_the_texts_of_each_call_are_fenced(tmp_path: Path) -> None:
     assert fenced_texts(provider.prompts[-1])["text"] == trap
 
 
-def test_repeats_are_counted_claim_by_claim(tmp_path: Path) -> None:
-    result, provider = run(tmp_path, [ROW], "faithfulness", repeats=3)
+@pytest.mark.parametrize(("passages_per_call", "calls"), [(1, 4), (10, 2)])
+def test_repeats_are_counted_claim_by_claim(tmp_path: Path, passages_per_call: int, calls: int) -> None:
+    result, provider = run(tmp_path, [ROW], "faithfulness", repeats=3, passages_per_call=passages_per_call)
     assert result["faithfulness"].mean == 1.0
-    assert len(provider.prompts) == 3 * (1 + 2)
+    assert len(provider.prompts) == 3 * (1 + calls)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,10 @@ def test_many_passages_and_a_long_one(tmp_path: Path) -> None:
     contexts = ["nothing " * 130_000, *(f"passage {number}" for number in range(499))]
     result, provider = run(tmp_path, [{**ROW, "contexts": contexts}], "faithfulness")
     assert result["faithfulness"].mean == 0.0
-    assert len(provider.prompts) == 1 + 1 + 50  # the long one by itself, and ten a call
+    assert len(provider.prompts) == 1 + 500
+    together, asked = run(tmp_path, [{**ROW, "contexts": contexts}], "faithfulness", passages_per_call=10)
+    assert together["faithfulness"].mean == 0.0
+    assert len(asked.prompts) == 1 + 1 + 50  # the long one by itself, and ten a call
 
 
 @pytest.mark.parametrize(

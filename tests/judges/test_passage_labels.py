@@ -24,7 +24,7 @@ ROW = {
 
 def read(reply: str, n_claims: int = 2) -> list[list[str]] | str:
     """The labels, or what is wrong."""
-    sent = {**shown(["one", "two", "three"]), "claims": listed([f"claim {n}" for n in range(n_claims)])}
+    sent = {**shown(["one", "two", "three"], 3)[0], "claims": listed([f"claim {n}" for n in range(n_claims)])}
     form = support_by_passages.with_texts(sent).form
     columns = form.read(reply, sent)
     return form.problem(reply, sent) if columns is None else json.loads(columns["value"])
@@ -58,7 +58,7 @@ def test_a_single_claim_needs_no_number(reply: str) -> None:
 
 def test_a_label_without_a_passage_counts_for_the_nearest() -> None:
     sent = {
-        **shown(["Lyon lies on the Rhône.", "Paris has been the capital for long.", "Nice is warm."]),
+        **shown(["Lyon lies on the Rhône.", "Paris has been the capital for long.", "Nice is warm."], 3)[0],
         "claims": listed(["Paris is the capital.", "Nice is cold.", "Rome is old."]),
     }
     form = support_by_passages.with_texts(sent).form
@@ -98,7 +98,9 @@ def test_what_is_no_reply(reply: str, problem: str) -> None:
 
 def test_a_reply_with_a_passage_that_was_not_shown_is_asked_for_again_and_never_counted(tmp_path: Path) -> None:
     provider = FakeProvider("1: Supported 4\n2: Neither")
-    result = evaluate([ROW], metrics="faithfulness", judge=judge(provider, tries=2), output_dir=tmp_path)
+    result = evaluate(
+        [ROW], metrics="faithfulness", judge=judge(provider, tries=2, passages_per_call=3), output_dir=tmp_path
+    )
     assert result["faithfulness"].n_not_scored == {"unparsable": 1}
     assert result.summary.judges["support_by_passages"].causes == {"unparsable: passage 4 of 3 named for claim 1": 1}
     assert len(provider.prompts) == 2
@@ -108,7 +110,7 @@ def test_repeats_count_each_passage_of_a_claim(tmp_path: Path) -> None:
     replies = ["Supported 1, 2", "Supported 2, 3", "Supported 2", "Neither", "Supported 1", "Contradicted 1"]
     row = {**ROW, "claims": ["Paris is big."]}
     tied = {**ROW, "claims": ["It is old."]}
-    asked = judge(FakeProvider(replies), repeats=3, workers=1)
+    asked = judge(FakeProvider(replies), repeats=3, workers=1, passages_per_call=3)
     result = evaluate([row, tied], metrics="faithfulness", judge=asked, output_dir=tmp_path)
     assert result.rows["support_by_passages"].to_pylist() == [json.dumps([[NO, YES, NO]]), None]
     assert result["faithfulness"].n_not_scored == {"tied": 1}
@@ -150,3 +152,12 @@ def test_labels_of_several_calls_are_put_together(tmp_path: Path) -> None:
         [AGAINST, "no text", NO, NO, NO],
     ]
     assert len(provider.prompts) == 4
+
+
+def test_a_single_passage_has_the_words_of_several_where_they_are_shown_together(tmp_path: Path) -> None:
+    provider = FakeProvider(lambda prompt: "Yes" if "Passage 1: [" in prompt else "Neither")
+    row = {**ROW, "claims": ["Paris is big."], "contexts": ["Paris is big."]}
+    together = evaluate([row], metrics="faithfulness", judge=judge(provider, passages_per_call=10), output_dir=tmp_path)
+    assert together["faithfulness"].mean == 1.0
+    alone = evaluate([row], metrics="faithfulness", judge=judge(provider), output_dir=tmp_path)
+    assert alone["faithfulness"].mean == 0.0

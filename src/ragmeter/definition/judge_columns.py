@@ -120,7 +120,7 @@ class PerCall(NamedTuple):
     """How many claims, and how many passages, a call is about at most."""
 
     claims: int = 10
-    passages: int = 10
+    passages: int = 1
 
 
 class Variant(NamedTuple):

@@ -57,7 +57,8 @@ class Judge:
         prices: a file of prices, where ours does not know the model.
         grammar: have the server allow nothing but the words of a verdict, where a reply is one word; llama.cpp can.
         claims_per_call: how many claims the model is asked about in one call.
-        passages_per_call: how many passages the model is shown in one call. With 1, it is asked about each by itself.
+        passages_per_call: how many passages the model is shown together where it says what supports a claim; with 1,
+            each by itself.
         workers: how many calls may be under way at once.
         budget: the most that a run's judging may cost, in dollars.
         max_calls: the most calls that a run's judging may make.

@@ -28,13 +28,15 @@ _NUMBERS = re.compile(
 )
 
 
-def shown(passages: Sequence[str]) -> dict[str, str]:
-    """The texts of a call by which it shows a passage, or several."""
-    return {"text": passages[0]} if len(passages) == 1 else several_texts("passages", passages)
+def shown(passages: Sequence[str], most: int) -> list[dict[str, str]]:
+    """The texts of each call by which it shows passages: one by itself, or up to so many together."""
+    if most == 1:
+        return [{"text": passage} for passage in passages]
+    return [several_texts("passages", group) for group in groups_of_passages(passages, most)]
 
 
 def are_together(sent: Mapping[str, str]) -> bool:
-    """Whether a call shows several passages."""
+    """Whether a call shows passages together."""
     return "text" not in sent
 
 
@@ -69,7 +71,7 @@ class PassageLabels(Labels):
         *first, last = self.words
         words = f"one of the words {', '.join(first)} or {last}"
         named = " or ".join(word for word, label in self.words.items() if label != self.none)
-        passage = f"after {named} the number of the passage that says so"
+        passage = f"after {named} the numbers of the passages that say so"
         return f"Reply with one line for each claim: its number, a colon, {words}, and {passage}."
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:

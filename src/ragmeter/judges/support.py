@@ -1,9 +1,8 @@
 """Does a text support each claim? Supported, contradicted or not mentioned, by a language model.
 
-The claims are those of the answer or of the reference. Passages are shown together, as far as they fit, and the model
-names the one that a label comes from, so that a metric can say which of them supports what. Asked about each passage by
-itself, a model that says "supported" too easily says it of nearly every claim: one of several passages is enough. Asked
-about several claims, it goes on as it began: one claim to a call is for small models.
+The claims are those of the answer or of the reference. Each passage is asked about by itself, so that a metric can say
+which of them supports what; or several are shown together, and the reply names those that a label comes from. Asked
+about several claims, a small model goes on as it began: it does best with one claim, and the passages together.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ragmeter.definition.judge_columns import (
 )
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, groups_of, is_single, listed
-from ragmeter.judges.passage_labels import PassageLabels, are_together, groups_of_passages, shown
+from ragmeter.judges.passage_labels import PassageLabels, are_together, shown
 from ragmeter.metrics.offline.support.claims import labels_by_text
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts, has_text
 from ragmeter.table import Row
@@ -50,7 +49,7 @@ _MANY_TOGETHER = (
 #: Asked for all that a claim says, a small model agrees less easily than asked for its support.
 _ONE_TOGETHER = "{passages}\n{claims}\n\nDo the passages say everything that the claim says?"
 _EVERYTHING = {"Yes": SUPPORTED, "No": NOT_MENTIONED}
-#: What is different where a call shows several passages.
+#: What is different where a call shows passages together.
 _OF_SEVERAL_PASSAGES = [
     Variant(
         lambda sent: are_together(sent) and is_single(sent),
@@ -78,7 +77,7 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
         texts = [{"text": _whole(row[text])}]
         if by_passage:
             passages = list(filter(has_text, as_passages(row[text])))
-            texts = [shown(group) for group in groups_of_passages(passages, per_call.passages)]
+            texts = shown(passages, per_call.passages)
         groups = groups_of(claim_texts(row[claims]), per_call.claims)
         return [{**own, "claims": listed(group)} for own in texts for group in groups]
 
