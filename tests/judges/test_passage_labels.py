@@ -11,7 +11,7 @@ from ragmeter import FakeProvider, evaluate
 from ragmeter.judges.list_forms import listed
 from ragmeter.judges.passage_labels import MOST_CHARACTERS, groups_of_passages, shown
 from ragmeter.judges.support import support_by_passages
-from tests.judge_rows import judge
+from tests.judge_rows import judge, planned
 
 YES, AGAINST, NO = "supported", "contradicted", "not mentioned"
 ROW = {
@@ -161,3 +161,12 @@ def test_a_single_passage_has_the_words_of_several_where_they_are_shown_together
     assert together["faithfulness"].mean == 1.0
     alone = evaluate([row], metrics="faithfulness", judge=judge(provider), output_dir=tmp_path)
     assert alone["faithfulness"].mean == 0.0
+
+
+@pytest.mark.parametrize(("claims", "passages", "calls"), [(10, 1, 3), (10, 2, 2), (1, 10, 2), (1, 1, 6), (10, 10, 1)])
+def test_the_estimate_is_what_is_asked(tmp_path: Path, claims: int, passages: int, calls: int) -> None:
+    provider = FakeProvider("x")
+    asked = judge(provider, claims_per_call=claims, passages_per_call=passages, tries=1)
+    assert planned([ROW], "faithfulness", asked, tmp_path)["calls"] == calls
+    evaluate([ROW], metrics="faithfulness", judge=asked, output_dir=tmp_path)
+    assert len(provider.prompts) == calls
