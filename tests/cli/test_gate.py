@@ -125,7 +125,7 @@ def test_no_page_is_opened_for_a_rule_that_makes_no_sense(ragmeter: Run) -> None
         "--input-selector",
         "#q",
     )
-    done = ragmeter(*page, "--fail-under", "ndcg@10=0.5")
+    done = ragmeter(*page, "--metrics", "token_f1", "--fail-under", "ndcg@10=0.5")
     assert done.returncode == 2
     assert "unknown metric 'ndcg@10'" in done.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,7 @@ def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Plac
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
 
-    dataset = read_dataset(chosen, source)
+    dataset = cache(partial(read_dataset, chosen, source))
     choice = choose_by_questions(chosen, dataset)
     if choice is not None:
         chosen.metrics = [*choice.metrics, *(_of_results(chosen) if chosen.output is not None else ())]
@@ -70,7 +71,7 @@ def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Plac
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
     with options.prints_aside():
-        plan = read_ask_plan(chosen, dataset, target, metrics, choice, output=chosen.output)
+        plan = read_ask_plan(chosen, dataset(), target, metrics, choice, output=chosen.output)
         service = carry_out(plan.at(place))
     evaluation, replies = service.evaluation, service.replies
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept

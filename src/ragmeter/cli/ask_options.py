@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,13 +26,13 @@ def read_dataset(chosen: argparse.Namespace, source: Source) -> Dataset:
     return Dataset.read(source, read_columns(chosen.column), getattr(chosen, "repeats", 1), chosen.limit)
 
 
-def choose_by_questions(chosen: argparse.Namespace, dataset: Dataset) -> MetricChoice | None:
-    """The metrics that the questions allow, where none are named."""
+def choose_by_questions(chosen: argparse.Namespace, dataset: Callable[[], Dataset]) -> MetricChoice | None:
+    """The metrics that the questions allow, where none are named. Otherwise the dataset is not read yet."""
     from ragmeter.engine.default_metrics import MetricChoice
 
     if chosen.metrics is not None:
         return None
-    return MetricChoice.before_asking(dataset.batches[0], read_models(chosen))
+    return MetricChoice.before_asking(dataset().batches[0], read_models(chosen))
 
 
 def read_ask_plan(

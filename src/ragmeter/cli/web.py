@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,13 +90,13 @@ def _ask(chosen: argparse.Namespace, place: Place) -> int:
     evidence = chosen.output_dir / f"{place.path.name}.evidence"
     target = _target(chosen, evidence)
     source = open_source(chosen.input, read_reading(chosen), what="dataset")
-    dataset = read_dataset(chosen, source)
+    dataset = cache(partial(read_dataset, chosen, source))
     choice = choose_by_questions(chosen, dataset)
     named = choose_metrics(chosen.metrics or _OF_RESULTS, language=chosen.language, **metric_settings(chosen))
     metrics = named if choice is None else list(dict.fromkeys([*_by_questions(chosen, choice), *named]))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
-    service = carry_out(read_ask_plan(chosen, dataset, target, metrics, choice).at(place))
+    service = carry_out(read_ask_plan(chosen, dataset(), target, metrics, choice).at(place))
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
     has_evidence = _keep_evidence(evidence, on_disk(folder.location, "keeping screenshots"))
