@@ -104,7 +104,7 @@ def test_help_shows_the_evaluator_s_own_options(ragmeter: Run) -> None:
     assert done.returncode == 0
     assert "options of EditDistanceEvaluator" in done.stdout
     assert "--normalize, --no-normalize" in done.stdout
-    assert "--doc-id-pattern" in ragmeter("evaluate", "--help").stdout
+    assert "--doc-id-pattern" in ragmeter("evaluate", "--help-all").stdout
 
 
 def test_a_class_of_the_user_s(tmp_path: Path, ragmeter: Run) -> None:

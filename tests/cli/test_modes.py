@@ -34,7 +34,7 @@ def test_a_table_names_options_of_its_command(name: str) -> None:
 def test_each_option_of_evaluate_has_its_modes() -> None:
     """A new option needs a line, or is one that always has an effect; the gate's have a message of their own."""
     files = {"results", "results_file", "reference_file"}
-    always = {"help", "evaluator", "metrics", *files, "output_dir", "json", *destinations(gate_options)}
+    always = {"help", "help_all", "evaluator", "metrics", *files, "output_dir", "json", *destinations(gate_options)}
     known = {action.dest for action in COMMANDS["evaluate"].parser()._actions}
     assert known - set(evaluate_table()) == always
 

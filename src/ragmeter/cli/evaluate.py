@@ -41,10 +41,9 @@ if TYPE_CHECKING:
     from ragmeter.runs.new_place import Place
 
 _DESCRIPTION = """\
-Score a file of results.
-
-With --evaluator, one of the named suites or a class of yours writes an aggregated file and a file of rows.
-With --metrics, the scores go into a run folder: manifest.json, rows.parquet, summary.json.
+Score a file of answers. What is measured follows from its columns, unless --metrics says it. The scores go into a run
+folder (manifest.json, rows.parquet, summary.json). --evaluator is for the suites of earlier tools, and for classes of
+yours like them: it writes an aggregated file and a file of rows.
 """
 
 
@@ -104,7 +103,10 @@ def parser() -> Parser:
         "with --help, shows the options of that evaluator",
     )
     group.add_argument(
-        "--metrics", metavar="NAME", nargs="+", help="for example token_f1,rouge_l_score,ndcg@10,recall@5"
+        "--metrics",
+        metavar="NAME",
+        nargs="+",
+        help="for example token_f1,ndcg@10 (`ragmeter metrics` lists them); default: what the columns allow",
     )
     options.language_option(group)
     options.doc_id_option(group)

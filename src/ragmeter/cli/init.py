@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
+from ragmeter.cli.commands import PROJECT
 from ragmeter.cli.parser import Parser, command_parser
-from ragmeter.cli.run import FILE
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps, replacing
 
@@ -25,7 +25,7 @@ _READING = ("delimiter", "decimal", "encoding", "split")
 #: The target in the file until the user names a system.
 _TARGET = "mypkg.rag:pipeline"
 _DESCRIPTION = f"""\
-Look at a file of questions, or of answers, and write a {FILE} for it; beside it {SCHEMA}, by which editors complete
+Look at a file of questions, or of answers, and write a {PROJECT} for it; beside it {SCHEMA}, by which editors complete
 and check its keys.
 
   ragmeter init qa.jsonl --target mypkg.rag:pipeline
@@ -39,7 +39,7 @@ def parser() -> Parser:
     add = parser.add_argument
     add("data", metavar="DATA", help="questions and gold answers, or answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", help="the system to ask, for example mypkg.rag:pipeline or http://...")
-    add("--output", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
+    add("--output", metavar="FILE", type=Path, default=Path(PROJECT), help=f"default: {PROJECT}")
     add("--replace", action="store_true", help="replace a file that is there")
     options.reading_options(parser)
     return parser

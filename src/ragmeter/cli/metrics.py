@@ -7,13 +7,13 @@ import argparse
 from ragmeter import registry
 from ragmeter.analysis.metric_list import MetricInfo, list_metrics
 from ragmeter.cli.options import json_option
-from ragmeter.cli.parser import Parser
+from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.io.write import dumps
 
 
 def parser() -> Parser:
     """The parser of `ragmeter metrics`."""
-    parser = Parser(prog="ragmeter metrics", description="List the metrics, or explain one.")
+    parser = command_parser("ragmeter metrics", "List the metrics by what they need, or explain one.")
     parser.add_argument("name", nargs="?", help="a metric's name, for example ndcg@10")
     json_option(parser)
     return parser
