@@ -88,6 +88,7 @@ def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Plac
         terminal.asked(evaluation, replies, chosen.output)
         print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
+        terminal.show_place(evaluation.folder, evaluation.summary.n_rows)
     causes, total = replies.outcomes(), len(replies.in_order)
     code = print_verdict(verdict, json=chosen.json)
     return code or options.exit_code(

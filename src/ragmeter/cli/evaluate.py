@@ -301,9 +301,10 @@ def _show(
         )
         return print_verdict(verdict, json=True) or judge_code(chosen, folder, judged)
     out = terminal.console()
+    terminal.show_headline(evaluation)
+    out.print(terminal.summary_table(summary.metrics))
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
-    out.print(terminal.summary_table(summary.metrics))
     for line in (*map(for_command_line, id_lines(summary)), *cautions(summary.metrics)):
         out.sentence(line)
     problems = [*terminal.causes(summary.metrics), *terminal.truncated(evaluation.embeddings)]
@@ -319,7 +320,7 @@ def _show(
         out.print(line, style="red", soft_wrap=True)
     print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     instead = ", in place of an earlier run" if replaced else ""
-    out.print(f"rows: {summary.n_rows:,}, in {folder.location}/{instead}", soft_wrap=True)
+    terminal.show_place(folder, summary.n_rows, instead)
     return print_verdict(verdict, json=False) or judge_code(chosen, folder, judged)
 
 

@@ -118,6 +118,7 @@ def _ask(chosen: argparse.Namespace, place: Place) -> int:
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
+        terminal.show_place(folder, service.summary.n_rows)
     causes, total = service.replies.outcomes(), len(service.replies.in_order)
     skipped = causes[SKIPPED_BUDGET]
     return print_verdict(verdict, json=chosen.json) or exit_code(

@@ -109,8 +109,8 @@ class MetricChoice:
         for name, lacks in self.lacking.items():
             columns.setdefault(lacks, []).append(name)
         left_out = "; ".join(f"{' and '.join(names)} (no {' or '.join(lacks)})" for lacks, names in columns.items())
-        chosen = f"chosen by its columns: {', '.join(self.metrics)}"
-        return f"{chosen}; left out: {left_out}" if left_out else chosen
+        chosen = f"chosen by its columns: {', '.join(self.metrics)}{f'; left out: {left_out}' if left_out else ''}"
+        return f"{chosen} (--metrics, in Python metrics=, names others)"
 
 
 def models_of(judge: object, embedding_model: str | None) -> list[Model]:

@@ -66,12 +66,56 @@ def about_intervals(levels: Sequence[str]) -> str:
     )
 
 
-def headline(summary: MetricSummary) -> tuple[str, Interval | None]:
-    """The mean and its interval; where most rows have no verdict, the bounds of the mean, which has no interval."""
+#: The metrics whose mean is the share of right answers, the most trustworthy first.
+RIGHT = ("llm_correct", "offline_correct")
+
+
+def headline_metric(metrics: Mapping[str, MetricSummary]) -> str | None:
+    """The metric that a run is judged by: the share of right answers by a model, or offline, or the first metric.
+
+    One that has no score is taken only if no other has one.
+    """
+    names = [name for name, summary in metrics.items() if summary.n_scored] or list(metrics)
+    return next((name for base in RIGHT for name in names if _base(name) == base), names[0] if names else None)
+
+
+def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questions") -> str:
+    """The result in a sentence: `72% right (66 to 78), on 212 of 220 questions`; an empty text without metrics."""
+    name = headline_metric(metrics)
+    if name is None:
+        return ""
+    summary = metrics[name]
+    is_right = _base(name) in RIGHT
+    on = f"on {numbers.scored(summary.n_scored, summary.n_total)} {unit}"
+    if summary.mean is None:
+        return f"no score by {name}, on {summary.n_total:,} {unit}{because(summary.n_not_scored)}"
+    if (bounds := summary.bounds_of_mean) is not None:
+        return f"{name} {within(bounds)}, as most {unit} have no score ({on})"
+    if summary.binary:
+        mean, ends = numbers.rate_with_interval(summary.mean, summary.interval)
+    else:
+        mean, interval = headline(summary)
+        ends = interval or ""
+    between = f" ({differing_level(summary)}{ends})" if ends else ""
+    return f"{mean} right{between}, {on}" if is_right else f"{name} {mean}{between}, {on}"
+
+
+def headline(summary: MetricSummary) -> tuple[str, str | None]:
+    """The mean and its interval, with the digits that they deserve.
+
+    Where most rows have no verdict, the bounds of the mean, which has no interval.
+    """
     bounds = summary.bounds_of_mean
     if bounds is not None:
-        return numbers.interval(bounds), None
-    return numbers.number(summary.mean), summary.interval
+        return numbers.interval(bounds, decimals=numbers.deserved_decimals(bounds)), None
+    decimals = numbers.deserved_decimals(summary.interval)
+    ends = None if summary.interval is None else numbers.interval(summary.interval, decimals=decimals)
+    return numbers.number(summary.mean, decimals=decimals), ends
+
+
+def median(summary: MetricSummary) -> str:
+    """The median, with as many decimals as the mean has."""
+    return numbers.number(summary.median, decimals=numbers.deserved_decimals(summary.interval))
 
 
 def within(bounds: Interval) -> str:
@@ -83,7 +127,7 @@ def summary_sentence(name: str, summary: MetricSummary) -> str:
     """A metric in one line: `token_f1 0.4308 (95%: 0.1479 to 0.7137), 7 of 8 scored`."""
     scored = f"{summary.n_scored:,} of {summary.n_total:,} scored"
     mean, interval = headline(summary)
-    between = "" if interval is None else f" ({level(summary)}: {numbers.interval(interval)})"
+    between = "" if interval is None else f" ({level(summary)}: {interval})"
     return f"{name} {mean}{between}, {scored}"
 
 
