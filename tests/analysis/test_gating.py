@@ -367,7 +367,7 @@ def test_questions_left_out_are_no_way_to_be_no_worse(tmp_path: Path) -> None:
     assert [check.passed for check in verdict.checks] == [True, True, False]
     assert verdict.checks[1].reason.startswith("token_f1: 4 of 94 rows have no score")
     assert verdict.checks[2].reason == (
-        "token_f1: 10 of 100 questions that main has a score for have no score (6 not in the run, 4 not scored): "
+        "token_f1: 10 of 100 questions that main has a score for have no score (6 not in the run, 4 with no score): "
         "at most 5% may have none"
     )
     assert gate("new", no_worse_than="main:token_f1:0.1", max_failed=0.1, output_dir=tmp_path).passed

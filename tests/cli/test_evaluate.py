@@ -59,7 +59,7 @@ def test_the_first_seed_s_command_and_files(tmp_path: Path, ragmeter: Run) -> No
         "9\tEditDistanceEvaluator\tFalse\t\t",
     ]
     assert "results without a reference: 1 (qid 9)" in done.stdout
-    assert "not scored: no_reference" in done.stdout
+    assert "no score: no_reference" in done.stdout
     assert len(list(folder.iterdir())) == 2
 
 

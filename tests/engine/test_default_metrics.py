@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,13 @@ def test_the_table_says_what_the_metrics_themselves_need(default: Any) -> None:
     assert set(metric.reads) <= set(default.needs)
     assert set(default.needs) - set(metric.reads) == set()
     assert set(default.marks) <= set(metric.needs)
+
+
+def test_the_documented_table_is_this_one() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "input.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\S+)` \| ((?:`\w+`(?:, )?)+) \|", text.partition("## What is measured")[2], re.MULTILINE)
+    documented = [(name, tuple(re.findall(r"\w+", needs))) for name, needs in rows]
+    assert documented == [(metric.name, metric.needs) for metric in DEFAULT_METRICS]
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_verdict_as_markdown(tmp_path: Path) -> None:
         "| ❌ | --max-failed 0.05 for exact\\_match | exact\\_match: 1 of 4 rows have no score (1 no\\_answer): "
         "at most 5% may have none |",
         "",
-        "| metric | mean | interval | n | not scored |",
+        "| metric | mean | interval | n | no score |",
         "| --- | --: | --: | --: | --- |",
         "| exact\\_match ↑ | 1.0000 | 0.4385 to 1.0000 (95%) | 3 of 4 | 1 no\\_answer |",
     ]

@@ -135,7 +135,7 @@ def parser() -> Parser:
     options.missing_option(parser)
     options.statistics_options(parser)
     judge_options(parser, offline=True, encoder=True)
-    options.unscored_option(parser, "rows that the judge gave no verdict on")
+    options.unscored_option(parser, "rows that have no score by the judge")
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-dir",
@@ -148,9 +148,7 @@ def parser() -> Parser:
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
     options.formula_option(output)
-    output.add_argument(
-        "--retry-failed", action="store_true", help="ask the judge again about rows that got no verdict"
-    )
+    output.add_argument("--retry-failed", action="store_true", help="ask the judge again about rows with no score")
     options.json_option(output)
     gate_options(parser)
     return parser

@@ -198,7 +198,7 @@ def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> 
     if unscored is None:
         return 0
     skipped = unscored[SKIPPED_BUDGET]
-    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no verdict", skipped=skipped)
+    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no score", skipped=skipped)
 
 
 def _without_verdict(run: Run, metric: str) -> Counter[str]:

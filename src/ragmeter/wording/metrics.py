@@ -103,7 +103,7 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
 def headline(summary: MetricSummary) -> tuple[str, str | None]:
     """The mean and its interval, with the digits that they deserve.
 
-    Where most rows have no verdict, the bounds of the mean, which has no interval.
+    Where most rows have no score, the bounds of the mean, which has no interval.
     """
     bounds = summary.bounds_of_mean
     if bounds is not None:
@@ -137,7 +137,7 @@ def cautions(metrics: Mapping[str, MetricSummary]) -> list[str]:
     for name, summary in metrics.items():
         if (bounds := summary.bounds_of_mean) is not None:
             lines.append(
-                f"{name}: most rows have no verdict, and the mean of the other {summary.n_scored:,} "
+                f"{name}: most rows have no score, and the mean of the other {summary.n_scored:,} "
                 f"({numbers.number(summary.mean)}) does not stand for them: the mean of all is {within(bounds)}"
             )
     return [
@@ -189,7 +189,7 @@ def brief(summary: MetricSummary, limit: float | None = None) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
     if (bounds := summary.bounds_of_mean) is not None:
-        of_all = f"{within(bounds)}: most rows have no verdict"
+        of_all = f"{within(bounds)}: most rows have no score"
         return f"{of_all}, n = {numbers.scored(summary.n_scored, summary.n_total)}{because(summary.n_not_scored)}"
     between = "no interval"
     if summary.interval is not None:

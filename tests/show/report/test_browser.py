@@ -120,7 +120,7 @@ def test_the_figures_and_the_failures_stand_first(browser: Any, small: Path) -> 
     opened = Opened(browser, small)
     assert opened.text("h1") == "small"
     assert "8 rows, 3 metrics" in opened.text(".lead")
-    assert "1 not scored: no_answer, the row has no answer (token_f1, exact_match)" in opened.text(".note.bad")
+    assert "no score for 1: no_answer, the row has no answer (token_f1, exact_match)" in opened.text(".note.bad")
     cards = opened.page.locator(".metric").all_inner_texts()
     assert [card.split()[0] for card in cards] == ["token_f1", "exact_match", "recall@2"]
     assert "0.5714" in cards[1]  # four of the seven that have an answer
@@ -297,7 +297,7 @@ def test_where_most_verdicts_are_unreadable_the_bounds_are_the_headline(browser:
     ragmeter.evaluate(data, metrics="llm_correct", judge=asking, run="r", output_dir=tmp_path)
     opened = Opened(browser, ragmeter.report("r", tmp_path / "r.html", output_dir=tmp_path).page)
     assert opened.text(".card.metric .big") == "0.2500 to 1.0000"
-    assert "most rows have no verdict" in opened.text(".card.metric")
+    assert "most rows have no score" in opened.text(".card.metric")
     assert opened.page.locator(".card.metric .whisker .dot").count() == 0
     opened.check()
 

@@ -30,7 +30,7 @@ function failures() {
   return make('div', { class: 'note bad' }, make('strong', {}, 'Not everything was scored'),
     failed.map((run) => [make('ul', {}, run.failures.map((each) => make('li', {},
       data.runs.length > 1 ? [dot(run), words(run.name), ': '] : null,
-      `${count(each.count)} not scored: `, make('code', {}, words(each.cause)), each.meaning ? `, ${each.meaning}` : '',
+      `no score for ${count(each.count)}: `, make('code', {}, words(each.cause)), each.meaning ? `, ${each.meaning}` : '',
       each.all ? ' (every metric)' : [' (', each.metrics.flatMap((name, place) => [place ? ', ' : null, words(name)]), ')']))), causes(run)]));
 }
 
@@ -74,12 +74,12 @@ function card(name) {
     make('p', { class: 'soft better' }, metric.better));
 }
 
-/** Where most rows have no verdict, the mean of the others is none of all: its bounds stand in its place. */
+/** Where most rows have no score, the mean of the others is none of all: its bounds stand in its place. */
 const meanOf = (summary) => (summary.bounds ? interval(summary.bounds) : figure(summary.mean));
 const intervalOf = (summary) => (summary.bounds ? null : summary.interval);
 const whiskerOf = (summary, axis, colour) => (summary.bounds
   ? whisker(null, summary.bounds, axis, colour) : whisker(summary.mean, summary.interval, axis, colour));
-const unsure = (summary) => (summary.bounds ? 'bounds of the mean: most rows have no verdict' : 'too few rows for an interval');
+const unsure = (summary) => (summary.bounds ? 'bounds of the mean: most rows have no score' : 'too few rows for an interval');
 
 function single(summary, metric) {
   return [
