@@ -101,6 +101,6 @@ def test_ask(ragmeter: Run, tmp_path: Path) -> None:
     options = ("--dataset", "rows.jsonl", "--target", "rag:answer", "--run", "a", "--metrics", SHORT)
     done = ragmeter("ask", *options, "--support-model", "nli")
     assert done.returncode == 0, done.stderr
-    assert "1.0000" in done.stdout
+    assert "1.00" in done.stdout
     refused = ragmeter("ask", *options, "--support-model", "joy")
     assert (refused.returncode, "joy, anger, fear" in refused.stderr) == (2, True)

@@ -107,7 +107,7 @@ def test_an_interval_in_a_frame_keeps_to_the_range() -> None:
     found = evaluate([{"answer": "a b", "reference": r} for r in ("a b", "b")], metrics="token_f1")
     low, high = found.to_pandas("metrics").loc[0, ["low", "high"]]
     assert (low >= 0, high <= 1) == (True, True)
-    assert "1.0000" in shown(found).rows[1][2]
+    assert "1.00" in shown(found).rows[1][2]
 
 
 def test_a_notebook_shows_metrics_and_no_answers() -> None:

@@ -299,10 +299,10 @@ def _show(
         )
         return print_verdict(verdict, json=True) or judge_code(chosen, folder, judged)
     out = terminal.console()
-    terminal.show_headline(evaluation)
-    out.print(terminal.summary_table(summary.metrics))
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
+    terminal.show_headline(summary.metrics, evaluation.manifest)
+    out.print(terminal.summary_table(summary.metrics))
     for line in (*map(for_command_line, id_lines(summary)), *cautions(summary.metrics)):
         out.sentence(line)
     problems = [*terminal.causes(summary.metrics), *terminal.truncated(evaluation.embeddings)]

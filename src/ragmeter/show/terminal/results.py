@@ -46,7 +46,7 @@ def show_metrics(groups: Mapping[str, Sequence[MetricInfo]]) -> None:
         for metric in metrics:
             table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
         out.print(table)
-    out.sentence("metrics over claims need no model with judge=offline: faithfulness[judge=offline]")
+    out.sentence("claims need no model with judge=offline: faithfulness[judge=offline]")
     out.print("`ragmeter metrics NAME` explains one. ↑ higher is better, ↓ lower is better.")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ragmeter.documents.manifest import EmbeddingUse
+from ragmeter.documents.manifest import EmbeddingUse, Manifest
 from ragmeter.documents.metrics import SMALL, MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
@@ -22,7 +22,7 @@ from ragmeter.wording.causes import cause_name, failures, first_ids
 from ragmeter.wording.ids import id_lines, never_match_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import cautions as cautions_of
-from ragmeter.wording.metrics import headline, headline_sentence, median, titled
+from ragmeter.wording.metrics import headline, headline_sentence, median, result_unit, titled
 from ragmeter.wording.numbers import MISSING, money, number, percent, scored
 from ragmeter.wording.texts import printable
 
@@ -34,10 +34,9 @@ if TYPE_CHECKING:
     from ragmeter.targets.replies import Replies
 
 
-def show_headline(evaluation: Evaluation) -> None:
+def show_headline(metrics: Mapping[str, MetricSummary], manifest: Manifest) -> None:
     """The result in a sentence."""
-    unit = "answers" if (evaluation.manifest.repeats or 1) > 1 else "questions"
-    console().sentence(headline_sentence(evaluation.summary.metrics, unit), "bold")
+    console().sentence(headline_sentence(metrics, result_unit(manifest)), "bold")
 
 
 def show_place(run: Run, n_rows: int, note: str = "") -> None:
@@ -109,10 +108,10 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     """The scores of a live system, its calls, and the questions that it could not answer."""
     out = console()
     summary = evaluation.summary
-    show_headline(evaluation)
-    out.print(summary_table(summary.metrics))
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
+    show_headline(summary.metrics, evaluation.manifest)
+    out.print(summary_table(summary.metrics))
     lines = (
         *map(for_command_line, id_lines(summary)),
         *cautions_of(summary.metrics),

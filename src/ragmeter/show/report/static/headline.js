@@ -4,6 +4,7 @@ function headline() {
   $('title').replaceChildren(words(data.title));
   const lead = data.runs.map((run) => make('li', {},
     data.runs.length > 1 ? make('strong', {}, dot(run), words(run.name), ': ') : null,
+    run.headline ? [make('strong', {}, words(run.headline)), '; '] : null,
     `${several(run.n, 'row')}, ${several(Object.keys(run.metrics).length, 'metric')}`,
     run.created ? [', ', when(run.created, { dateStyle: 'long' })] : null,
     run.limit.map((line) => make('strong', {}, `; ${line}`))));
@@ -75,8 +76,8 @@ function card(name) {
 }
 
 /** Where most rows have no score, the mean of the others is none of all: its bounds stand in its place. */
-const meanOf = (summary) => (summary.bounds ? interval(summary.bounds) : figure(summary.mean));
-const intervalOf = (summary) => (summary.bounds ? null : summary.interval);
+const meanOf = (summary) => summary.shown[0];
+const intervalOf = (summary) => summary.shown[1];
 const whiskerOf = (summary, axis, colour) => (summary.bounds
   ? whisker(null, summary.bounds, axis, colour) : whisker(summary.mean, summary.interval, axis, colour));
 const unsure = (summary) => (summary.bounds ? 'bounds of the mean: most rows have no score' : 'too few rows for an interval');
@@ -85,7 +86,7 @@ function single(summary, metric) {
   return [
     make('p', { class: 'big' }, meanOf(summary)),
     whiskerOf(summary, metric.axis, 0), scale(metric.axis),
-    make('p', {}, intervalOf(summary) ? `${summary.level}: ${interval(summary.interval)}` : unsure(summary)),
+    make('p', {}, intervalOf(summary) ? `${summary.level}: ${intervalOf(summary)}` : unsure(summary)),
     scored(summary), few([summary]),
   ];
 }
@@ -104,7 +105,7 @@ function beside(name, metric, having) {
       [dot(run), words(run.name)],
       whiskerOf(summary, metric.axis, data.runs.indexOf(run) % 8),
       make('strong', {}, meanOf(summary)),
-      interval(intervalOf(summary)),
+      intervalOf(summary) || MISSING,
       make('span', { class: summary.n_scored < summary.n_total ? 'lacking' : 'soft' },
         summary.n_scored < summary.n_total ? `${count(summary.n_scored)} of ${count(summary.n_total)}` : count(summary.n_scored)),
     ];
