@@ -91,6 +91,7 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
     if name is None:
         return ""
     summary = metrics[name]
+    unit = unit.removesuffix("s") if summary.n_total == 1 else unit
     is_right = _base(name) in RIGHT
     on = f"on {numbers.scored(summary.n_scored, summary.n_total)} {unit}"
     if summary.mean is None:
