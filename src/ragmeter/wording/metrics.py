@@ -8,12 +8,10 @@ from ragmeter import naming, registry
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import Interval
-from ragmeter.errors import UsageError
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import because
+from ragmeter.wording.signs import ARROWS
 
-#: The arrow beside a metric's name: which direction is better.
-ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
@@ -32,14 +30,7 @@ def better(direction: str) -> str:
 def explained(metrics: Sequence[str]) -> dict[str, str]:
     """The first sentence of each metric's description. Unknown names are not imported: a run may not be trusted."""
     sentence_of = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
-    return {name: sentence_of.get(_base(name), "") for name in metrics}
-
-
-def _base(name: str) -> str:
-    try:
-        return naming.parse(name).base
-    except UsageError:
-        return name
+    return {name: sentence_of.get(naming.base_of(name), "") for name in metrics}
 
 
 def level(summary: MetricSummary) -> str:
@@ -77,7 +68,7 @@ def headline_metric(metrics: Mapping[str, MetricSummary]) -> str | None:
     One that has no score is taken only if no other has one.
     """
     names = [name for name, summary in metrics.items() if summary.n_scored] or list(metrics)
-    return next((name for base in RIGHT for name in names if _base(name) == base), names[0] if names else None)
+    return next((name for base in RIGHT for name in names if naming.base_of(name) == base), names[0] if names else None)
 
 
 def result_unit(manifest: Manifest) -> str:
@@ -92,7 +83,7 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
         return ""
     summary = metrics[name]
     unit = unit.removesuffix("s") if summary.n_total == 1 else unit
-    is_right = _base(name) in RIGHT
+    is_right = naming.base_of(name) in RIGHT
     on = f"on {numbers.scored(summary.n_scored, summary.n_total)} {unit}"
     if summary.mean is None:
         return f"no score by {name}, on {summary.n_total:,} {unit}{because(summary.n_not_scored)}"
@@ -172,7 +163,7 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
     numbers of good and bad ones. Unknown names are not imported.
     """
     known = {metric.base: metric for metric in registry.known()}
-    of_name = {name: known[base] for name in metrics if (base := _base(name)) in known}
+    of_name = {name: known[base] for name in metrics if (base := naming.base_of(name)) in known}
     by_threshold = {metric.rate for metric in known.values() if metric.rate}
     return [
         *(
