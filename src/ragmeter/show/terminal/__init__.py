@@ -1,6 +1,7 @@
 """Output on the terminal: tables that fit its width, and lines about results."""
 
 from ragmeter.show.terminal import summary
+from ragmeter.show.terminal.answer_causes import show_causes
 from ragmeter.show.terminal.console import console
 from ragmeter.wording.texts import printable
 
@@ -10,4 +11,4 @@ causes, truncated, unmatched = summary.causes, summary.truncated, summary.unmatc
 show_headline, show_place = summary.show_headline, summary.show_place
 
 __all__ = ["asked", "causes", "console", "evaluation_table", "needs_retrieved", "percentiles", "printable",
-           "show_headline", "show_place", "summary_table", "truncated", "unmatched"]  # fmt: skip
+           "show_causes", "show_headline", "show_place", "summary_table", "truncated", "unmatched"]  # fmt: skip

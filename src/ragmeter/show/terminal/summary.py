@@ -16,6 +16,7 @@ from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
 from ragmeter.io.write import RUNS
 from ragmeter.runs.catalogue import comparable_run
+from ragmeter.show.terminal.answer_causes import show_causes
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.table import SKIPPED_BUDGET
@@ -112,6 +113,7 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
     show_headline(summary.metrics, evaluation.manifest)
+    show_causes(summary.cause)
     out.print(summary_table(summary.metrics))
     lines = (
         *map(for_command_line, id_lines(summary)),
