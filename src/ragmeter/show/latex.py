@@ -9,7 +9,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.wording.metrics import common_level, differing_level, level
-from ragmeter.wording.numbers import number
+from ragmeter.wording.numbers import deserved_decimals, number
 from ragmeter.wording.texts import in_latex
 
 if TYPE_CHECKING:
@@ -47,11 +47,12 @@ def latex_table(runs: Sequence[Run], comparison: Comparison | None = None) -> st
 def _cell(summary: MetricSummary | None, usual: str) -> str:
     if summary is None or summary.mean is None:
         return "--"
-    ends = [_figure(float(end)) for end in summary.interval or ()]
+    decimals = deserved_decimals(summary.interval)
+    ends = [_figure(float(end), decimals) for end in summary.interval or ()]
     between = f" {{\\small[{in_latex(differing_level(summary, usual))}{', '.join(ends)}]}}" if ends else ""
-    return f"{_figure(summary.mean)}{between} {{\\small({summary.n_scored:,})}}"
+    return f"{_figure(summary.mean, decimals)}{between} {{\\small({summary.n_scored:,})}}"
 
 
-def _figure(value: float) -> str:
+def _figure(value: float, decimals: int | None) -> str:
     """A number with a minus sign in math mode: a bare - is a hyphen in LaTeX."""
-    return number(value).replace("-", "$-$")
+    return number(value, decimals=decimals).replace("-", "$-$")

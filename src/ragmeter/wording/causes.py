@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ragmeter import table
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Abstained, Unmatched
-from ragmeter.table import MEANINGS
 
 _MOST = 5
 
 
+#: What an outcome is called on a screen, where its own name is another.
+_NAMES = {table.TARGET_ERROR: "system error", table.ABSTAINED: "declined"}
+
+
+def cause_name(cause: str) -> str:
+    """A cause as a screen names it; the outcome in files keeps its own name."""
+    return _NAMES.get(cause, cause)
+
+
 def cause_meaning(cause: str) -> str:
     """A cause in words, or an empty text if its name is clear."""
-    if cause.startswith("no_") and cause not in MEANINGS:
+    if cause.startswith("no_") and cause not in table.MEANINGS:
         return f"the row has no {cause.removeprefix('no_').replace('_', ' ')}"
-    return MEANINGS.get(cause, "")
+    return table.MEANINGS.get(cause, "")
 
 
 def abstained_sentence(counts: Abstained | None) -> str:
@@ -31,8 +40,8 @@ def abstained_sentence(counts: Abstained | None) -> str:
 
 
 def counted_causes(causes: Mapping[str, int]) -> str:
-    """Causes with their numbers of rows: `2 no_answer, 1 timeout`."""
-    return ", ".join(f"{count:,} {cause}" for cause, count in causes.items())
+    """Causes with their numbers of rows: `2 no_answer, 1 system error`."""
+    return ", ".join(f"{count:,} {cause_name(cause)}" for cause, count in causes.items())
 
 
 def because(causes: Mapping[str, int]) -> str:

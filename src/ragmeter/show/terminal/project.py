@@ -12,7 +12,7 @@ from ragmeter.show.terminal.comparison import show_comparison
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording.metrics import headline, titled
-from ragmeter.wording.numbers import given, interval, percent, scored
+from ragmeter.wording.numbers import MISSING, given, percent, scored
 from ragmeter.wording.texts import printable
 
 _CODES = {1: "the gate failed", 3: "too many rows without a score"}
@@ -55,4 +55,4 @@ def _cells(name: str, run: str, figures: MetricSummary) -> tuple[str | Text, ...
     count = Text(scored(figures.n_scored, figures.n_total), style=style)
     title = printable(titled(name, figures.direction))
     mean, between = headline(figures)
-    return title, printable(run), mean, interval(between), count
+    return title, printable(run), mean, between or MISSING, count
