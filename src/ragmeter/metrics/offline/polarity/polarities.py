@@ -116,6 +116,12 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     return _directly(asked, gold, answered)
 
 
+def opposed(statement: str, claim: str, poles: Poles) -> bool:
+    """Whether a claim says the opposite of a statement."""
+    asked, said, claimed = (read(text, poles) for text in ("", statement, claim))
+    return _directly(asked, said, claimed) < 0
+
+
 @lru_cache(maxsize=4_096)
 def _is_polar(question: str, poles: Poles) -> bool:
     """Whether a question asks for a yes or a no."""

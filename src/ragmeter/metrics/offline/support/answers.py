@@ -75,7 +75,7 @@ def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]])
         lines[block.pairs] = support_features(block.compared)
         claims = block.compared.claims
         may_decline = block.claims[claims.per_text(claims.has(Mark.NEGATION | Mark.SORRY)) > 0]
-        languages = {block.compared.language, DEFAULT}
+        languages = {block.compared.vocabulary.language, DEFAULT}
         declines[[number for number in may_decline.tolist() if says_nothing(texts[number], languages)]] = True
     odds = log_odds(lines, support_trees())
     best = best_pairs(odds, rows)

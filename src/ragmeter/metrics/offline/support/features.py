@@ -15,7 +15,7 @@ from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline.features import Feature
 from ragmeter.metrics.offline.matching.match import look_up
 from ragmeter.metrics.offline.reading.tables import Mark
-from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Words
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Vocabulary
 from ragmeter.metrics.offline.support.coverage import Evidence, Pairs, Roots, Sought, begins_sentence, sizes, sought
 from ragmeter.metrics.offline.support.verbatim import verbatim
 
@@ -59,18 +59,19 @@ class ComparedClaims:
     pairs: Pairs
     roots: Roots
     words: Sought
-    language: str
+    vocabulary: Vocabulary
 
     @classmethod
-    def of(cls, claims: Texts, passages: Texts, pairs: Pairs, words: Words, language: str) -> ComparedClaims:
-        """Compare each pair. `words` has the word of each item's id."""
+    def of(cls, claims: Texts, passages: Texts, pairs: Pairs, vocab: Vocabulary) -> ComparedClaims:
+        """Compare each pair."""
         evidence, roots = Evidence.of(passages, pairs), Roots.of(claims, passages)
-        return cls(claims, evidence, pairs, roots, sought(claims, evidence, pairs, roots, words), language)
+        words = sought(claims, evidence, pairs, roots, vocab.properties.words, vocab.table)
+        return cls(claims, evidence, pairs, roots, words, vocab)
 
     @cached_property
     def is_name(self) -> Bools:
         """Which words begin with a capital, though no sentence begins there. In German all nouns do: none counts."""
-        if self.language == _CAPITALISES_NOUNS:
+        if self.vocabulary.language == _CAPITALISES_NOUNS:
             return np.zeros(len(self.words.item), bool)
         name = self.claims.has(Mark.CAPITAL) & ~begins_sentence(self.claims)
         return np.asarray(name[self.words.item] & ~self.is_number)

@@ -61,7 +61,10 @@ def support_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence
     rows = list(zip(claims, passages, strict=True))
     chances = probabilities(log_odds(support_lines(rows), support_trees()))
     parts = split_into(chances, pair_counts(rows).tolist())
-    return [part.reshape(len(own), -1)[:, : len(texts)] for part, (own, texts) in zip(parts, rows, strict=True)]
+    return [
+        part.reshape(len(own), max(len(texts), 1))[:, : len(texts)]
+        for part, (own, texts) in zip(parts, rows, strict=True)
+    ]
 
 
 def supported_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[Floats]:
@@ -172,5 +175,5 @@ def _block(
     texts = [with_stops(readable(text)) for row in used.tolist() for text in rows[row][0]]
     sides = vocab.texts(chunked(texts)), vocab.texts(chunked(list(chain.from_iterable(parts))))
     grouped = Pairs(claim, cell, of_part, len(parts))
-    compared = ComparedClaims.of(*sides, grouped, vocab.properties.words, language)
+    compared = ComparedClaims.of(*sides, grouped, vocab)
     return Block(ranges(firsts[0][used], n_claims), pairs, compared)
