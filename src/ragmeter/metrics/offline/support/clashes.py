@@ -19,7 +19,10 @@ from ragmeter.metrics.offline.support.tokens import MONTH, NAME, NUMBER, UNIT, W
 
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _NEAR = 3  # content words on each side of a verb that may be its subject or its object
-_SHORT = 3  # content words: a shorter part between commas belongs to the one before it
+_MOST = 0.6  # of the claim's words: a part of a sentence that has them is read alone
+_MORE = 2  # times as many words of the claim must stand beside another value
+_LONGEST = 4  # words that may stand in the place of a name
+_ENDS = Mark.CLAUSE | Mark.SENTENCE
 
 
 class Clash(NamedTuple):
@@ -136,121 +139,254 @@ def _other_value(case: Case) -> Iterator[Clash]:
     for value in own:
         if value.token.marks & Mark.WEAK and not value.unit:
             continue
-        equal = [other for other in theirs if other.equals(value)]
+        equal = [other.token for other in theirs if other.equals(value)]
         others = [
-            other for other in theirs
+            other.token for other in theirs
             if value.is_like(other) and not any(other.equals(mine) for mine in own)
             and bool(other.token.marks & Mark.WEAK) == bool(value.token.marks & Mark.WEAK)
         ]  # fmt: skip
         if not equal or not others:
             continue
+        if any(_is_beside(near, same, case, in_segment=False) and not any(_is_beside(near, other, case, in_segment=False) for other in others) for near in _next_to(value.token, case.claim, anchors) for same in equal):
+            continue
         rival = [_rival(same, others, anchors, case) for same in equal]
         if all(rival):
-            yield Clash("value", value.shown, rival[0].shown if rival[0] else "")
+            yield Clash("value", value.shown, rival[0].word if rival[0] else "")
 
 
-def _rival(same: _Value, others: Sequence[_Value], anchors: Sequence[Token], case: Case) -> _Value | None:
-    """Of the other values one that stands beside more of the claim's words, and these are all of the first one's."""
+def _next_to(token: Token, text: TokenList, anchors: Sequence[Token]) -> list[Token]:
+    """The words nearest to this one, before and after it."""
+    before = [own for own in anchors if own.place < token.place][-1:]
+    return [*before, *[own for own in anchors if own.place > token.place][:1]]
+
+
+def _rival(same: Token, others: Sequence[Token], anchors: Sequence[Token], case: Case) -> Token | None:
+    """Of other words one that stands beside all of the claim's words that `same` stands beside, and beside more."""
     for other in others:
-        in_one_sentence = same.token.sentence == other.token.sentence
-        if in_one_sentence and same.token.segment == other.token.segment:
+        in_sentence = same.sentence == other.sentence
+        if in_sentence and same.segment == other.segment:
             continue
         mine, its = (
-            {place for place, anchor in enumerate(anchors) if _is_beside(anchor, value, case, in_one_sentence)}
-            for value in (same, other)
+            {place for place, anchor in enumerate(anchors) if _is_beside(anchor, token, case, in_segment=in_sentence)}
+            for token in (same, other)
         )
-        if mine < its and len(its) * 2 >= len(anchors):
+        if len(its - mine) > _MORE * len(mine - its) and len(its) * 2 >= len(anchors):
             return other
     return None
 
 
-def _is_beside(anchor: Token, value: _Value, case: Case, in_segment: bool) -> bool:
+def _is_beside(anchor: Token, beside: Token, case: Case, *, in_segment: bool) -> bool:
     return any(
         anchor.is_like(token)
         for token in case.passage.content
-        if token.sentence == value.token.sentence and (not in_segment or token.segment == value.token.segment)
+        if token.sentence == beside.sentence and (not in_segment or token.segment == beside.segment)
     )
 
 
-def _other_in_place(case: Case) -> Iterator[Clash]:
-    """A name, number or word in whose place, between the same neighbours, the sentence has another one."""
+class _Slot(NamedTuple):
+    """Words of the claim, and those that stand in their place in the sentence; whether both neighbours are the same."""
+
+    own: tuple[Token, ...]
+    theirs: tuple[Token, ...]
+    is_between: bool
+
+
+def _slots(case: Case) -> Iterator[_Slot]:
+    """For each word of the claim, or name of several words, what stands beside its neighbours in the sentence."""
     own, theirs = case.claim.content, case.sentence
-    titles = case.table.words["titles"]
-    for place, token in enumerate(own):
-        before, after = (own[beside] if 0 <= beside < len(own) else None for beside in (place - 1, place + 1))
-        left = [at + 1 for at, other in enumerate(theirs) if before and before.is_like(other)]
-        right = [at - 1 for at, other in enumerate(theirs) if after and after.is_like(other)]
-        candidates = [at for at in {*left, *right} if 0 <= at < len(theirs)]
-        if not candidates or any(theirs[at].is_like(token) for at in candidates):
+    begin = 0
+    while begin < len(own):
+        end = begin + 1
+        while end < len(own) and own[begin].kind == own[end].kind == NAME and own[end].place == own[end - 1].place + 1:
+            end += 1
+        before = own[begin - 1] if begin else None
+        after = own[end] if end < len(own) else None
+        lefts = [at for at, token in enumerate(theirs) if before and before.is_like(token)]
+        rights = [at for at, token in enumerate(theirs) if after and after.is_like(token)]
+        for left in lefts:
+            right = next((at for at in rights if left + 1 < at <= left + 1 + _LONGEST), None)
+            if right is None and after is None:
+                right = next((at + 1 for at in range(left + 1, len(theirs)) if theirs[at].marks & _ENDS), len(theirs))
+                right = right if right <= left + 1 + _LONGEST else None
+            if right is not None:
+                yield _Slot(own[begin:end], theirs[left + 1 : right], True)
+            elif left + 1 < len(theirs):
+                yield _Slot(own[begin:end], theirs[left + 1 : left + 2], False)
+        for right in rights:
+            if right:
+                is_first = before is None and (right == 1 or theirs[right - 2].segment != theirs[right].segment)
+                yield _Slot(own[begin:end], theirs[right - 1 : right], is_first)
+        begin = end
+
+
+def _other_in_place(case: Case) -> Iterator[Clash]:
+    """A name, number or word in whose place, beside the same neighbours, the sentence has another one."""
+    for slot in _slots(case):
+        token = slot.own[-1]
+        other = next((own for own in reversed(slot.theirs) if _may_replace(token, own, case)), None)
+        if other is None or any(token.is_like(own) for own in slot.theirs):
             continue
-        is_elsewhere = case.passage.has(token)
-        for at in candidates:
-            other = theirs[at]
-            if other.word in titles or token.word in titles or (token.marks | other.marks) & Mark.LETTER:
-                continue
-            is_between = at in left and at in right
-            is_given = case.claim.has(other)
-            if is_between and is_elsewhere and (_alike(token, other) or not is_given):
-                yield Clash("place", token.word, other.word)
-            elif not is_given and _alike(token, other) and token.kind != WORD and is_elsewhere:
-                yield Clash("place", token.word, other.word)
-            elif is_between and not is_given and token.kind == other.kind != WORD:
-                yield Clash("place", token.word, other.word)
+        is_name = token.kind != WORD
+        if all(map(case.claim.has, slot.theirs)):
+            if slot.is_between and is_name:
+                yield _clash("place", slot)  # both names are there, the other way round
+            continue
+        equal = [own for own in case.passage.content if token.is_like(own)]
+        if not equal and slot.is_between and is_name:
+            yield _clash("place", slot)
+        if not equal or not (is_name or slot.is_between):
+            continue
+        anchors = [own for own in case.claim.content if own not in slot.own]
+        if all(_rival(same, [other], anchors, case) for same in equal):
+            yield _clash("place", slot)
 
 
-def _alike(token: Token, other: Token) -> bool:
-    if token.kind == other.kind:
+def _may_replace(token: Token, other: Token, case: Case) -> bool:
+    """Whether the other word is of the same kind: a name, a number, or a word behind the same article."""
+    titles = case.table.words["titles"]
+    if {token.word, other.word} & titles or (token.marks | other.marks) & Mark.LETTER:
+        return False
+    if token.kind == other.kind != WORD:
         return True
-    return {token.kind, other.kind} == {WORD, NAME} and bool(token.marks & other.marks & Mark.CAPITAL)
+    if bool(token.marks & Mark.CAPITAL) != bool(other.marks & Mark.CAPITAL) or {token.kind, other.kind} - {WORD, NAME}:
+        return False
+    return token.kind != other.kind or _led_by(token, case.claim) == _led_by(other, case.passage)
+
+
+def _led_by(token: Token, text: TokenList) -> int:
+    """The word like "the" or "of" that stands before this one or before its adjectives; -1 without one."""
+    before = text.tokens[max(token.place - _NEAR, 0) : token.place]
+    return next((own.root for own in reversed(before) if not own.is_content), -1)
+
+
+def _clash(rule: str, slot: _Slot) -> Clash:
+    return Clash(rule, *(" ".join(token.word for token in side) for side in (slot.own, slot.theirs)))
 
 
 def _swapped(case: Case) -> Iterator[Clash]:
     """A verb with subject and object the other way round: "Ann beat Ben", and "Ben beat Ann"."""
     own, theirs = case.claim.tokens, [token for token in case.passage.tokens if token.sentence == case.best]
-    for place, verb in enumerate(own):
+    for verb in own:
         if verb.kind != WORD or not verb.is_content or verb.marks & Mark.CAPITAL:
             continue
         for at, other in enumerate(theirs):
             if not verb.is_like(other):
                 continue
-            mine, its = _sides(own, place), _sides(theirs, at)
-            crossed = [_common(mine[0], its[1]), _common(mine[1], its[0])]
-            straight = [_common(mine[0], its[0]), _common(mine[1], its[1])]
-            if not all(crossed) and not all(straight):
+            mine, its = _sides(own, verb.place), _sides(theirs, at)
+            led, its_led = _behind(own, verb.place, case), _behind(theirs, at, case)
+            is_turned = ("agent" in (led, its_led)) and led != its_led
+            if led != its_led and not is_turned:
                 continue
-            is_turned = _by_agent(own, place, case) != _by_agent(theirs, at, case)
-            wrong, right = (straight, crossed) if is_turned else (crossed, straight)
-            if all(wrong) and not any(right):
-                yield Clash("roles", " ".join(token.word for token in mine[0]), " ".join(t.word for t in its[0]))
+            crossed = _common(mine[0], its[1]) and _common(mine[1], its[0])
+            straight = _common(mine[0], its[0]) and _common(mine[1], its[1])
+            if (straight and not crossed) if is_turned else (crossed and not straight):
+                yield Clash("roles", " ".join(t.word for t in mine[0]), " ".join(t.word for t in its[0]))
 
 
 def _sides(tokens: Sequence[Token], place: int) -> tuple[list[Token], list[Token]]:
-    """The content words near this one, before and after it, in its sentence."""
-    before = [token for token in tokens[:place] if token.is_content][-_NEAR:]
-    after = [token for token in tokens[place + 1 :] if token.is_content][:_NEAR]
-    return before, after
+    """The content words near this one, before and after it, in its part of the sentence."""
+    near = [token for token in tokens if token.is_content and token.segment == tokens[place].segment]
+    at = next(number for number, token in enumerate(near) if token.place == tokens[place].place)
+    return near[max(at - _NEAR, 0) : at], near[at + 1 : at + 1 + _NEAR]
 
 
 def _common(some: Sequence[Token], others: Sequence[Token]) -> bool:
     return any(token.is_like(other) for token in some for other in others if token.kind in (WORD, NAME))
 
 
-def _by_agent(tokens: Sequence[Token], place: int, case: Case) -> bool:
-    """Whether the one who acts follows the verb: "was bought by Ann"."""
+def _behind(tokens: Sequence[Token], place: int, case: Case) -> str:
+    """What leads the word after a verb: "agent" for "bought by Ann", the first letter of "to", or nothing."""
     for token in tokens[place + 1 : place + 3]:
-        if token.is_content:
-            return False
+        if token.is_content or token.marks & _ENDS:
+            return ""
         if token.word in case.table.words["agent"]:
-            return True
-    return False
+            return "agent"
+        if token.word not in case.table.words["articles"]:
+            return token.word[0]
+    return ""
+
+
+def _excepted(case: Case) -> Iterator[Clash]:
+    """What the sentence excepts, and the claim does not: "all rooms but the suites", "parts, but not labour"."""
+    for number in _sentences(case):
+        tokens = [token for token in case.passage.tokens if token.sentence == number]
+        for place, token in enumerate(tokens):
+            is_but_not = token.marks & _NEGATIONS and place and tokens[place - 1].marks & Mark.TURN
+            if not is_but_not and token.word not in case.table.words["except"]:
+                continue
+            rest = tokens[place + 1 :]
+            end = next((at + 1 for at, own in enumerate(rest) if own.marks & _ENDS), len(rest))
+            named = [own for own in rest[:end] if own.is_content][:_NEAR]
+            is_negated = any(own.marks & _NEGATIONS for own in tokens[: max(place - 1, 0)])
+            if not named or not all(map(case.claim.has, named[:2])) or is_negated != _is_negated(case.claim):
+                continue
+            rest_of_claim = [own for own in case.claim.content if not any(own.is_like(x) for x in named)]
+            n_there = sum(any(own.is_like(other) for other in tokens) for own in rest_of_claim)
+            if n_there * 2 > len(rest_of_claim) and not _words_of(case.claim, case.table.words["except"]):
+                yield Clash("except", " ".join(own.word for own in named), " ".join(o.word for o in tokens))
+
+
+def _quantified(case: Case) -> Iterator[Clash]:
+    """All in the claim and some in the sentence, or only these in the sentence and others in the claim."""
+    words = case.table.words
+    tokens = [token for token in case.passage.tokens if token.sentence == case.best]
+    claim_words, sentence_words = ({token.word for token in text} for text in (case.claim.tokens, tokens))
+    part, every, only = (words[name] for name in ("part", "every", "only"))
+    if claim_words & every and not claim_words & part and sentence_words & part and not sentence_words & every:
+        yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & part))
+    if not claim_words & only:
+        for place, token in enumerate(tokens):
+            begins = not place or tokens[place - 1].marks & (_ENDS | Mark.ALSO | Mark.TURN)
+            if token.word in only and begins:
+                named = [own for own in tokens[place + 1 :] if own.is_content][:2]
+                others = [own for own in tokens[place + 1 :] if own.is_content and own.segment == token.segment][1:]
+                n_there = sum(map(case.claim.has, others))
+                if named and not any(map(case.claim.has, named)) and n_there * 2 > len(others) and n_there > 1:
+                    yield Clash("quantity", case.claim.content[0].word, f"{token.word} {named[0].word}")
+
+
+def _sentences(case: Case) -> list[int]:
+    """The sentences that have more than half of the claim, the best one first."""
+    numbers = {token.sentence for token in case.passage.content} - {case.best}
+    content = case.claim.content
+    shares = {
+        number: sum(any(own.is_like(other) for other in case.passage.content if other.sentence == number) for own in content)
+        for number in numbers
+    }
+    return [case.best, *(number for number, count in shares.items() if count * 2 > len(content))]
+
+
+def _is_negated(text: TokenList) -> bool:
+    return any(token.marks & _NEGATIONS for token in text.tokens)
+
+
+def _words_of(text: TokenList, words: frozenset[str]) -> bool:
+    return any(token.word in words for token in text.tokens)
 
 
 def _opposite(case: Case) -> Iterator[Clash]:
     """A negation that only one of both has, or opposites: open and closed."""
-    sentence = [token for token in case.passage.tokens if token.sentence == case.best]
-    text, claim = _spelled(sentence), _spelled(case.claim.tokens)
-    if case.poles is not None and opposed(text, claim, case.poles):
-        yield Clash("opposite", claim, text)
+    if case.poles is None:
+        return
+    claim = _spelled(case.claim.tokens)
+    for number in _sentences(case):
+        tokens = _telling([token for token in case.passage.tokens if token.sentence == number], case)
+        text = TokenList(tuple(tokens))
+        if _words_of(text, case.table.words["except"]) or (_is_negated(text) and _is_negated(case.claim)):
+            continue
+        if opposed(_spelled(tokens), claim, case.poles):
+            yield Clash("opposite", claim, _spelled(tokens))
+
+
+def _telling(tokens: list[Token], case: Case) -> list[Token]:
+    """The part of a sentence that has most of the claim, or the whole."""
+    content = case.claim.content
+    for segment in {token.segment for token in tokens}:
+        part = [token for token in tokens if token.segment == segment]
+        n_there = sum(any(own.is_like(other) for other in part if other.is_content) for own in content)
+        if n_there >= _MOST * len(content):
+            return part
+    return tokens
 
 
 def _spelled(tokens: Sequence[Token]) -> str:
@@ -267,5 +403,7 @@ RULES = {
     "value": _other_value,
     "place": _other_in_place,
     "roles": _swapped,
+    "except": _excepted,
+    "quantity": _quantified,
     "opposite": _opposite,
 }

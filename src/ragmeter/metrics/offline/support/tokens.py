@@ -11,6 +11,7 @@ from ragmeter.metrics.offline.reading.vocabulary import Texts, Words
 
 WORD, NAME, NUMBER, MONTH, UNIT = range(5)
 _PREFIX = 5  # letters that two forms of a word have in common
+_SHORTEST = 2  # content words of a part between commas; a shorter one belongs to the next: "and the second, in May"
 _SILENT = Mark.FUNCTION | Mark.NEGATION | Mark.NO
 _DATED = Mark.NUMBER | Mark.MONTH
 
@@ -26,6 +27,7 @@ class Token(NamedTuple):
     value: float
     sentence: int
     segment: int  # the part of the sentence between commas, "and", "but" and the like
+    place: int  # in its text
 
     @property
     def is_content(self) -> bool:
@@ -60,26 +62,36 @@ class TokenList:
         """Whether a form of this word is there."""
         return any(token.is_like(own) for own in self.content)
 
+    @cached_property
+    def segments(self) -> tuple[tuple[Token, ...], ...]:
+        """The content words of each part of a sentence, in the order of the text."""
+        parts: dict[int, list[Token]] = {}
+        for token in self.content:
+            parts.setdefault(token.segment, []).append(token)
+        return tuple(map(tuple, parts.values()))
+
     @classmethod
     def of(cls, texts: Texts, words: Words, first: int, last: int, *, has_names: bool) -> TokenList:
         """The tokens of these items."""
         part = slice(first, last)
         columns = (texts.root, texts.kin, texts.marks, texts.value, texts.text)
         spelled = words[texts.ids[part]].tolist()
-        tokens = []
-        sentence, segment, begins, before = 0, 0, True, None
+        tokens: list[Token] = []
+        sentence, segment, begins, n_content, before = 0, 0, True, 0, None
         for word, root, kin, marks, value, text in zip(
             spelled, *(column[part].tolist() for column in columns), strict=True
         ):
-            if before is not None and text != before:
-                sentence, segment, begins = sentence + 1, segment + 1, True
-            if marks & (Mark.ALSO | Mark.TURN) and not begins:
-                segment += 1
+            is_new = before is not None and text != before and not begins
+            if is_new or (n_content >= _SHORTEST and marks & (Mark.ALSO | Mark.TURN) and not begins):
+                segment, n_content = segment + 1, 0
+                sentence, begins = sentence + is_new, begins or is_new
             kind = _kind(marks, is_name=has_names and not begins)
-            tokens.append(Token(root, kin, kind, word, marks, value, sentence, segment))
+            token = Token(root, kin, kind, word, marks, value, sentence, segment, len(tokens))
+            tokens.append(token)
+            n_content += token.is_content
             begins, before = bool(marks & Mark.SENTENCE), text
-            sentence += begins
-            segment += begins or bool(marks & Mark.CLAUSE)
+            if begins or (marks & Mark.CLAUSE and n_content >= _SHORTEST):
+                sentence, segment, n_content = sentence + begins, segment + 1, 0
         return cls(tuple(tokens))
 
 
