@@ -28,7 +28,7 @@ class Quantities(NamedTuple):
 
     def keys(self) -> Ids:
         """A number for each quantity, equal where the dimension and the size are, to six figures."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             magnitude = np.where(self.size > 0, np.round(np.log(self.size), 6) * 1e6, -1e9)
         return np.asarray(self.dimension * 10**10 + magnitude.astype(np.int64), np.int64)
 

@@ -20,7 +20,10 @@ from ragmeter.metrics.offline.support.tokens import MONTH, NAME, NUMBER, UNIT, W
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _NEAR = 3  # content words on each side of a verb that may be its subject or its object
 _MOST = 0.6  # of the claim's words: a part of a sentence that has them is read alone
+_REST = 0.8  # of the claim's words, those that clash apart, must stand in the sentence
 _MORE = 2  # times as many words of the claim must stand beside another value
+_LAST_CASED = "\u0530"  # the end of the alphabets in which words have spaces between them and names have capitals
+_DATE = 4  # places between the parts of a date
 _LONGEST = 4  # words that may stand in the place of a name
 _ENDS = Mark.CLAUSE | Mark.SENTENCE
 
@@ -49,14 +52,25 @@ class Case:
         return tuple(token for token in self.passage.content if token.sentence == self.best)
 
     @cached_property
+    def n_there(self) -> int:
+        """How many content words of the claim the best sentence has."""
+        return sum(any(own.is_like(other) for other in self.sentence) for own in self.claim.content)
+
+    def share_without(self, clash: Clash) -> float:
+        """The share of the claim's content words in the best sentence, if those that clash don't count."""
+        n_clashing = len(clash.claim.split()) if clash.rule in ("place", "unit") else clash.rule != "roles"
+        return min(self.n_there / max(len(self.claim.content) - n_clashing, 1), 1.0)
+
+    @cached_property
     def poles(self) -> Poles | None:
         """The words of the language that turn a statement around."""
         return poles_of(self.language)
 
 
 def first_clash(case: Case) -> Clash | None:
-    """The first rule that finds a clash."""
-    return next((clash for rule in RULES.values() if (clash := next(iter(rule(case)), None))), None)
+    """The first clash that a rule finds. The rest of the claim must stand in the sentence: else it is about another."""
+    clashes = (next(iter(rule(case)), None) for rule in RULES.values())
+    return next((clash for clash in clashes if clash and case.share_without(clash) >= _REST), None)
 
 
 def _measure(token: Token, table: Table) -> tuple[str, float] | None:
@@ -227,11 +241,15 @@ def _other_in_place(case: Case) -> Iterator[Clash]:
         if other is None or any(token.is_like(own) for own in slot.theirs):
             continue
         is_name = token.kind != WORD
+        if _is_between(slot.own, case):
+            continue
         if all(map(case.claim.has, slot.theirs)):
             if slot.is_between and is_name:
                 yield _clash("place", slot)  # both names are there, the other way round
             continue
         equal = [own for own in case.passage.content if token.is_like(own)]
+        if token.kind != WORD and any(own.sentence == other.sentence and abs(own.place - other.place) <= _DATE for own in equal):
+            continue  # in 1981 and on August 19, 1981
         if not equal and slot.is_between and is_name:
             yield _clash("place", slot)
         if not equal or not (is_name or slot.is_between):
@@ -239,6 +257,20 @@ def _other_in_place(case: Case) -> Iterator[Clash]:
         anchors = [own for own in case.claim.content if own not in slot.own]
         if all(_rival(same, [other], anchors, case) for same in equal):
             yield _clash("place", slot)
+
+
+def _is_between(own: Sequence[Token], case: Case) -> bool:
+    """Whether these words stand between their neighbours somewhere in the passage, as in the claim."""
+    content = case.claim.content
+    begin, end = content.index(own[0]), content.index(own[-1])
+    around = content[max(begin - 1, 0) : end + 2]
+    return 0 < begin and end + 1 < len(content) and _is_copied(around, case.passage.content)
+
+
+def _is_copied(run: Sequence[Token], content: Sequence[Token]) -> bool:
+    """Whether words stand in a text one after the other."""
+    begins = range(len(content) - len(run) + 1)
+    return any(all(token.is_like(content[begin + at]) for at, token in enumerate(run)) for begin in begins)
 
 
 def _may_replace(token: Token, other: Token, case: Case) -> bool:
@@ -250,12 +282,14 @@ def _may_replace(token: Token, other: Token, case: Case) -> bool:
         return True
     if bool(token.marks & Mark.CAPITAL) != bool(other.marks & Mark.CAPITAL) or {token.kind, other.kind} - {WORD, NAME}:
         return False
-    return token.kind != other.kind or _led_by(token, case.claim) == _led_by(other, case.passage)
+    if not (token.word.isalpha() and other.word.isalpha()) or token.word[0] > _LAST_CASED:
+        return False
+    return token.kind != other.kind or _led_by(token, case.claim) == _led_by(other, case.passage) >= 0
 
 
 def _led_by(token: Token, text: TokenList) -> int:
-    """The word like "the" or "of" that stands before this one or before its adjectives; -1 without one."""
-    before = text.tokens[max(token.place - _NEAR, 0) : token.place]
+    """The word like "the" or "of" that stands directly before this one, or before its adjective; -1 without one."""
+    before = text.tokens[max(token.place - 2, 0) : token.place]
     return next((own.root for own in reversed(before) if not own.is_content), -1)
 
 
@@ -265,22 +299,31 @@ def _clash(rule: str, slot: _Slot) -> Clash:
 
 def _swapped(case: Case) -> Iterator[Clash]:
     """A verb with subject and object the other way round: "Ann beat Ben", and "Ben beat Ann"."""
-    own, theirs = case.claim.tokens, [token for token in case.passage.tokens if token.sentence == case.best]
+    own, theirs = case.claim.tokens, case.passage.tokens
     for verb in own:
         if verb.kind != WORD or not verb.is_content or verb.marks & Mark.CAPITAL:
             continue
-        for at, other in enumerate(theirs):
-            if not verb.is_like(other):
-                continue
-            mine, its = _sides(own, verb.place), _sides(theirs, at)
-            led, its_led = _behind(own, verb.place, case), _behind(theirs, at, case)
-            is_turned = ("agent" in (led, its_led)) and led != its_led
-            if led != its_led and not is_turned:
-                continue
-            crossed = _common(mine[0], its[1]) and _common(mine[1], its[0])
-            straight = _common(mine[0], its[0]) and _common(mine[1], its[1])
-            if (straight and not crossed) if is_turned else (crossed and not straight):
-                yield Clash("roles", " ".join(t.word for t in mine[0]), " ".join(t.word for t in its[0]))
+        if verb.place and own[verb.place - 1].word in case.table.words["articles"]:
+            continue  # a noun
+        relations = [_relation(verb, other, case) for other in theirs if other.is_content and verb.is_like(other)]
+        if -1 in relations and 1 not in relations:
+            other = next(o for o in theirs if o.is_content and verb.is_like(o) and _relation(verb, o, case) < 0)
+            yield Clash("roles", *(" ".join(t.word for t in _sides(side, at)[0]) for side, at in ((own, verb.place), (theirs, other.place))))
+
+
+def _relation(verb: Token, other: Token, case: Case) -> int:
+    """1 where the words around a verb of the claim stand on the same sides there, -1 on the other sides, 0 unclear."""
+    own, theirs = case.claim.tokens, case.passage.tokens
+    mine, its = _sides(own, verb.place), _sides(theirs, other.place)
+    led, its_led = _behind(own, verb.place, case), _behind(theirs, other.place, case)
+    is_turned = "agent" in (led, its_led) and led != its_led
+    if led != its_led and not is_turned:
+        return 0
+    crossed = _common(mine[0], its[1]) and _common(mine[1], its[0])
+    straight = _common(mine[0], its[0]) or _common(mine[1], its[1])
+    if crossed == straight:
+        return int(straight)
+    return -1 if straight == is_turned else 1
 
 
 def _sides(tokens: Sequence[Token], place: int) -> tuple[list[Token], list[Token]]:
@@ -374,8 +417,23 @@ def _opposite(case: Case) -> Iterator[Clash]:
         text = TokenList(tuple(tokens))
         if _words_of(text, case.table.words["except"]) or (_is_negated(text) and _is_negated(case.claim)):
             continue
+        n_there = sum(any(own.is_like(other) for other in text.content) for own in case.claim.content)
+        if n_there + 1 < _REST * len(case.claim.content) or _is_quoted(case.claim, tokens):
+            continue
         if opposed(_spelled(tokens), claim, case.poles):
             yield Clash("opposite", claim, _spelled(tokens))
+
+
+def _is_quoted(claim: TokenList, tokens: Sequence[Token]) -> bool:
+    """Whether all words of the claim that say something, and no others, stand in a row, with as many negations."""
+    content = [token for token in tokens if token.is_content]
+    for begin in range(len(content) - len(claim.content) + 1 if claim.content else 0):
+        if all(token.is_like(content[begin + at]) for at, token in enumerate(claim.content)):
+            first, last = content[begin].place, content[begin + len(claim.content) - 1].place
+            n_negations = sum(bool(token.marks & _NEGATIONS) for token in tokens if first <= token.place <= last)
+            if n_negations == sum(bool(token.marks & _NEGATIONS) for token in claim.tokens):
+                return True
+    return False
 
 
 def _telling(tokens: list[Token], case: Case) -> list[Token]:
