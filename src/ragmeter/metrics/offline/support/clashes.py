@@ -20,6 +20,7 @@ from ragmeter.metrics.offline.support.tokens import MONTH, NAME, NUMBER, UNIT, W
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _NEAR = 3  # content words on each side of a verb that may be its subject or its object
 _MOST = 0.6  # of the claim's words: a part of a sentence that has them is read alone
+_PART = 0.3  # of the sentence's content words must be the claim's
 _REST = 0.8  # of the claim's words, those that clash apart, must stand in the sentence
 _MORE = 2  # times as many words of the claim must stand beside another value
 _LAST_CASED = "\u0530"  # the end of the alphabets in which words have spaces between them and names have capitals
@@ -68,7 +69,12 @@ class Case:
 
 
 def first_clash(case: Case) -> Clash | None:
-    """The first clash that a rule finds. The rest of the claim must stand in the sentence: else it is about another."""
+    """The first clash that a rule finds.
+
+    The rest of the claim must stand in the sentence, and be a good part of it: else the two are about something else.
+    """
+    if case.n_there < _PART * len(case.sentence):
+        return None
     clashes = (next(iter(rule(case)), None) for rule in RULES.values())
     return next((clash for clash in clashes if clash and case.share_without(clash) >= _REST), None)
 

@@ -16,7 +16,9 @@ from ragmeter.metrics.offline.features import Feature
 from ragmeter.metrics.offline.matching.match import look_up
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Vocabulary
+from ragmeter.metrics.offline.support.clashes import Case, Clash, first_clash
 from ragmeter.metrics.offline.support.coverage import Evidence, Pairs, Roots, Sought, begins_sentence, sizes, sought
+from ragmeter.metrics.offline.support.tokens import TokenList
 from ragmeter.metrics.offline.support.verbatim import verbatim
 
 FEATURES = (
@@ -40,13 +42,17 @@ FEATURES = (
     Feature("evidence_words", -1, "length"),
 )
 NAMES = tuple(feature.name for feature in FEATURES)
-#: After the features, a line says whether the claim stands word for word in the evidence: a floor, and no feature.
-N_COLUMNS = len(NAMES) + 1
+#: After the features, a line says what is no feature, but a floor or a cap: whether the claim stands word for word in
+#: the evidence, whether the two clash, and whether a number of the claim stands nowhere in the evidence.
+LIMITS = ("copied", "clashes", "number_nowhere")
+N_COLUMNS = len(NAMES) + len(LIMITS)
 _CAPITALISES_NOUNS = "de"
 #: The share of the claim's words that a sentence must have, and of the sentence's that the claim must have, so that a
 #: negation of one of them makes the difference.
 _OF_CLAIM, _OF_SENTENCE = 0.8, 0.6
 _SHORT = np.log1p(2.5)  # more than two content words, as the feature has them
+_LOOKED_AT, _LEAST_OF_SENTENCE = 0.4, 0.2  # of the claim's words, and of a sentence's, so that a clash is looked for
+_AROUND = 250  # items of the passage on each side of the best sentence that are looked at
 _MOST = 5  # missing names or numbers that are told apart
 
 
@@ -149,7 +155,45 @@ def support_features(compared: ComparedClaims) -> Floats:
     """A line for each pair: its features, and then whether the claim is a copy."""
     columns = {**_of_words(compared), **_of_sentences(compared), **_of_order(compared), **_of_lengths(compared)}
     copied = verbatim(compared.claims, compared.evidence, compared.pairs, compared.words)
-    return np.stack([*(columns[name] for name in NAMES), copied.astype(np.float64)], axis=1)
+    clashing = np.zeros(compared.pairs.count, bool)
+    clashing[list(clashes(compared))] = True
+    limits = (copied, clashing & ~copied, _number_nowhere(compared))
+    return np.stack([*(columns[name] for name in NAMES), *(np.asarray(flags, np.float64) for flags in limits)], axis=1)
+
+
+def clashes(compared: ComparedClaims) -> dict[int, Clash]:
+    """What clashes in which pairs. Only those are looked at of which the claim and a sentence share many words."""
+    words = compared.words
+    first, _ = compared.best_two(np.ones(len(words.item)))
+    n_covered = words.per_pair(words.is_covered)
+    sentence_words = compared.of_sentence(first, ~compared.evidence.texts.has(Mark.FUNCTION))
+    is_close = (n_covered >= _LOOKED_AT * words.count) & (n_covered >= _LEAST_OF_SENTENCE * sentence_words)
+    pairs = np.flatnonzero(is_close & (words.count > 1))
+    found = ((int(pair), first_clash(_case(compared, int(pair), first))) for pair in pairs)
+    return {pair: clash for pair, clash in found if clash is not None}
+
+
+def _case(compared: ComparedClaims, pair: int, best: _Top) -> Case:
+    """A claim and what stands around the best sentence, word by word."""
+    evidence, claims, vocab = compared.evidence, compared.claims, compared.vocabulary
+    claim, number = int(compared.pairs.claim[pair]), int(compared.pairs.evidence[pair])
+    has_names, spelled = vocab.language != _CAPITALISES_NOUNS, vocab.properties.words
+    own = TokenList.of(claims, spelled, int(claims.starts[claim]), int(claims.starts[claim + 1]), has_names=has_names)
+    sentence = int(best.slot[pair] - compared.slots[pair]) + int(evidence.first_sentence[number])
+    first, last, at = (
+        int(np.searchsorted(items, value)) for items, value in
+        ((evidence.evidence, number), (evidence.evidence, number + 1), (evidence.sentence, sentence))
+    )  # fmt: skip
+    first, last = max(first, at - _AROUND), min(last, at + _AROUND)
+    passage = TokenList.of(evidence.texts, spelled, first, last, has_names=has_names)
+    return Case(own, passage, passage.tokens[at - first].sentence, vocab.table, vocab.language)
+
+
+def _number_nowhere(compared: ComparedClaims) -> Bools:
+    """Which pairs have a claim with a number that the evidence has in no form. A "one" or a "first" is no such number."""
+    words, claims = compared.words, compared.claims
+    is_number = (claims.has(Mark.NUMBER) & ~claims.has(Mark.WEAK) & np.isfinite(claims.value))[words.item]
+    return np.asarray(words.per_pair(is_number & ~words.is_covered) > 0)
 
 
 def is_contradicted(lines: Floats) -> Bools:

@@ -35,6 +35,7 @@ MODEL = "support.json.gz"
 _AT_ONCE = 1 << 21
 _NEGATED = -1.1  # the greatest log-odds of a claim that is negated: a probability of 0.25
 _HALF_MISSING = -0.2  # and of one of two words, if a word is missing: 0.45
+_NOWHERE = -0.6  # and of one with a number that stands nowhere: 0.35
 _VERBATIM = 1.1  # the least of a claim that stands in a passage word for word: 0.75
 _HEAD = 1_000  # characters of a text that tell its language
 
@@ -110,8 +111,10 @@ def log_odds(lines: Floats, trees: Trees) -> Floats:
     """
     odds = trees.slope * trees.scores(lines) + trees.intercept
     odds = np.where(is_half_missing(lines), np.minimum(odds, _HALF_MISSING), odds)
-    odds = np.where(is_contradicted(lines), np.minimum(odds, _NEGATED), odds)
-    return np.where(lines[:, len(NAMES)] > 0, np.maximum(odds, _VERBATIM), odds)
+    copied, clashes, nowhere = lines[:, len(NAMES) :].T > 0
+    odds = np.where(nowhere, np.minimum(odds, _NOWHERE), odds)
+    odds = np.where(clashes | is_contradicted(lines), np.minimum(odds, _NEGATED), odds)
+    return np.asarray(np.where(copied, np.maximum(odds, _VERBATIM), odds))
 
 
 @cache
