@@ -119,7 +119,7 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
 def opposed(statement: str, claim: str, poles: Poles) -> bool:
     """Whether a claim says the opposite of a statement."""
     asked, said, claimed = (read(text, poles) for text in ("", statement, claim))
-    return _directly(asked, said, claimed) < 0
+    return _by_restriction(asked, said, claimed, is_polar=False) < 0 or _directly(asked, said, claimed) < 0
 
 
 @lru_cache(maxsize=4_096)

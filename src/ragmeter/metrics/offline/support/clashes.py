@@ -20,7 +20,8 @@ from ragmeter.metrics.offline.support.tokens import MONTH, NAME, NUMBER, UNIT, W
 _NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
 _NEAR = 3  # content words on each side of a verb that may be its subject or its object
 _MOST = 0.6  # of the claim's words: a part of a sentence that has them is read alone
-_PART = 0.3  # of the sentence's content words must be the claim's
+_PART, _PART_OF_LONG = 0.3, 0.5  # of the sentence's content words must be the claim's: in a long text chance finds more
+_LONG = 100  # content words
 _REST = 0.8  # of the claim's words, those that clash apart, must stand in the sentence
 _MORE = 2  # times as many words of the claim must stand beside another value
 _LAST_CASED = "\u0530"  # the end of the alphabets in which words have spaces between them and names have capitals
@@ -59,7 +60,7 @@ class Case:
 
     def share_without(self, clash: Clash) -> float:
         """The share of the claim's content words in the best sentence, if those that clash don't count."""
-        n_clashing = len(clash.claim.split()) if clash.rule in ("place", "unit") else clash.rule != "roles"
+        n_clashing = len(clash.claim.split()) if clash.rule in ("place", "unit") else clash.rule not in ("roles", "order")
         return min(self.n_there / max(len(self.claim.content) - n_clashing, 1), 1.0)
 
     @cached_property
@@ -73,7 +74,8 @@ def first_clash(case: Case) -> Clash | None:
 
     The rest of the claim must stand in the sentence, and be a good part of it: else the two are about something else.
     """
-    if case.n_there < _PART * len(case.sentence):
+    part = _PART if len(case.passage.content) <= _LONG else _PART_OF_LONG
+    if case.n_there < part * len(case.sentence):
         return None
     clashes = (next(iter(rule(case)), None) for rule in RULES.values())
     return next((clash for clash in clashes if clash and case.share_without(clash) >= _REST), None)
@@ -290,13 +292,14 @@ def _may_replace(token: Token, other: Token, case: Case) -> bool:
         return False
     if not (token.word.isalpha() and other.word.isalpha()) or token.word[0] > _LAST_CASED:
         return False
-    return token.kind != other.kind or _led_by(token, case.claim) == _led_by(other, case.passage) >= 0
+    articles = case.table.words["articles"]
+    return token.kind != other.kind or (_is_led(token, case.claim, articles) and _is_led(other, case.passage, articles))
 
 
-def _led_by(token: Token, text: TokenList) -> int:
-    """The word like "the" or "of" that stands directly before this one, or before its adjective; -1 without one."""
+def _is_led(token: Token, text: TokenList, articles: frozenset[str]) -> bool:
+    """Whether an article stands directly before this word, or before its adjective: it is a noun."""
     before = text.tokens[max(token.place - 2, 0) : token.place]
-    return next((own.root for own in reversed(before) if not own.is_content), -1)
+    return any(own.word in articles for own in before)
 
 
 def _clash(rule: str, slot: _Slot) -> Clash:
@@ -325,8 +328,9 @@ def _relation(verb: Token, other: Token, case: Case) -> int:
     is_turned = "agent" in (led, its_led) and led != its_led
     if led != its_led and not is_turned:
         return 0
-    crossed = _common(mine[0], its[1]) and _common(mine[1], its[0])
-    straight = _common(mine[0], its[0]) or _common(mine[1], its[1])
+    subject, thing = mine[0][-1:], mine[1][:1]
+    crossed = _common(subject, its[1]) and _common(thing, its[0])
+    straight = _common(subject, its[0]) or _common(thing, its[1])
     if crossed == straight:
         return int(straight)
     return -1 if straight == is_turned else 1
@@ -363,16 +367,27 @@ def _excepted(case: Case) -> Iterator[Clash]:
             is_but_not = token.marks & _NEGATIONS and place and tokens[place - 1].marks & Mark.TURN
             if not is_but_not and token.word not in case.table.words["except"]:
                 continue
-            rest = tokens[place + 1 :]
-            end = next((at + 1 for at, own in enumerate(rest) if own.marks & _ENDS), len(rest))
-            named = [own for own in rest[:end] if own.is_content][:_NEAR]
+            named = _first_run(tokens[place + 1 :])
             is_negated = any(own.marks & _NEGATIONS for own in tokens[: max(place - 1, 0)])
-            if not named or not all(map(case.claim.has, named[:2])) or is_negated != _is_negated(case.claim):
+            if not named or not all(map(case.claim.has, named)) or is_negated != _is_negated(case.claim):
                 continue
-            rest_of_claim = [own for own in case.claim.content if not any(own.is_like(x) for x in named)]
-            n_there = sum(any(own.is_like(other) for other in tokens) for own in rest_of_claim)
-            if n_there * 2 > len(rest_of_claim) and not _words_of(case.claim, case.table.words["except"]):
+            rest = [own for own in case.claim.content if not any(own.is_like(other) for other in named)]
+            n_there = sum(any(own.is_like(other) for other in tokens) for own in rest)
+            if n_there * 2 > len(rest) - 1 and not _words_of(case.claim, case.table.words["except"]):
                 yield Clash("except", " ".join(own.word for own in named), " ".join(o.word for o in tokens))
+
+
+def _first_run(tokens: Sequence[Token]) -> list[Token]:
+    """The first word that says something, with those directly behind it in its part of the sentence."""
+    run: list[Token] = []
+    for token in tokens:
+        if token.is_content:
+            run.append(token)
+        elif run:
+            break
+        if token.marks & _ENDS:
+            break
+    return run
 
 
 def _quantified(case: Case) -> Iterator[Clash]:
@@ -381,17 +396,38 @@ def _quantified(case: Case) -> Iterator[Clash]:
     tokens = [token for token in case.passage.tokens if token.sentence == case.best]
     claim_words, sentence_words = ({token.word for token in text} for text in (case.claim.tokens, tokens))
     part, every, only = (words[name] for name in ("part", "every", "only"))
-    if claim_words & every and not claim_words & part and sentence_words & part and not sentence_words & every:
-        yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & part))
+    restricts = part | words["except"]
+    if claim_words & every and not claim_words & restricts and sentence_words & restricts and not sentence_words & every & claim_words:
+        yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & restricts))
+    if claim_words & every and sentence_words & words["except"] and not claim_words & words["except"]:
+        yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & words["except"]))
     if not claim_words & only:
         for place, token in enumerate(tokens):
             begins = not place or tokens[place - 1].marks & (_ENDS | Mark.ALSO | Mark.TURN)
             if token.word in only and begins:
-                named = [own for own in tokens[place + 1 :] if own.is_content][:2]
-                others = [own for own in tokens[place + 1 :] if own.is_content and own.segment == token.segment][1:]
-                n_there = sum(map(case.claim.has, others))
-                if named and not any(map(case.claim.has, named)) and n_there * 2 > len(others) and n_there > 1:
-                    yield Clash("quantity", case.claim.content[0].word, f"{token.word} {named[0].word}")
+                part_of = [own for own in tokens[place + 1 :] if own.is_content and own.segment == token.segment]
+                n_there = sum(map(case.claim.has, part_of[1:]))
+                if part_of and not case.claim.has(part_of[0]) and n_there * 2 > len(part_of) - 1 and n_there > 1:
+                    yield Clash("quantity", case.claim.content[0].word, f"{token.word} {part_of[0].word}")
+    elif not sentence_words & (only | words["except"] | words["alone"]):
+        yield Clash("quantity", " ".join(claim_words & only), " ".join(token.word for token in tokens[:_NEAR]))
+
+
+def _turned(case: Case) -> Iterator[Clash]:
+    """Two names or two numbers in a row, the other way round: from Lyon to Paris, 3 to 1."""
+    pairs = [
+        pair for pair in pairwise(case.passage.content)
+        if pair[0].sentence == pair[1].sentence and pair[1].place - pair[0].place <= _NEAR
+    ]  # fmt: skip
+    for first, second in pairwise(case.claim.content):
+        if first.kind != second.kind or first.kind not in (NAME, NUMBER) or first.root == second.root:
+            continue
+        between = case.claim.tokens[first.place : second.place]
+        if second.place == first.place + 1 or any(own.marks & (Mark.CLAUSE | Mark.ALSO | Mark.EITHER) for own in between):
+            continue
+        there = [(first.is_like(one) and second.is_like(other), first.is_like(other) and second.is_like(one)) for one, other in pairs]
+        if any(turned for _, turned in there) and not any(same for same, _ in there):
+            yield Clash("order", f"{first.word} {second.word}", f"{second.word} {first.word}")
 
 
 def _sentences(case: Case) -> list[int]:
@@ -405,6 +441,10 @@ def _sentences(case: Case) -> list[int]:
     return [case.best, *(number for number, count in shares.items() if count * 2 > len(content))]
 
 
+def _n_negations(text: TokenList) -> int:
+    return sum(bool(token.marks & Mark.NEGATION) for token in text.tokens)
+
+
 def _is_negated(text: TokenList) -> bool:
     return any(token.marks & _NEGATIONS for token in text.tokens)
 
@@ -415,8 +455,6 @@ def _words_of(text: TokenList, words: frozenset[str]) -> bool:
 
 def _opposite(case: Case) -> Iterator[Clash]:
     """A negation that only one of both has, or opposites: open and closed."""
-    if case.poles is None:
-        return
     claim = _spelled(case.claim.tokens)
     for number in _sentences(case):
         tokens = _telling([token for token in case.passage.tokens if token.sentence == number], case)
@@ -424,9 +462,10 @@ def _opposite(case: Case) -> Iterator[Clash]:
         if _words_of(text, case.table.words["except"]) or (_is_negated(text) and _is_negated(case.claim)):
             continue
         n_there = sum(any(own.is_like(other) for other in text.content) for own in case.claim.content)
-        if n_there + 1 < _REST * len(case.claim.content) or _is_quoted(case.claim, tokens):
+        if n_there + 1 < max(_REST * len(case.claim.content), case.n_there) or _is_quoted(case.claim, tokens):
             continue
-        if opposed(_spelled(tokens), claim, case.poles):
+        differs = _n_negations(text) % 2 != _n_negations(case.claim) % 2 if case.poles is None else False
+        if differs or (case.poles is not None and opposed(_spelled(tokens), claim, case.poles)):
             yield Clash("opposite", claim, _spelled(tokens))
 
 
@@ -466,6 +505,7 @@ RULES = {
     "unit": _other_unit,
     "value": _other_value,
     "place": _other_in_place,
+    "order": _turned,
     "roles": _swapped,
     "except": _excepted,
     "quantity": _quantified,

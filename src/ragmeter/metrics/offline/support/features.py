@@ -47,9 +47,6 @@ NAMES = tuple(feature.name for feature in FEATURES)
 LIMITS = ("copied", "clashes", "number_nowhere")
 N_COLUMNS = len(NAMES) + len(LIMITS)
 _CAPITALISES_NOUNS = "de"
-#: The share of the claim's words that a sentence must have, and of the sentence's that the claim must have, so that a
-#: negation of one of them makes the difference.
-_OF_CLAIM, _OF_SENTENCE = 0.8, 0.6
 _SHORT = np.log1p(2.5)  # more than two content words, as the feature has them
 _LOOKED_AT, _LEAST_OF_SENTENCE = 0.4, 0.2  # of the claim's words, and of a sentence's, so that a clash is looked for
 _AROUND = 250  # items of the passage on each side of the best sentence that are looked at
@@ -194,17 +191,6 @@ def _number_nowhere(compared: ComparedClaims) -> Bools:
     words, claims = compared.words, compared.claims
     is_number = (claims.has(Mark.NUMBER) & ~claims.has(Mark.WEAK) & np.isfinite(claims.value))[words.item]
     return np.asarray(words.per_pair(is_number & ~words.is_covered) > 0)
-
-
-def is_contradicted(lines: Floats) -> Bools:
-    """Which claims say the same as a sentence but for a negation that only one of them has.
-
-    Too few of the claims that people labelled do so for the trees to learn it.
-    """
-    column = {name: lines[:, place] for place, name in enumerate(NAMES)}
-    differs = (column["negated"] > 0) | (column["denied"] > 0)
-    is_same = (column["in_sentence"] >= _OF_CLAIM) & (column["sentence_precision"] >= _OF_SENTENCE)
-    return np.asarray(differs & is_same)
 
 
 def is_half_missing(lines: Floats) -> Bools:

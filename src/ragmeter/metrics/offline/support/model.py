@@ -22,7 +22,6 @@ from ragmeter.metrics.offline.support.features import (
     N_COLUMNS,
     NAMES,
     ComparedClaims,
-    is_contradicted,
     is_half_missing,
     support_features,
 )
@@ -33,7 +32,7 @@ SUPPORTED = 0.5
 MODEL = "support.json.gz"
 #: Characters of texts that are compared at once, so that memory stays flat.
 _AT_ONCE = 1 << 21
-_NEGATED = -1.1  # the greatest log-odds of a claim that is negated: a probability of 0.25
+_CLASHES = -1.1  # the greatest log-odds of a claim that clashes with the passage: a probability of 0.25
 _HALF_MISSING = -0.2  # and of one of two words, if a word is missing: 0.45
 _NOWHERE = -0.6  # and of one with a number that stands nowhere: 0.35
 _VERBATIM = 1.1  # the least of a claim that stands in a passage word for word: 0.75
@@ -113,7 +112,7 @@ def log_odds(lines: Floats, trees: Trees) -> Floats:
     odds = np.where(is_half_missing(lines), np.minimum(odds, _HALF_MISSING), odds)
     copied, clashes, nowhere = lines[:, len(NAMES) :].T > 0
     odds = np.where(nowhere, np.minimum(odds, _NOWHERE), odds)
-    odds = np.where(clashes | is_contradicted(lines), np.minimum(odds, _NEGATED), odds)
+    odds = np.where(clashes, np.minimum(odds, _CLASHES), odds)
     return np.asarray(np.where(copied, np.maximum(odds, _VERBATIM), odds))
 
 
