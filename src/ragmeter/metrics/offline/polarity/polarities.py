@@ -116,10 +116,11 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     return _directly(asked, gold, answered)
 
 
-def opposed(statement: str, claim: str, poles: Poles) -> bool:
-    """Whether a claim says the opposite of a statement."""
+def related(statement: str, claim: str, poles: Poles) -> int:
+    """1 where a claim says the same of yes and no as a statement, -1 where it says the opposite, 0 if it is not clear."""
     asked, said, claimed = (read(text, poles) for text in ("", statement, claim))
-    return _by_restriction(asked, said, claimed, is_polar=False) < 0 or _directly(asked, said, claimed) < 0
+    restricted = _by_restriction(asked, said, claimed, is_polar=False)
+    return min(restricted, _directly(asked, said, claimed)) or max(restricted, 0)
 
 
 @lru_cache(maxsize=4_096)

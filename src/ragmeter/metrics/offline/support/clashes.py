@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from ragmeter.metrics.offline.polarity.polarities import opposed
+from ragmeter.metrics.offline.polarity.polarities import related
 from ragmeter.metrics.offline.polarity.poles import Poles, poles_of
 from ragmeter.metrics.offline.reading.tables import Mark, Table
 from ragmeter.metrics.offline.support.tokens import MONTH, NAME, NUMBER, UNIT, WORD, Token, TokenList
@@ -22,7 +22,9 @@ _NEAR = 3  # content words on each side of a verb that may be its subject or its
 _MOST = 0.6  # of the claim's words: a part of a sentence that has them is read alone
 _PART, _PART_OF_LONG = 0.3, 0.5  # of the sentence's content words must be the claim's: in a long text chance finds more
 _LONG = 100  # content words
+_REST_OF_QUANTITY = 0.6
 _REST = 0.8  # of the claim's words, those that clash apart, must stand in the sentence
+_SAME = 0.5  # of the sentence's words, so that a negation that only one of both has makes the difference
 _MORE = 2  # times as many words of the claim must stand beside another value
 _LAST_CASED = "\u0530"  # the end of the alphabets in which words have spaces between them and names have capitals
 _DATE = 4  # places between the parts of a date
@@ -58,10 +60,17 @@ class Case:
         """How many content words of the claim the best sentence has."""
         return sum(any(own.is_like(other) for other in self.sentence) for own in self.claim.content)
 
+    @cached_property
+    def n_around(self) -> int:
+        """How many the best sentence and the ones beside it have, of those that the best one has not only some of."""
+        near = [token for token in self.passage.content if abs(token.sentence - self.best) <= 1]
+        return sum(any(own.is_like(other) for other in near) for own in self.claim.content)
+
     def share_without(self, clash: Clash) -> float:
-        """The share of the claim's content words in the best sentence, if those that clash don't count."""
+        """The share of the claim's content words there, if those that clash don't count."""
         n_clashing = len(clash.claim.split()) if clash.rule in ("place", "unit") else clash.rule not in ("roles", "order")
-        return min(self.n_there / max(len(self.claim.content) - n_clashing, 1), 1.0)
+        n_words = self.n_around if clash.rule in ("unit", "value", "place") else self.n_there
+        return min(n_words / max(len(self.claim.content) - n_clashing, 1), 1.0)
 
     @cached_property
     def poles(self) -> Poles | None:
@@ -78,7 +87,11 @@ def first_clash(case: Case) -> Clash | None:
     if case.n_there < part * len(case.sentence):
         return None
     clashes = (next(iter(rule(case)), None) for rule in RULES.values())
-    return next((clash for clash in clashes if clash and case.share_without(clash) >= _REST), None)
+    return next((clash for clash in clashes if clash and case.share_without(clash) >= _rest(clash)), None)
+
+
+def _rest(clash: Clash) -> float:
+    return _REST_OF_QUANTITY if clash.rule == "quantity" else _REST
 
 
 def _measure(token: Token, table: Table) -> tuple[str, float] | None:
@@ -399,6 +412,9 @@ def _quantified(case: Case) -> Iterator[Clash]:
     restricts = part | words["except"]
     if claim_words & every and not claim_words & restricts and sentence_words & restricts and not sentence_words & every & claim_words:
         yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & restricts))
+    is_nearly = any(one.word in part and other.word in every for one, other in pairwise(tokens))
+    if claim_words & every and is_nearly and not claim_words & part:
+        yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & part))
     if claim_words & every and sentence_words & words["except"] and not claim_words & words["except"]:
         yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & words["except"]))
     if not claim_words & only:
@@ -464,8 +480,10 @@ def _opposite(case: Case) -> Iterator[Clash]:
         n_there = sum(any(own.is_like(other) for other in text.content) for own in case.claim.content)
         if n_there + 1 < max(_REST * len(case.claim.content), case.n_there) or _is_quoted(case.claim, tokens):
             continue
-        differs = _n_negations(text) % 2 != _n_negations(case.claim) % 2 if case.poles is None else False
-        if differs or (case.poles is not None and opposed(_spelled(tokens), claim, case.poles)):
+        relation = related(_spelled(tokens), claim, case.poles) if case.poles else 0
+        differs = _n_negations(text) % 2 != _n_negations(case.claim) % 2 and n_there >= _REST * len(case.claim.content)
+        differs &= n_there >= _SAME * len(text.content)
+        if relation < 0 or (not relation and differs):
             yield Clash("opposite", claim, _spelled(tokens))
 
 
