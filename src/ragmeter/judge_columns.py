@@ -25,6 +25,8 @@ DECLARED: dict[str, JudgeColumn] = {}
 
 #: The setting `judge` of metrics: a language model is asked, nobody, or a local classifier of pairs of texts.
 LLM, OFFLINE, ENCODER = "llm", "offline", "encoder"
+#: Who may decide a verdict besides: the same words, and that there is no answer in the answer.
+EXACT, MISS = "exact", "miss"
 #: The setting that names the classifier.
 SUPPORT_MODEL = "support_model"
 #: Those who judge without a language model being asked.

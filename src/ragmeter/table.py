@@ -74,6 +74,10 @@ SKIPPED_BUDGET = "skipped_budget"
 ENDED = "ended"
 #: The score of a conversation stands in the row of its last turn: the others are no rows without a score.
 OTHER_TURN = "other_turn"
+#: A turn of the conversation has no score, so the conversation has none.
+TURN_NOT_SCORED = "turn_not_scored"
+#: The question is not marked as answerable or unanswerable.
+NOT_MARKED = "no_unanswerable"
 #: Outcomes of rows that were to be scored by somebody who said nothing that counts.
 NO_VERDICT = frozenset({UNPARSABLE, REFUSED, TIED, TIMEOUT, JUDGE_ERROR, SKIPPED_BUDGET})
 #: Outcomes of rows that the system was never asked about: they don't count as its failures.

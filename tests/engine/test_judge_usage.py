@@ -13,7 +13,7 @@ from ragmeter.effects.pace import Retries
 from ragmeter.judges.probes import PROBES
 from ragmeter.models.prices import Price
 from ragmeter.runs.catalogue import RunEntry
-from ragmeter.show.sentences.judging import judge_lines
+from ragmeter.wording.judging import judge_lines
 from tests.judge_rows import by_rule, fake, judge, rows, scripted
 
 PRICE = Price(1000.0, 1000.0)

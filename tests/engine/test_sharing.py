@@ -12,7 +12,7 @@ from ragmeter.errors import UsageError
 from ragmeter.judges.cascade import Cascade
 from ragmeter.models.fake import FakeProvider
 from ragmeter.models.prices import Price
-from ragmeter.show.sentences.judging import judge_lines
+from ragmeter.wording.judging import judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import asked, fake, judge
 

@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, Judge, evaluate
+from ragmeter.documents.judging import FEWEST_RIGHT
 from ragmeter.effects.caller import GiveUp
 from ragmeter.errors import UsageError
-from ragmeter.judges.probes import PROBES, fewest_right
+from ragmeter.judges.probes import PROBES
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
 from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
-from ragmeter.show.sentences.judging import WARNING, judge_lines
+from ragmeter.stats.distributions import binomial_cdf
+from ragmeter.wording.judging import WARNING, judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import asked, fake, files, judge, planned, rows
 
@@ -56,7 +58,10 @@ def test_the_cases() -> None:
 
 def test_the_line_is_what_chance_reaches() -> None:
     """A coin gets 17 of 24 or more in 3.2% of all tries, 16 or more in 7.6%; one that says no to all gets 14."""
-    assert fewest_right() == 17
+    assert FEWEST_RIGHT == 17
+    by_coin = next(right for right in range(len(PROBES)) if binomial_cdf(right, len(PROBES), 0.5) >= 0.95)
+    always_the_same = max(Counter(probe.verdict for probe in PROBES).values())
+    assert max(by_coin, always_the_same) + 1 == FEWEST_RIGHT
 
 
 @pytest.mark.parametrize(("wrong", "right"), [(0, 24), (1, 23), (7, 17)])

@@ -22,8 +22,8 @@ from ragmeter.metrics.bags import Sides, bags
 from ragmeter.metrics.normalize import fold, known_languages, stemmer, strip_accents, words
 from ragmeter.metrics.splitting import split
 from ragmeter.metrics.tokens import Lexicon, tokens
-from ragmeter.show.sentences.judging import judge_lines
 from ragmeter.table import Block
+from ragmeter.wording.judging import judge_lines
 
 texts = st.lists(
     st.text(alphabet=st.one_of(st.sampled_from("abAB12'.,_-! \t\n\u3000é中"), st.characters())), max_size=6

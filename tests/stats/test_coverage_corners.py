@@ -13,8 +13,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from ragmeter.documents.record import Interval
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.intervals import Interval, difference_interval, mean_interval, within
+from ragmeter.stats.intervals import difference_interval, mean_interval, within
 from ragmeter.stats.summary import summarise
 from ragmeter.table import Scores
 

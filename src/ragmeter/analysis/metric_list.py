@@ -11,10 +11,10 @@ from typing import Any, ClassVar, overload
 from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.errors import RagmeterWarning
+from ragmeter.io.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.naming import several
-from ragmeter.show.sentences.metrics import ARROWS
-from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.stats.summary import finite
+from ragmeter.wording.metrics import ARROWS
 
 _COLUMNS = ("name", "summary", "direction", "low", "high", "binary", "needs", "settings", "asks")
 

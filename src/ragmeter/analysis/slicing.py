@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.metrics import SMALL, MetricSummary
 from ragmeter.documents.record import plain
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
@@ -18,7 +18,6 @@ from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
-from ragmeter.stats.intervals import SMALL
 from ragmeter.stats.summary import summarise
 from ragmeter.table import SCORED, Measure, Scores
 

@@ -95,7 +95,7 @@ def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
     """The metrics without --metrics; without an embedding model those that need none, and a notice says so."""
     from ragmeter.embedders.port import SEEDS_MODEL, has_default_model
     from ragmeter.hints import install_command
-    from ragmeter.show.progress import show_notice
+    from ragmeter.io.progress import show_notice
 
     if chosen.embedding_model is not None or has_default_model():
         return [_METRICS]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ragmeter.errors import UsageError
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location
+from ragmeter.io.progress import show_notice
 from ragmeter.io.write import RUNS, dumps
-from ragmeter.show.numbers import given, percent
-from ragmeter.show.progress import show_notice
 from ragmeter.stats.confidence import AUTO, METHODS, Confidence
+from ragmeter.wording.numbers import given, percent
 
 if TYPE_CHECKING:
     from ragmeter.io.reading import Reading

@@ -15,8 +15,8 @@ from ragmeter.cli import options
 from ragmeter.cli.commands import COMMANDS
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
+from ragmeter.io.progress import show_notice
 from ragmeter.io.write import dumps, replacing
-from ragmeter.show.progress import show_notice
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -166,8 +166,8 @@ def _try(step: Step) -> None:
 def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | None, *, json: bool) -> None:
     from ragmeter.io.locations import location
     from ragmeter.runs.finding import find_run
-    from ragmeter.show.sentences.limits import limit_lines
     from ragmeter.show.terminal.project import show_project
+    from ragmeter.wording.limits import limit_lines
 
     output_dir = location(project.output_dir)
     found = {name: find_run(name, output_dir) for name in codes}

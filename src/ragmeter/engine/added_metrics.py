@@ -21,8 +21,7 @@ from ragmeter import registry
 from ragmeter.definition import Metric, of_script
 from ragmeter.documents.manifest import Manifest, MetricEntry
 from ragmeter.documents.summary import Summary
-from ragmeter.documents.usage import Calls
-from ragmeter.effects.usage import total_usage
+from ragmeter.documents.usage import Calls, total_usage
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
 from ragmeter.engine.judging.offline import described as offline_described

@@ -18,7 +18,6 @@ from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.data import file_signature
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.naming import Signature
-from ragmeter.show.numbers import given
 from ragmeter.stats.cascade import (
     ASK_ALL,
     Flags,
@@ -34,11 +33,10 @@ from ragmeter.stats.cascade import (
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import Scores
+from ragmeter.wording.numbers import given
 
 METRIC = "offline_correct_probability"
 _USUAL_TARGET = 0.98
-#: The basis of a threshold where no model is asked.
-NO_MODEL = "no language model"
 #: Of the units with sure rows at least so many are asked about as well: of fewer, little could be said.
 _FEWEST_AUDITED = 30
 #: Of a budget no more than this goes into the check.

@@ -18,8 +18,8 @@ from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.list_forms import is_single
 from ragmeter.judges.prompt import Prompt
 from ragmeter.models.port import ChatProvider, ChatReply, Messages, Parameters
-from ragmeter.show.texts import shortened, visible
 from ragmeter.table import REFUSED, SCORED, UNPARSABLE, Row
+from ragmeter.wording.texts import shortened, visible
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge

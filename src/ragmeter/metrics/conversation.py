@@ -15,12 +15,10 @@ from typing import Any, Literal
 from ragmeter.definition import column, metric
 from ragmeter.metrics.normalize import fold
 from ragmeter.metrics.refusals import is_miss
-from ragmeter.table import OTHER_TURN, UNPARSABLE, Failed
+from ragmeter.table import OTHER_TURN, TURN_NOT_SCORED, UNPARSABLE, Failed
 
 #: The values of the column `verdict`.
 CORRECT, WRONG = "CORRECT", "WRONG"
-#: Why a conversation has no score.
-TURN_NOT_SCORED = "turn_not_scored"
 
 Judges = Literal["llm", "cascade"]
 

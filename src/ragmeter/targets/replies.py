@@ -17,8 +17,8 @@ from ragmeter.effects.loop import for_each
 from ragmeter.effects.rounds import Reuse, begin_round
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import for_python, parameter
+from ragmeter.io.progress import show_notice
 from ragmeter.io.write import dumps
-from ragmeter.show.progress import show_notice
 from ragmeter.table import (
     CONTEXT_DETAILS,
     GOLD_COLUMNS,

@@ -16,10 +16,10 @@ from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slicing import summarise_run
 from ragmeter.documents.summary import Unmatched
 from ragmeter.errors import UnknownNameError, UsageError
-from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import difference_interval
 from ragmeter.stats.paired import McNemar, randomisation_p
+from ragmeter.wording.comparison import Wording
 from tests.make_runs import make_run
 
 NAN = float("nan")

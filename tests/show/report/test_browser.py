@@ -10,8 +10,8 @@ import pytest
 
 import ragmeter
 from ragmeter import FakeProvider, Judge
-from ragmeter.show.numbers import number, p_value, signed, signed_interval
-from ragmeter.show.texts import in_markdown
+from ragmeter.wording.numbers import number, p_value, signed, signed_interval
+from ragmeter.wording.texts import in_markdown
 from tests.browser import chromium, missing
 from tests.command import PATIENCE
 from tests.conftest import load_rows

@@ -21,18 +21,16 @@ from ragmeter.analysis.people.label_matching import (
 )
 from ragmeter.analysis.people.labels import SUPPORTED, UNSUPPORTED, read_labels
 from ragmeter.analysis.people.verdicts import Answers, counts_wrong, read_columns, verdicts
+from ragmeter.documents.metrics import SMALL
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.locations import on_disk
 from ragmeter.io.reading import Reading
+from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.show.numbers import given, interval, number, percent
-from ragmeter.show.sentences import calibration as words
-from ragmeter.show.sentences.metrics import bracketed
-from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.agreement import (
     Alpha,
     Estimate,
@@ -41,7 +39,9 @@ from ragmeter.stats.agreement import (
     krippendorff_alpha,
     pairwise_agreement,
 )
-from ragmeter.stats.intervals import SMALL
+from ragmeter.wording import calibration as words
+from ragmeter.wording.metrics import bracketed
+from ragmeter.wording.numbers import given, interval, number, percent
 
 CALIBRATION = "calibration.json"
 _FEW, _FEW_OF_A_KIND = 100, 10

@@ -14,9 +14,9 @@ from ragmeter.analysis.people.verdicts import Cells
 from ragmeter.errors import InputError, did_you_mean
 from ragmeter.hints import by_caller
 from ragmeter.runs.run import Run
-from ragmeter.show.numbers import whole
-from ragmeter.show.texts import shortened
 from ragmeter.table import Scores
+from ragmeter.wording.numbers import whole
+from ragmeter.wording.texts import shortened
 
 _SHOWN = 120  # characters of the names of strata
 _ONE_SAMPLE = "use labels of one sample: two samples can't be mixed"

@@ -20,14 +20,14 @@ from ragmeter.analysis.people.claim_items import Claims, claims_of_run
 from ragmeter.analysis.people.verdicts import Answers, binary_metrics, is_binary, metric_named, read_columns
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, option, parameter
+from ragmeter.io.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
-from ragmeter.show.numbers import significant
-from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.stats.confidence import check_seed
 from ragmeter.table import LIST_COLUMNS, Scores
+from ragmeter.wording.numbers import significant
 
 WAYS = ("random", "stratified", "disagreement")
 #: Rows in each stratum: a variance needs two.

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.runs.run import Run, full_name
-from ragmeter.show.numbers import given
 from ragmeter.table import Scores
+from ragmeter.wording.numbers import given
 
 #: The metrics of a judge's verdict: if a run has several metrics of 0 and 1, the first of these is the default.
 _VERDICTS = ("accuracy", "accuracy[judge=cascade]", "llm_correct", "llm_correct[judge=cascade]")

@@ -29,6 +29,7 @@ from ragmeter.engine.judging.setup import BatchDone, JudgeResult, mark_of
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import BusyError
 from ragmeter.hints import option
+from ragmeter.io.progress import Advance, both, show_notice
 from ragmeter.io.write import check_writable
 from ragmeter.judge_columns import BoundColumn
 from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
@@ -36,7 +37,6 @@ from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import NOT_ASKED, calls_to_check, check_judge, recorded_cases
 from ragmeter.judges.verdict import verdict
 from ragmeter.models.port import ChatProvider
-from ragmeter.show.progress import Advance, both, show_notice
 from ragmeter.table import Batch, outcome_column
 
 FillColumns = Callable[[Batch, int], Awaitable[dict[str, list[Any]]]]

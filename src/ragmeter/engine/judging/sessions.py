@@ -16,10 +16,11 @@ import numpy as np
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row, decided
 from ragmeter.engine.judging.column_run import Ask, ColumnRun
+from ragmeter.judge_columns import EXACT, MISS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.verdict import CORRECT, EXACT, MISS, WRONG
+from ragmeter.judges.verdict import CORRECT, WRONG
 from ragmeter.metrics.conversation import ended_at, sessions_of, turn_of
 from ragmeter.stats.cascade import Flags
 from ragmeter.table import ENDED, QID, SCORED, Batch, Scores, row_causes

@@ -23,10 +23,10 @@ from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
+from ragmeter.io.progress import Progress, progress_bar
 from ragmeter.io.write import RUNS
 from ragmeter.judge_columns import OFFLINE, BoundColumn
 from ragmeter.naming import Signature
-from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.table import Batch
 
 if TYPE_CHECKING:  # an evaluation without a judge does not wait for these

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from ragmeter.documents.manifest import EmbeddingUse
-from ragmeter.documents.metrics import MetricSummary, Percentiles
+from ragmeter.documents.metrics import SMALL, MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
-from ragmeter.show.numbers import interval, money, number, percent, scored
-from ragmeter.show.sentences.causes import failures, first_ids
-from ragmeter.show.sentences.ids import id_lines, never_match_lines
-from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import cautions as cautions_of
-from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.show.texts import printable
-from ragmeter.stats.intervals import SMALL
 from ragmeter.table import SKIPPED_BUDGET
+from ragmeter.wording.causes import failures, first_ids
+from ragmeter.wording.ids import id_lines, never_match_lines
+from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.metrics import cautions as cautions_of
+from ragmeter.wording.metrics import headline, titled
+from ragmeter.wording.numbers import interval, money, number, percent, scored
+from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:
     from ragmeter.analysis.slicing import RunSummary, Slice

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import ragmeter
 from ragmeter import Run
-from ragmeter.show.sentences.judging import CAUSE, PLAIN, WARNING, judge_causes, judge_lines
+from ragmeter.wording.judging import CAUSE, PLAIN, WARNING, judge_causes, judge_lines
 from tests.compat.crag.helpers import keep_talk
 from tests.conftest import Run as Command
 from tests.show.report.helpers import keep, keep_judged, rows

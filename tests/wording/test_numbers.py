@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import ragmeter
 from ragmeter import evaluate
-from ragmeter.show.numbers import (
+from ragmeter.wording.numbers import (
     about,
     compact,
     equals,
@@ -31,7 +31,7 @@ from ragmeter.show.numbers import (
     significant,
     whole,
 )
-from ragmeter.show.numbers import given as as_given
+from ragmeter.wording.numbers import given as as_given
 from tests.browser import chromium, missing
 from tests.conftest import Run
 
@@ -162,14 +162,18 @@ def test_the_ends_of_an_axis(in_script: Any) -> None:
 ROUNDS = re.compile(r"^[^%]*(\.\d+|\.\{\})?[eEfFgG]$|%$|\.(\d+|\{\})$")
 IN_TEMPLATES = re.compile(r"\{\w*:[^{}]*(\.\d+[efg%]?|[efg%])\}|%[+,]?\.\d+[efg]")
 IN_SCRIPTS = re.compile(r"\.(toFixed|toPrecision|toLocaleString)\(|Intl\.NumberFormat")
-ROOMS = ("cli", "show", "analysis", "compat", "engine", "runs")
+#: What writes texts for people.
+SOURCES = [
+    *(f"{room}/**/*.*" for room in ("cli", "show", "analysis", "compat", "engine", "runs", "wording")),
+    "io/progress.py", "io/tabular.py",
+]  # fmt: skip
 #: What looks like rounding and writes no figure.
 ALLOWED = {
-    "show/numbers.py": "writes them all",
+    "wording/numbers.py": "writes them all",
     "show/report/static/numbers.js": "writes them all on the page",
     "show/report/static/charts.js": "places on a chart",
     "show/report/static/elements.js": "dates",
-    "show/progress.py": "seconds, and a count that a progress bar holds as a float",
+    "io/progress.py": "seconds, and a count that a progress bar holds as a float",
 }
 
 
@@ -199,7 +203,7 @@ def roundings(path: Path) -> list[str]:
 def test_nobody_else_rounds() -> None:
     """A figure is written here or not at all, so that the same mean looks the same wherever it is shown."""
     package = Path(ragmeter.__file__).parent
-    files = [path for room in ROOMS for path in (package / room).rglob("*.*") if path.suffix in (".py", ".js")]
+    files = [path for source in SOURCES for path in package.glob(source) if path.suffix in (".py", ".js")]
     places = {path.relative_to(package).as_posix(): roundings(path) for path in files}
     assert {name: lines for name, lines in places.items() if lines and name not in ALLOWED} == {}
     assert all(places[name] for name in ALLOWED), "what rounds no more needs no leave to"

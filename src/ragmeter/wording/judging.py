@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
-from ragmeter.documents.judging import CascadeSummary, JudgeCheck, JudgeSummary
+from ragmeter.documents.judging import ENOUGH_RIGHT, FEWEST_RIGHT, NO_MODEL, CascadeSummary, JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Manifest
-from ragmeter.documents.record import UNSET
+from ragmeter.documents.record import UNSET, Interval
 from ragmeter.documents.summary import Summary
-from ragmeter.documents.usage import Calls, Effort, Usage
-from ragmeter.effects.usage import total_usage
-from ragmeter.judge_columns import LLM, OFFLINE
-from ragmeter.judges.cascade import NO_MODEL
-from ragmeter.judges.probes import check_caution
-from ragmeter.judges.verdict import EXACT
-from ragmeter.show.numbers import interval, money, number, whole
-from ragmeter.show.sentences.causes import abstained_sentence
-from ragmeter.stats.intervals import wilson_interval
-from ragmeter.table import JUDGE_COLUMNS, SCORED
-
-if TYPE_CHECKING:
-    from ragmeter.metrics.offline.evidence import RunVerdict
+from ragmeter.documents.usage import Calls, Effort, Usage, total_usage
+from ragmeter.judge_columns import LLM
+from ragmeter.wording.causes import abstained_sentence
+from ragmeter.wording.numbers import interval, money, number, whole
 
 _MOST_CAUSES = 5
 _FEW_LONG = 0.05  # a smaller share of long references is not worth a warning
@@ -56,7 +46,10 @@ def judge_lines(summary: Summary, manifest: Manifest, now: Calls | None = None) 
         causes = cause_lines(column.causes, column.unreadable or {})
         yield from ((f"  {prefix}{line.strip()}", kind) for line, kind in causes)
         if column.flip_rate is not None:
-            yield prefix + flip_rate_line(column.flip_rate, column.n_judged_repeatedly), PLAIN
+            yield (
+                prefix + flip_rate_line(column.flip_rate, column.flip_rate_interval, column.n_judged_repeatedly),
+                PLAIN,
+            )
         yield from ((prefix + line, kind) for line, kind in one_wording_lines(column.n_without_second_wording or 0))
         for warning in column.warnings:
             yield prefix + warning, WARNING
@@ -122,7 +115,7 @@ def _judges(summary: Summary) -> Mapping[str, JudgeSummary]:
             unreadable=summary.unreadable or UNSET,
             n_judged_repeatedly=summary.n_judged_repeatedly or 0,
             flip_rate=None if summary.flip_rate is UNSET else summary.flip_rate,
-            flip_rate_interval=None,
+            flip_rate_interval=None if summary.flip_rate_interval is UNSET else summary.flip_rate_interval,
             n_without_second_wording=summary.n_without_second_wording or UNSET,
             warnings=summary.judge_warnings or [],
             cascade=summary.cascade or UNSET,
@@ -131,10 +124,9 @@ def _judges(summary: Summary) -> Mapping[str, JudgeSummary]:
     }
 
 
-def flip_rate_line(rate: float, n: int) -> str:
-    """The share of the `n` rows judged twice or more whose verdicts differ, with Wilson's interval."""
-    between = interval(wilson_interval(min(max(rate, 0.0), 1.0) * n, n))
-    return f"flip rate: {number(rate)} (95%: {between}), n = {n:,}"
+def flip_rate_line(rate: float, between: Interval | None, n: int) -> str:
+    """The share of the `n` rows judged twice or more whose verdicts differ, with its interval."""
+    return f"flip rate: {number(rate)} (95%: {interval(between)}), n = {n:,}"
 
 
 def judge_causes(summary: Summary) -> dict[str, int]:
@@ -146,6 +138,18 @@ def judge_causes(summary: Summary) -> dict[str, int]:
     return causes
 
 
+def cases_right(check: JudgeCheck, judge: str = "this judge") -> str:
+    """How many of the built-in cases a judge got right."""
+    return f"{judge} got {check.right} of {check.n} built-in cases right"
+
+
+def check_caution(check: JudgeCheck) -> str:
+    """A warning about a judge that was not refused and is hardly to be trusted; empty if there is none."""
+    if check.right >= ENOUGH_RIGHT or not check.n:
+        return ""
+    return f"that is more than chance ({FEWEST_RIGHT - 1}), and fewer than the {ENOUGH_RIGHT} of a judge to rely on"
+
+
 def check_line(check: JudgeCheck, *, is_named: bool = False) -> Line:
     """The judge's result on the built-in cases; it is named where there are several."""
     judge = f"the judge {check.model}" if is_named and check.model else "this judge"
@@ -153,26 +157,13 @@ def check_line(check: JudgeCheck, *, is_named: bool = False) -> Line:
         return f"{judge} was not tried on built-in cases: {check.skipped}", PLAIN
     missed = f"; it missed: {'; '.join(check.missed)}" if check.missed else ""
     caution = check_caution(check)
-    what = f"{judge} got {check.right} of {check.n} built-in cases right{caution and ': '}{caution}{missed}"
+    what = f"{cases_right(check, judge)}{caution and ': '}{caution}{missed}"
     return what, WARNING if caution else PLAIN
 
 
 def decided_by(judged_by: Mapping[str, int]) -> str:
     """Where the verdicts came from."""
     return "verdicts by: " + ", ".join(f"{name} {count:,}" for name, count in judged_by.items())
-
-
-def run_verdict_sentence(verdict: RunVerdict) -> str:
-    """What a run's judge said of one row, who that was, and how sure it is."""
-    model = f"the model {verdict.model}" if verdict.model else "a model"
-    who = {None: model, LLM: model, OFFLINE: "the offline judge", EXACT: "an exact match with a reference"}
-    by = who.get(verdict.by, str(verdict.by))
-    if verdict.value is None and verdict.outcome not in (None, SCORED):
-        return f"{verdict.column} is missing, {verdict.outcome}; {by} was to decide"
-    right = " of being right" if verdict.column.startswith(JUDGE_COLUMNS[0]) else ""
-    chance = "" if verdict.probability is None else f", probability{right} {number(verdict.probability)}"
-    value = f"{verdict.column} is {verdict.value}" if verdict.value is not None else verdict.column
-    return f"{value}, decided by {by}{chance}"
 
 
 def cascade_lines(cascade: CascadeSummary) -> Iterator[Line]:

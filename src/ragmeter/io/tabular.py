@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ragmeter.documents.record import Interval
 from ragmeter.errors import MissingExtraError, UnknownNameError
-from ragmeter.show import numbers
-from ragmeter.show.sentences.causes import counted_causes
-from ragmeter.show.sentences.metrics import headline, titled
-from ragmeter.show.texts import in_html
-from ragmeter.stats.intervals import Interval
 from ragmeter.table import NewRow, Row
+from ragmeter.wording import numbers
+from ragmeter.wording.causes import counted_causes
+from ragmeter.wording.metrics import headline, titled
+from ragmeter.wording.texts import in_html
 
 if TYPE_CHECKING:
     import pyarrow as pa

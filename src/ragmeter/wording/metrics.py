@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragmeter import naming, registry
 from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
-from ragmeter.show import numbers
-from ragmeter.show.sentences.causes import because
-from ragmeter.stats.intervals import Interval, is_few
-from ragmeter.stats.summary import bounds_of_mean
+from ragmeter.wording import numbers
+from ragmeter.wording.causes import because
 
 #: The arrow beside a metric's name: which direction is better.
 ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
@@ -69,7 +68,7 @@ def about_intervals(levels: Sequence[str]) -> str:
 
 def headline(summary: MetricSummary) -> tuple[str, Interval | None]:
     """The mean and its interval; where most rows have no verdict, the bounds of the mean, which has no interval."""
-    bounds = bounds_of_mean(summary)
+    bounds = summary.bounds_of_mean
     if bounds is not None:
         return numbers.interval(bounds), None
     return numbers.number(summary.mean), summary.interval
@@ -92,14 +91,14 @@ def cautions(metrics: Mapping[str, MetricSummary]) -> list[str]:
     """Cautions about means, to be read before the means are believed."""
     lines = []
     for name, summary in metrics.items():
-        if (bounds := bounds_of_mean(summary)) is not None:
+        if (bounds := summary.bounds_of_mean) is not None:
             lines.append(
                 f"{name}: most rows have no verdict, and the mean of the other {summary.n_scored:,} "
                 f"({numbers.number(summary.mean)}) does not stand for them: the mean of all is {within(bounds)}"
             )
     return [
         *lines,
-        *without_width({name: s for name, s in metrics.items() if bounds_of_mean(s) is None}),
+        *without_width({name: s for name, s in metrics.items() if s.bounds_of_mean is None}),
         *no_rates(metrics),
     ]
 
@@ -109,9 +108,7 @@ def without_width(metrics: Mapping[str, MetricSummary]) -> list[str]:
     names = [
         name
         for name, summary in metrics.items()
-        if summary.interval is not None
-        and summary.interval[1] - summary.interval[0] <= _NO_WIDTH
-        and is_few(summary.n_scored, summary.n_clusters)
+        if summary.interval is not None and summary.interval[1] - summary.interval[0] <= _NO_WIDTH and summary.is_few
     ]
     why = "the scores are all the same, but few: an interval of no width does not make the mean certain"
     return [f"{', '.join(names)}: {why}"] if names else []
@@ -147,14 +144,14 @@ def brief(summary: MetricSummary, limit: float | None = None) -> str:
     """
     if summary.mean is None:
         return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
-    if (bounds := bounds_of_mean(summary)) is not None:
+    if (bounds := summary.bounds_of_mean) is not None:
         of_all = f"{within(bounds)}: most rows have no verdict"
         return f"{of_all}, n = {numbers.scored(summary.n_scored, summary.n_total)}{because(summary.n_not_scored)}"
     between = "no interval"
     if summary.interval is not None:
         between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval, limit)}"
     few = ""
-    if is_few(summary.n_scored, summary.n_clusters):
+    if summary.is_few:
         few = " (few)" if summary.n_clusters is None else f" (few: {summary.n_clusters:,} groups)"
     n = numbers.scored(summary.n_scored, summary.n_total)
     return f"{numbers.number(summary.mean, limit)} ({between}), n = {n}{few}"

@@ -6,9 +6,10 @@ The warnings are templates; `analysis` decides which apply.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from ragmeter.show.numbers import interval, number, percent
-from ragmeter.stats.agreement import Estimate
+from ragmeter.documents.record import Interval
+from ragmeter.wording.numbers import interval, number, percent
 
 _NAMED = 5
 
@@ -34,6 +35,19 @@ NONE_OF_A_KIND = "people call no labelled {unit} {kind}: the judge can't help, a
 FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: how the judge does on such is hardly known"
 NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, and its raw mean means little"
 NOT_NARROWER = "the judge does not make the interval narrower: the labels alone tell as much"
+
+
+class Estimate(Protocol):
+    """A number with its interval and its n, or the reason why there is no number, as a sentence needs it."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def interval(self) -> Interval | None: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def undefined(self) -> str | None: ...
 
 
 def corrected_sentence(

@@ -20,7 +20,7 @@ from threading import Lock
 from typing import Any
 
 from ragmeter.errors import UsageError
-from ragmeter.show.texts import visible
+from ragmeter.wording.texts import visible
 
 Advance = Callable[[int], None]
 #: What is being done, or a function that says it at any time.

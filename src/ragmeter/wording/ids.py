@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ragmeter.documents.summary import Summary
 from ragmeter.hints import option
-from ragmeter.show.numbers import number
+from ragmeter.wording.numbers import number
 
 
 def never_match_lines(summary: Summary) -> Iterator[str]:

@@ -18,7 +18,7 @@ from ragmeter.analysis.gating import Verdict
 from ragmeter.analysis.people.sampling import Sample
 from ragmeter.engine.ask import Service
 from ragmeter.errors import MissingExtraError, UnknownNameError
-from ragmeter.show.tabular import Tabular
+from ragmeter.io.tabular import Tabular
 from tests.analysis.people.helpers import questions
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(1)">\x00\u202e&'

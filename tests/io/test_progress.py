@@ -16,7 +16,7 @@ import pytest
 import ragmeter
 from ragmeter import ask, evaluate
 from ragmeter.errors import UsageError
-from ragmeter.show.progress import parts_bar, progress_bar, show_notice
+from ragmeter.io.progress import parts_bar, progress_bar, show_notice
 
 ROWS = [{"qid": str(n), "question": "?", "answer": "a", "reference": "a"} for n in range(5)]
 CALL = (
@@ -119,7 +119,7 @@ def test_a_pipe_has_none() -> None:
 
 def test_a_notebook_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     notebook = Notebook(monkeypatch)
-    monkeypatch.setattr("ragmeter.show.progress._PAUSE", 0)
+    monkeypatch.setattr("ragmeter.io.progress._PAUSE", 0)
     with progress_bar(True, "<asking>", "questions", total=4) as advance:
         advance(1)
         advance(3)
@@ -133,7 +133,7 @@ def test_a_notebook_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_notebook_is_not_flooded(monkeypatch: pytest.MonkeyPatch) -> None:
     notebook = Notebook(monkeypatch)
-    monkeypatch.setattr("ragmeter.show.progress._PAUSE", 3600)
+    monkeypatch.setattr("ragmeter.io.progress._PAUSE", 3600)
     with progress_bar(True, "scoring") as advance:
         for _ in range(1000):
             advance(1)

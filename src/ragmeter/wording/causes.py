@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from ragmeter import table
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Abstained, Unmatched
-from ragmeter.metrics.abstention import NOT_MARKED
-from ragmeter.metrics.conversation import TURN_NOT_SCORED
 
 _MEANINGS = {
     table.TARGET_ERROR: "the system failed to answer",
@@ -22,8 +20,8 @@ _MEANINGS = {
     table.SKIPPED_BUDGET: "not asked: the budget was spent",
     table.ENDED: "not asked: the conversation had ended",
     table.OTHER_TURN: "the score of the conversation is with its last turn",
-    TURN_NOT_SCORED: "a turn of the conversation is not scored",
-    NOT_MARKED: "the question is not marked as answerable or unanswerable",
+    table.TURN_NOT_SCORED: "a turn of the conversation is not scored",
+    table.NOT_MARKED: "the question is not marked as answerable or unanswerable",
     table.ABSTAINED: "the answer declines to answer",
     table.UNDEFINED: "the metric has no value here",
 }

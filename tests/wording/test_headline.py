@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragmeter import evaluate
-from ragmeter.show.sentences.metrics import brief, summary_sentence
-from ragmeter.stats.summary import bounds_of_mean
+from ragmeter.wording.metrics import brief, summary_sentence
 from tests.conftest import Run as Command
 from tests.judge_rows import fake, judge, rows
 from tests.make_runs import summary_of
@@ -47,4 +46,4 @@ def test_bounds_of_a_mean(
 ) -> None:
     mean = 1.0 if n_scored else None
     summary = summary_of(mean=mean, n_scored=n_scored, n_not_scored=n_not_scored, range=range_)
-    assert bounds_of_mean(summary) == bounds
+    assert summary.bounds_of_mean == bounds

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.show.numbers import about, given, number, percent, signed
-from ragmeter.show.sentences.causes import because
-from ragmeter.show.sentences.metrics import brief
+from ragmeter.wording.causes import because
+from ragmeter.wording.metrics import brief
+from ragmeter.wording.numbers import about, given, number, percent, signed
 
 
 def bound_reason(metric: str, summary: MetricSummary, bound: float, *, under: bool, whole: bool, doubtful: bool) -> str:

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from ragmeter.documents.comparison import ComparisonSettings
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.show.numbers import about, equals, given, number, p_value, percent, signed, signed_interval
-from ragmeter.stats.intervals import Interval
+from ragmeter.documents.record import Interval
+from ragmeter.wording.numbers import about, equals, given, number, p_value, percent, signed, signed_interval
 
 #: Up to the first number of metrics, all get a sentence; of more, only significant differences, up to the second.
 _ALL, _MOST = 3, 8

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ragmeter.show.texts import in_html, in_latex, in_markdown, one_line, printable, shortened
+from ragmeter.wording.texts import in_html, in_latex, in_markdown, one_line, printable, shortened
 from tests.show.report.helpers import PAYLOAD, PAYLOADS
 
 HOSTILE = st.text(st.characters(codec=None) | st.sampled_from("|`<>&*_[]()!#~\\@\n\r\t\0\x1b\ufffe\ud800$:/"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ragmeter.documents.summary import Unmatched
-from ragmeter.show.sentences.calibration import always_agrees, corrected_sentence, unlabelled_strata
-from ragmeter.show.sentences.causes import because, cause_meaning, failures, first_ids
-from ragmeter.show.sentences.comparison import overview, would_show
-from ragmeter.show.sentences.gate import margin_reason
-from ragmeter.show.sentences.metrics import bracketed, no_rates, titled
 from ragmeter.stats.agreement import Estimate
+from ragmeter.wording.calibration import always_agrees, corrected_sentence, unlabelled_strata
+from ragmeter.wording.causes import because, cause_meaning, failures, first_ids
+from ragmeter.wording.comparison import overview, would_show
+from ragmeter.wording.gate import margin_reason
+from ragmeter.wording.metrics import bracketed, no_rates, titled
 from tests.make_runs import summary_of
 
 
