@@ -109,6 +109,8 @@ class _Value(NamedTuple):
     def equals(self, other: _Value) -> bool:
         if self.unit and other.unit and self.unit[0] == other.unit[0]:
             return abs(self.size - other.size) <= 1e-6 * abs(self.size)
+        if self.unit and other.unit:
+            return False
         return self.token.root == other.token.root
 
     @property
@@ -315,6 +317,11 @@ def _is_led(token: Token, text: TokenList, articles: frozenset[str]) -> bool:
     return any(own.word in articles for own in before)
 
 
+def _said(rule: str, tokens: Sequence[Token]) -> Clash:
+    """A clash with a whole sentence, or a part of it."""
+    return Clash(rule, "", " ".join(token.word for token in tokens))
+
+
 def _clash(rule: str, slot: _Slot) -> Clash:
     return Clash(rule, *(" ".join(token.word for token in side) for side in (slot.own, slot.theirs)))
 
@@ -387,7 +394,7 @@ def _excepted(case: Case) -> Iterator[Clash]:
             rest = [own for own in case.claim.content if not any(own.is_like(other) for other in named)]
             n_there = sum(any(own.is_like(other) for other in tokens) for own in rest)
             if n_there * 2 > len(rest) - 1 and not _words_of(case.claim, case.table.words["except"]):
-                yield Clash("except", " ".join(own.word for own in named), " ".join(o.word for o in tokens))
+                yield _said("except", tokens)
 
 
 def _first_run(tokens: Sequence[Token]) -> list[Token]:
@@ -411,12 +418,12 @@ def _quantified(case: Case) -> Iterator[Clash]:
     part, every, only = (words[name] for name in ("part", "every", "only"))
     restricts = part | words["except"]
     if claim_words & every and not claim_words & restricts and sentence_words & restricts and not sentence_words & every & claim_words:
-        yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & restricts))
+        yield _said("quantity", tokens)
     is_nearly = any(one.word in part and other.word in every for one, other in pairwise(tokens))
     if claim_words & every and is_nearly and not claim_words & part:
-        yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & part))
+        yield _said("quantity", tokens)
     if claim_words & every and sentence_words & words["except"] and not claim_words & words["except"]:
-        yield Clash("quantity", " ".join(claim_words & every), " ".join(sentence_words & words["except"]))
+        yield _said("quantity", tokens)
     if not claim_words & only:
         for place, token in enumerate(tokens):
             begins = not place or tokens[place - 1].marks & (_ENDS | Mark.ALSO | Mark.TURN)
@@ -424,9 +431,9 @@ def _quantified(case: Case) -> Iterator[Clash]:
                 part_of = [own for own in tokens[place + 1 :] if own.is_content and own.segment == token.segment]
                 n_there = sum(map(case.claim.has, part_of[1:]))
                 if part_of and not case.claim.has(part_of[0]) and n_there * 2 > len(part_of) - 1 and n_there > 1:
-                    yield Clash("quantity", case.claim.content[0].word, f"{token.word} {part_of[0].word}")
+                    yield _said("quantity", tokens)
     elif not sentence_words & (only | words["except"] | words["alone"]):
-        yield Clash("quantity", " ".join(claim_words & only), " ".join(token.word for token in tokens[:_NEAR]))
+        yield _said("quantity", tokens)
 
 
 def _turned(case: Case) -> Iterator[Clash]:
@@ -484,7 +491,7 @@ def _opposite(case: Case) -> Iterator[Clash]:
         differs = _n_negations(text) % 2 != _n_negations(case.claim) % 2 and n_there >= _REST * len(case.claim.content)
         differs &= n_there >= _SAME * len(text.content)
         if relation < 0 or (not relation and differs):
-            yield Clash("opposite", claim, _spelled(tokens))
+            yield _said("opposite", tokens)
 
 
 def _is_quoted(claim: TokenList, tokens: Sequence[Token]) -> bool:

@@ -16,9 +16,10 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline.reading.omissions import pieces, readable, with_stops
-from ragmeter.metrics.offline.reading.vocabulary import Floats, chunked, languages_of, vocabulary
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, chunked, languages_of, vocabulary
 from ragmeter.metrics.offline.support.coverage import Pairs
 from ragmeter.metrics.offline.support.features import (
+    CLASHES,
     N_COLUMNS,
     NAMES,
     ComparedClaims,
@@ -64,6 +65,23 @@ def support_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence
     return [
         part.reshape(len(own), max(len(texts), 1))[:, : len(texts)]
         for part, (own, texts) in zip(parts, rows, strict=True)
+    ]
+
+
+def labels_of_rows(
+    claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]
+) -> list[tuple[Bools, Bools]]:
+    """Which passages (columns) support which claims (rows), and which contradict them, for each row."""
+    rows = list(zip(claims, passages, strict=True))
+    lines = support_lines(rows)
+    is_supported = probabilities(log_odds(lines, support_trees())) >= SUPPORTED
+    contradicts = (lines[:, CLASHES] > 0) & ~is_supported
+    shapes = [(len(own), max(len(texts), 1), len(texts)) for own, texts in rows]
+    return [
+        (flags.reshape(shape[:2])[:, : shape[2]], against.reshape(shape[:2])[:, : shape[2]])
+        for flags, against, shape in zip(
+            *(split_into(side, pair_counts(rows).tolist()) for side in (is_supported, contradicts)), shapes, strict=True
+        )
     ]
 
 
