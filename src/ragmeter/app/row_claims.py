@@ -120,7 +120,9 @@ def _by_passages(claim: LabelledClaim) -> Content:
         return [element("div", _label(label), " ", _links("passage", [rank])) for rank, label in claim.passages]
     ranks = [rank for rank, label in claim.passages if label == claim.by_passages]
     clash = claim.contradiction
-    words = element("div", text(clash_in_words(clash.claim_words, clash.passage_words)), class_="soft") if clash else None
+    words = (
+        element("div", text(clash_in_words(clash.claim_words, clash.passage_words)), class_="soft") if clash else None
+    )
     return [_label(claim.by_passages), " ", _links("passage", ranks), words]
 
 

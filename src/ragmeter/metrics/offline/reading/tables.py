@@ -61,7 +61,25 @@ _FOLDED_LETTERS |= {ord("½"): ".5", ord("¼"): ".25", ord("¾"): ".75"}  # 3½
 #: The kinds of questions, and last any other.
 QUESTIONS = ("who", "when", "where", "count", "why", "what")
 _LENGTHS = (3, 2, 1)  # words of a phrase that begins a question
-_LISTS = ("ambiguous", "capitals", "untitled", "titles", "plural", "asks_list", "which", "term", "winner", "loser", "agent", "articles", "except", "every", "part", "only", "alone")
+_LISTS = (
+    "ambiguous",
+    "capitals",
+    "untitled",
+    "titles",
+    "plural",
+    "asks_list",
+    "which",
+    "term",
+    "winner",
+    "loser",
+    "agent",
+    "articles",
+    "except",
+    "every",
+    "part",
+    "only",
+    "alone",
+)
 #: The lists whose words have the mark of the same name; those of "plain" have none.
 _MARKED = {"plain": 0} | {
     name: getattr(Mark, name.upper())

@@ -68,7 +68,9 @@ class Case:
 
     def share_without(self, clash: Clash) -> float:
         """The share of the claim's content words there, if those that clash don't count."""
-        n_clashing = len(clash.claim.split()) if clash.rule in ("place", "unit") else clash.rule not in ("roles", "order")
+        n_clashing = (
+            len(clash.claim.split()) if clash.rule in ("place", "unit") else clash.rule not in ("roles", "order")
+        )
         n_words = self.n_around if clash.rule in ("unit", "value", "place") else self.n_there
         return min(n_words / max(len(self.claim.content) - n_clashing, 1), 1.0)
 
@@ -184,7 +186,12 @@ def _other_value(case: Case) -> Iterator[Clash]:
         ]  # fmt: skip
         if not equal or not others:
             continue
-        if any(_is_beside(near, same, case, in_segment=False) and not any(_is_beside(near, other, case, in_segment=False) for other in others) for near in _next_to(value.token, case.claim, anchors) for same in equal):
+        if any(
+            _is_beside(near, same, case, in_segment=False)
+            and not any(_is_beside(near, other, case, in_segment=False) for other in others)
+            for near in _next_to(value.token, case.claim, anchors)
+            for same in equal
+        ):
             continue
         rival = [_rival(same, others, anchors, case) for same in equal]
         if all(rival):
@@ -271,7 +278,9 @@ def _other_in_place(case: Case) -> Iterator[Clash]:
                 yield _clash("place", slot)  # both names are there, the other way round
             continue
         equal = [own for own in case.passage.content if token.is_like(own)]
-        if token.kind != WORD and any(own.sentence == other.sentence and abs(own.place - other.place) <= _DATE for own in equal):
+        if token.kind != WORD and any(
+            own.sentence == other.sentence and abs(own.place - other.place) <= _DATE for own in equal
+        ):
             continue  # in 1981 and on August 19, 1981
         if not equal and slot.is_between and is_name:
             yield _clash("place", slot)
@@ -337,7 +346,13 @@ def _swapped(case: Case) -> Iterator[Clash]:
         relations = [_relation(verb, other, case) for other in theirs if other.is_content and verb.is_like(other)]
         if -1 in relations and 1 not in relations:
             other = next(o for o in theirs if o.is_content and verb.is_like(o) and _relation(verb, o, case) < 0)
-            yield Clash("roles", *(" ".join(t.word for t in _sides(side, at)[0]) for side, at in ((own, verb.place), (theirs, other.place))))
+            yield Clash(
+                "roles",
+                *(
+                    " ".join(t.word for t in _sides(side, at)[0])
+                    for side, at in ((own, verb.place), (theirs, other.place))
+                ),
+            )
 
 
 def _relation(verb: Token, other: Token, case: Case) -> int:
@@ -417,7 +432,12 @@ def _quantified(case: Case) -> Iterator[Clash]:
     claim_words, sentence_words = ({token.word for token in text} for text in (case.claim.tokens, tokens))
     part, every, only = (words[name] for name in ("part", "every", "only"))
     restricts = part | words["except"]
-    if claim_words & every and not claim_words & restricts and sentence_words & restricts and not sentence_words & every & claim_words:
+    if (
+        claim_words & every
+        and not claim_words & restricts
+        and sentence_words & restricts
+        and not sentence_words & every & claim_words
+    ):
         yield _said("quantity", tokens)
     is_nearly = any(one.word in part and other.word in every for one, other in pairwise(tokens))
     if claim_words & every and is_nearly and not claim_words & part:
@@ -446,9 +466,14 @@ def _turned(case: Case) -> Iterator[Clash]:
         if first.kind != second.kind or first.kind not in (NAME, NUMBER) or first.root == second.root:
             continue
         between = case.claim.tokens[first.place : second.place]
-        if second.place == first.place + 1 or any(own.marks & (Mark.CLAUSE | Mark.ALSO | Mark.EITHER) for own in between):
+        if second.place == first.place + 1 or any(
+            own.marks & (Mark.CLAUSE | Mark.ALSO | Mark.EITHER) for own in between
+        ):
             continue
-        there = [(first.is_like(one) and second.is_like(other), first.is_like(other) and second.is_like(one)) for one, other in pairs]
+        there = [
+            (first.is_like(one) and second.is_like(other), first.is_like(other) and second.is_like(one))
+            for one, other in pairs
+        ]
         if any(turned for _, turned in there) and not any(same for same, _ in there):
             yield Clash("order", f"{first.word} {second.word}", f"{second.word} {first.word}")
 
@@ -458,14 +483,16 @@ def _sentences(case: Case) -> list[int]:
     numbers = {token.sentence for token in case.passage.content} - {case.best}
     content = case.claim.content
     shares = {
-        number: sum(any(own.is_like(other) for other in case.passage.content if other.sentence == number) for own in content)
+        number: sum(
+            any(own.is_like(other) for other in case.passage.content if other.sentence == number) for own in content
+        )
         for number in numbers
     }
     return [case.best, *(number for number, count in shares.items() if count * 2 > len(content))]
 
 
 def _n_negations(text: TokenList) -> int:
-    return sum(bool(token.marks & Mark.NEGATION) for token in text.tokens)
+    return sum(bool(token.marks & (Mark.NEGATION | Mark.NO)) for token in text.tokens)
 
 
 def _is_negated(text: TokenList) -> bool:
@@ -499,9 +526,9 @@ def _is_quoted(claim: TokenList, tokens: Sequence[Token]) -> bool:
     content = [token for token in tokens if token.is_content]
     for begin in range(len(content) - len(claim.content) + 1 if claim.content else 0):
         if all(token.is_like(content[begin + at]) for at, token in enumerate(claim.content)):
-            first, last = content[begin].place, content[begin + len(claim.content) - 1].place
-            n_negations = sum(bool(token.marks & _NEGATIONS) for token in tokens if first <= token.place <= last)
-            if n_negations == sum(bool(token.marks & _NEGATIONS) for token in claim.tokens):
+            segments = {token.segment for token in content[begin : begin + len(claim.content)]}
+            around = TokenList(tuple(token for token in tokens if token.segment in segments))
+            if _n_negations(around) == _n_negations(claim):
                 return True
     return False
 

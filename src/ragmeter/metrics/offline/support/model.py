@@ -68,9 +68,7 @@ def support_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence
     ]
 
 
-def labels_of_rows(
-    claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]
-) -> list[tuple[Bools, Bools]]:
+def labels_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[tuple[Bools, Bools]]:
     """Which passages (columns) support which claims (rows), and which contradict them, for each row."""
     rows = list(zip(claims, passages, strict=True))
     lines = support_lines(rows)
@@ -163,7 +161,9 @@ def compare(rows: Sequence[Row]) -> Iterator[Block]:
     Each passage is read in its own language, whatever stands beside it.
     """
     sizes = np.array([sum(map(len, chain(*row))) for row in rows], np.int64)
-    firsts = [np.cumsum(counts) - counts for counts in (np.array([len(own) for own, _ in rows], np.int64), pair_counts(rows))]
+    firsts = [
+        np.cumsum(counts) - counts for counts in (np.array([len(own) for own, _ in rows], np.int64), pair_counts(rows))
+    ]
     for part in slices(sizes, _AT_ONCE):
         cells = [(row, place) for row in range(part.start, part.stop) for place in range(max(len(rows[row][1]), 1))]
         texts = [rows[row][1][place] if rows[row][1] else "" for row, place in cells]
@@ -173,7 +173,9 @@ def compare(rows: Sequence[Row]) -> Iterator[Block]:
         row_of, place_of = np.array(cells, np.int64).reshape(-1, 2).T
         for language in np.unique(languages).tolist():
             some = np.flatnonzero(languages == language)
-            yield _block(rows, (row_of[some], place_of[some]), [texts[cell] for cell in some.tolist()], firsts, language)
+            yield _block(
+                rows, (row_of[some], place_of[some]), [texts[cell] for cell in some.tolist()], firsts, language
+            )
 
 
 def _block(
