@@ -16,9 +16,10 @@ from ragmeter.metrics.offline.features import Feature
 from ragmeter.metrics.offline.matching.match import look_up
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Vocabulary
-from ragmeter.metrics.offline.support.clashes import Case, Clash, first_clash
+from ragmeter.metrics.offline.support.clashes import first_clash
+from ragmeter.metrics.offline.support.clashes.cases import Case, Clash
+from ragmeter.metrics.offline.support.clashes.tokens import TokenList
 from ragmeter.metrics.offline.support.coverage import Evidence, Pairs, Roots, Sought, begins_sentence, sizes, sought
-from ragmeter.metrics.offline.support.tokens import TokenList
 from ragmeter.metrics.offline.support.verbatim import verbatim
 
 FEATURES = (

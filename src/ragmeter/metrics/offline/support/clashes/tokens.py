@@ -1,4 +1,4 @@
-"""The words of a claim and of a passage one by one, as `clashes.py` looks at them: the few pairs that are worth it."""
+"""The words of a claim and of a passage one by one, as clashes are looked for: the few pairs that are worth it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ WORD, NAME, NUMBER, MONTH, UNIT = range(5)
 _PREFIX = 5  # letters that two forms of a word have in common
 _SHORTEST = 2  # content words of a part between commas; a shorter one belongs to the next: "and the second, in May"
 _SILENT = Mark.FUNCTION | Mark.NEGATION | Mark.NO
+NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
+ENDS = Mark.CLAUSE | Mark.SENTENCE
 _DATED = Mark.NUMBER | Mark.MONTH
 
 
@@ -34,17 +36,16 @@ class Token(NamedTuple):
         """Whether it says something of its own."""
         return not self.marks & _SILENT or bool(self.marks & _DATED)
 
+    @property
+    def beginning(self) -> str:
+        """The letters that two forms of a word have in common; empty for short words and for numbers."""
+        return "" if self.marks & _DATED or len(self.word) < _PREFIX else self.word[:_PREFIX]
+
     def is_like(self, other: Token) -> bool:
         """Whether it is another form of this word, or the same number."""
         if self.root == other.root or (self.kin and self.kin == other.kin):
             return True
-        if (self.marks | other.marks) & _DATED or len(self.word) < _PREFIX:
-            return False
-        return self.word[:_PREFIX] == other.word[:_PREFIX]
-
-    def is_kind_of(self, other: Token) -> bool:
-        """Whether both are numbers, months, units or names."""
-        return self.kind == other.kind != WORD
+        return bool(self.beginning) and self.beginning == other.beginning
 
 
 @dataclass(frozen=True)
@@ -58,17 +59,54 @@ class TokenList:
         """Those that say something."""
         return tuple(token for token in self.tokens if token.is_content)
 
-    def has(self, token: Token) -> bool:
-        """Whether a form of this word is there."""
-        return any(token.is_like(own) for own in self.content)
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All words, as they are folded."""
+        return frozenset(token.word for token in self.tokens)
 
     @cached_property
-    def segments(self) -> tuple[tuple[Token, ...], ...]:
-        """The content words of each part of a sentence, in the order of the text."""
+    def sentences(self) -> dict[int, TokenList]:
+        """The tokens of each sentence."""
         parts: dict[int, list[Token]] = {}
-        for token in self.content:
+        for token in self.tokens:
+            parts.setdefault(token.sentence, []).append(token)
+        return {number: TokenList(tuple(part)) for number, part in parts.items()}
+
+    @cached_property
+    def segments(self) -> dict[int, TokenList]:
+        """The tokens of each part of a sentence."""
+        parts: dict[int, list[Token]] = {}
+        for token in self.tokens:
             parts.setdefault(token.segment, []).append(token)
-        return tuple(map(tuple, parts.values()))
+        return {number: TokenList(tuple(part)) for number, part in parts.items()}
+
+    @cached_property
+    def n_negations(self) -> int:
+        """How many words turn what they stand beside around."""
+        return sum(bool(token.marks & (Mark.NEGATION | Mark.NO)) for token in self.tokens)
+
+    @cached_property
+    def is_negated(self) -> bool:
+        """Whether any word says that something is not so."""
+        return any(token.marks & NEGATIONS for token in self.tokens)
+
+    def like(self, token: Token) -> tuple[Token, ...]:
+        """The forms of a word that says something, in the order of the text."""
+        forms = {own.place: own for own in self._forms.get(token.root, ())}
+        for key in (-token.kin if token.kin else None, token.beginning or None):
+            if key is not None:
+                forms |= {own.place: own for own in self._forms.get(key, ())}
+        return tuple(forms[place] for place in sorted(forms))
+
+    @cached_property
+    def _forms(self) -> dict[int | str, list[Token]]:
+        forms: dict[int | str, list[Token]] = {}
+        for token in self.content:
+            keys = (token.root, -token.kin if token.kin else None, token.beginning or None)
+            for key in keys:
+                if key is not None:
+                    forms.setdefault(key, []).append(token)
+        return forms
 
     @classmethod
     def of(cls, texts: Texts, words: Words, first: int, last: int, *, has_names: bool) -> TokenList:
