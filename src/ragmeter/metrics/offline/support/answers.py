@@ -12,8 +12,17 @@ from ragmeter.metrics.offline.reading.omissions import says_nothing
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.reading.vocabulary import DEFAULT, Bools, Floats
 from ragmeter.metrics.offline.support.claims import claims_of
-from ragmeter.metrics.offline.support.features import N_COLUMNS, NAMES, support_features
-from ragmeter.metrics.offline.support.model import MODEL, Row, best_pairs, compare, log_odds, pair_counts, support_trees
+from ragmeter.metrics.offline.support.features import N_COLUMNS, NAMES
+from ragmeter.metrics.offline.support.model import (
+    MODEL,
+    Row,
+    best_pairs,
+    compare,
+    lines_of,
+    log_odds,
+    pair_counts,
+    support_trees,
+)
 from ragmeter.metrics.offline.trees import read_model
 
 #: From this probability on an answer counts as one with a hallucination.
@@ -72,7 +81,7 @@ def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]])
     texts = [text for own, _ in rows for text in own]
     lines, declines = np.zeros((int(pair_counts(rows).sum()), N_COLUMNS)), np.zeros(len(texts), bool)
     for block in compare(rows):
-        lines[block.pairs] = support_features(block.compared)
+        lines[block.pairs] = lines_of(block.compared, support_trees())
         claims = block.compared.claims
         may_decline = block.claims[claims.per_text(claims.has(Mark.NEGATION | Mark.SORRY)) > 0]
         languages = {block.compared.vocabulary.language, DEFAULT}

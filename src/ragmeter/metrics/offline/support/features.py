@@ -16,9 +16,6 @@ from ragmeter.metrics.offline.features import Feature
 from ragmeter.metrics.offline.matching.match import look_up
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Vocabulary
-from ragmeter.metrics.offline.support.clashes import first_clash
-from ragmeter.metrics.offline.support.clashes.cases import Case, Clash
-from ragmeter.metrics.offline.support.clashes.tokens import TokenList
 from ragmeter.metrics.offline.support.coverage import Evidence, Pairs, Roots, Sought, begins_sentence, sizes, sought
 from ragmeter.metrics.offline.support.verbatim import verbatim
 
@@ -46,12 +43,10 @@ NAMES = tuple(feature.name for feature in FEATURES)
 #: After the features, a line says what is no feature, but a floor or a cap: whether the claim stands word for word in
 #: the evidence, whether the two clash, and whether a number of the claim stands nowhere in the evidence.
 LIMITS = ("copied", "clashes", "number_nowhere")
-CLASHES = len(NAMES) + LIMITS.index("clashes")
+COPIED, CLASHES = (len(NAMES) + LIMITS.index(name) for name in ("copied", "clashes"))
 N_COLUMNS = len(NAMES) + len(LIMITS)
-_CAPITALISES_NOUNS = "de"
+CAPITALISES_NOUNS = "de"
 _SHORT = np.log1p(2.5)  # more than two content words, as the feature has them
-_LOOKED_AT, _LEAST_OF_SENTENCE = 0.4, 0.2  # of the claim's words, and of a sentence's, so that a clash is looked for
-_AROUND = 250  # items of the passage on each side of the best sentence that are looked at
 _MOST = 5  # missing names or numbers that are told apart
 
 
@@ -76,7 +71,7 @@ class ComparedClaims:
     @cached_property
     def is_name(self) -> Bools:
         """Which words begin with a capital, though no sentence begins there. In German all nouns do: none counts."""
-        if self.vocabulary.language == _CAPITALISES_NOUNS:
+        if self.vocabulary.language == CAPITALISES_NOUNS:
             return np.zeros(len(self.words.item), bool)
         name = self.claims.has(Mark.CAPITAL) & ~begins_sentence(self.claims)
         return np.asarray(name[self.words.item] & ~self.is_number)
@@ -114,25 +109,25 @@ class ComparedClaims:
         n_in = np.bincount(self.words.word, minlength=len(self.words.item))
         return np.asarray(np.log((np.diff(self.slots)[self.words.pair] + 1.5) / (n_in + 0.5)))
 
-    def best_two(self, weight: Floats) -> tuple[_Top, _Top]:
+    def best_two(self, weight: Floats) -> tuple[Top, Top]:
         """The sentence with most of the claim, and the one with most of the rest."""
         first = self._best(weight)
         return first, self._best(weight * ~self.within(first))
 
-    def _best(self, weight: Floats) -> _Top:
+    def _best(self, weight: Floats) -> Top:
         sums = np.bincount(self.slot, weight[self.words.word], int(self.slots[-1]))
         return _top(np.asarray(sums, np.float64), self.slots)
 
-    def within(self, sentence: _Top) -> Bools:
+    def within(self, sentence: Top) -> Bools:
         """Which words stand in this sentence of their pair."""
         flags = np.zeros(len(self.words.item), bool)
         flags[self.words.word[self._is_in(sentence)]] = True
         return flags
 
-    def _is_in(self, sentence: _Top) -> Bools:
+    def _is_in(self, sentence: Top) -> Bools:
         return np.asarray(self.slot == sentence.slot[self.words.pair[self.words.word]])
 
-    def of_sentence(self, sentence: _Top, flags: Bools) -> Floats:
+    def of_sentence(self, sentence: Top, flags: Bools) -> Floats:
         """How many items of this sentence of each pair have the flag; 0 for a pair without sentences."""
         has_any = np.diff(self.slots) > 0
         number = sentence.slot - self.slots[:-1] + self.evidence.first_sentence[self.pairs.evidence]
@@ -140,7 +135,7 @@ class ComparedClaims:
         counts[has_any] = self.evidence.per_sentence(flags)[number[has_any]]
         return counts
 
-    def in_order(self, sentence: _Top) -> Floats:
+    def in_order(self, sentence: Top) -> Floats:
         """The share of the claim's words in this sentence that follow each other as in the claim."""
         is_in = self._is_in(sentence)
         pair, at = self.words.pair[self.words.word[is_in]], self.words.at[is_in]
@@ -151,41 +146,11 @@ class ComparedClaims:
 
 
 def support_features(compared: ComparedClaims) -> Floats:
-    """A line for each pair: its features, and then whether the claim is a copy."""
+    """A line for each pair: its features, and then what limits its probability. Clashes are for `clashing.py` to find."""
     columns = {**_of_words(compared), **_of_sentences(compared), **_of_order(compared), **_of_lengths(compared)}
     copied = verbatim(compared.claims, compared.evidence, compared.pairs, compared.words)
-    clashing = np.zeros(compared.pairs.count, bool)
-    clashing[list(clashes(compared))] = True
-    limits = (copied, clashing & ~copied, _number_nowhere(compared))
+    limits = (copied, np.zeros(compared.pairs.count), _number_nowhere(compared))
     return np.stack([*(columns[name] for name in NAMES), *(np.asarray(flags, np.float64) for flags in limits)], axis=1)
-
-
-def clashes(compared: ComparedClaims) -> dict[int, Clash]:
-    """What clashes in which pairs. Only those are looked at of which the claim and a sentence share many words."""
-    words = compared.words
-    first, _ = compared.best_two(np.ones(len(words.item)))
-    n_covered = words.per_pair(words.is_covered)
-    sentence_words = compared.of_sentence(first, ~compared.evidence.texts.has(Mark.FUNCTION))
-    is_close = (n_covered >= _LOOKED_AT * words.count) & (n_covered >= _LEAST_OF_SENTENCE * sentence_words)
-    pairs = np.flatnonzero(is_close & (words.count > 1))
-    found = ((int(pair), first_clash(_case(compared, int(pair), first))) for pair in pairs)
-    return {pair: clash for pair, clash in found if clash is not None}
-
-
-def _case(compared: ComparedClaims, pair: int, best: _Top) -> Case:
-    """A claim and what stands around the best sentence, word by word."""
-    evidence, claims, vocab = compared.evidence, compared.claims, compared.vocabulary
-    claim, number = int(compared.pairs.claim[pair]), int(compared.pairs.evidence[pair])
-    has_names, spelled = vocab.language != _CAPITALISES_NOUNS, vocab.properties.words
-    own = TokenList.of(claims, spelled, int(claims.starts[claim]), int(claims.starts[claim + 1]), has_names=has_names)
-    sentence = int(best.slot[pair] - compared.slots[pair]) + int(evidence.first_sentence[number])
-    first, last, at = (
-        int(np.searchsorted(items, value)) for items, value in
-        ((evidence.evidence, number), (evidence.evidence, number + 1), (evidence.sentence, sentence))
-    )  # fmt: skip
-    first, last = max(first, at - _AROUND), min(last, at + _AROUND)
-    passage = TokenList.of(evidence.texts, spelled, first, last, has_names=has_names)
-    return Case(own, passage, passage.tokens[at - first].sentence, vocab.table, vocab.language)
 
 
 def _number_nowhere(compared: ComparedClaims) -> Bools:
@@ -289,14 +254,14 @@ def _of_lengths(compared: ComparedClaims) -> dict[str, Floats]:
 
 
 @dataclass(frozen=True)
-class _Top:
+class Top:
     """The greatest value of each pair's slots, and its slot."""
 
     value: Floats
     slot: Ids
 
 
-def _top(values: Floats, starts: Ids) -> _Top:
+def _top(values: Floats, starts: Ids) -> Top:
     """The greatest value between each start and the next, and where it first stands; 0 where there is none."""
     counts = np.diff(starts)
     filled = np.flatnonzero(counts > 0)
@@ -306,4 +271,4 @@ def _top(values: Floats, starts: Ids) -> _Top:
         part = np.repeat(np.arange(len(counts)), counts)
         is_top = np.flatnonzero(values == value[part])[::-1]
         slot[part[is_top]] = is_top
-    return _Top(value, slot)
+    return Top(value, slot)

@@ -17,9 +17,11 @@ import numpy as np
 from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline.reading.omissions import pieces, readable, with_stops
 from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, chunked, languages_of, vocabulary
+from ragmeter.metrics.offline.support.contradictions import clashes
 from ragmeter.metrics.offline.support.coverage import Pairs
 from ragmeter.metrics.offline.support.features import (
     CLASHES,
+    COPIED,
     N_COLUMNS,
     NAMES,
     ComparedClaims,
@@ -60,7 +62,7 @@ def unsupported_words(claim: str, passages: Sequence[str]) -> list[tuple[int, in
 def support_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[Floats]:
     """`support` for many rows at once, which takes far less time than row by row."""
     rows = list(zip(claims, passages, strict=True))
-    chances = probabilities(log_odds(support_lines(rows), support_trees()))
+    chances = probabilities(log_odds(support_lines(rows, support_trees()), support_trees()))
     parts = split_into(chances, pair_counts(rows).tolist())
     return [
         part.reshape(len(own), max(len(texts), 1))[:, : len(texts)]
@@ -71,7 +73,7 @@ def support_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence
 def labels_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[tuple[Bools, Bools]]:
     """Which passages (columns) support which claims (rows), and which contradict them, for each row."""
     rows = list(zip(claims, passages, strict=True))
-    lines = support_lines(rows)
+    lines = support_lines(rows, support_trees())
     is_supported = probabilities(log_odds(lines, support_trees())) >= SUPPORTED
     contradicts = (lines[:, CLASHES] > 0) & ~is_supported
     shapes = [(len(own), max(len(texts), 1), len(texts)) for own, texts in rows]
@@ -86,7 +88,7 @@ def labels_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[
 def supported_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[Floats]:
     """`supported` for many rows at once, which takes far less time than row by row."""
     rows = list(zip(claims, passages, strict=True))
-    odds = log_odds(support_lines(rows), support_trees())
+    odds = log_odds(support_lines(rows, support_trees()), support_trees())
     return split_into(probabilities(odds[best_pairs(odds, rows)]), [len(own) for own in claims])
 
 
@@ -138,11 +140,22 @@ def support_trees() -> Trees:
     return Trees.read(read_model(MODEL), NAMES)
 
 
-def support_lines(rows: Sequence[Row]) -> Floats:
-    """The features of each claim with each passage of its row: row by row, claim by claim, passage by passage."""
+def support_lines(rows: Sequence[Row], trees: Trees | None = None) -> Floats:
+    """The features of each claim with each passage of its row: row by row, claim by claim, passage by passage.
+
+    With trees, a clash is looked for only where it would lower the probability.
+    """
     lines = np.zeros((int(pair_counts(rows).sum()), N_COLUMNS))
     for block in compare(rows):
-        lines[block.pairs] = support_features(block.compared)
+        lines[block.pairs] = lines_of(block.compared, trees)
+    return lines
+
+
+def lines_of(compared: ComparedClaims, trees: Trees | None = None) -> Floats:
+    """The features of compared pairs, and what limits their probability."""
+    lines = support_features(compared)
+    is_asked = np.ones(len(lines), bool) if trees is None else log_odds(lines, trees) > _CLASHES
+    lines[list(clashes(compared, is_asked & (lines[:, COPIED] == 0))), CLASHES] = 1.0
     return lines
 
 

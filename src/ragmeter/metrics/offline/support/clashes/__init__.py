@@ -41,7 +41,11 @@ def first_clash(case: Case) -> Clash | None:
     part = _PART if len(case.passage.content) <= _LONG else _PART_OF_LONG
     if case.n_in[case.best] < part * len(case.sentence.content) or not case.claim.content:
         return None
-    clashes = (next(rule(case), None) for name, rule in RULES.items() if _share(name, _MOST_WORDS if name in _OF_WORDS else 1, case) >= _rest(name))
+    clashes = (
+        next(rule(case), None)
+        for name, rule in RULES.items()
+        if _share(name, _MOST_WORDS if name in _OF_WORDS else 1, case) >= _rest(name)
+    )
     return next((clash for clash in clashes if clash and _share_of(clash, case) >= _rest(clash.rule)), None)
 
 

@@ -30,7 +30,9 @@ def _slots(case: Case) -> Iterator[_Slot]:
     theirs = case.sentence.content
     number = {token.place: at for at, token in enumerate(theirs)}
     for own, before, after in _with_neighbours(case.claim.content):
-        lefts, rights = ([number[t.place] for t in case.like(side) if t.place in number] if side else [] for side in (before, after))
+        lefts, rights = (
+            [number[t.place] for t in case.like(side) if t.place in number] if side else [] for side in (before, after)
+        )
         for left in lefts:
             right = next((at for at in rights if left + 1 < at <= left + 1 + _LONGEST), None)
             if right is None and after is None:
@@ -50,9 +52,17 @@ def _with_neighbours(content: Sequence[Token]) -> Iterator[tuple[tuple[Token, ..
     begin = 0
     while begin < len(content):
         end = begin + 1
-        while end < len(content) and content[begin].kind == content[end].kind == NAME and content[end].place == content[end - 1].place + 1:
+        while (
+            end < len(content)
+            and content[begin].kind == content[end].kind == NAME
+            and content[end].place == content[end - 1].place + 1
+        ):
             end += 1
-        yield tuple(content[begin:end]), content[begin - 1] if begin else None, content[end] if end < len(content) else None
+        yield (
+            tuple(content[begin:end]),
+            content[begin - 1] if begin else None,
+            content[end] if end < len(content) else None,
+        )
         begin = end
 
 
@@ -138,7 +148,10 @@ def _are_near(first: Token, second: Token, case: Case) -> bool:
     follows = {one.place: other for one, other in pairwise(case.passage.content)}
     nexts = ((one, follows.get(one.place)) for one in case.like(first))
     return any(
-        other is not None and other in case.like(second) and one.sentence == other.sentence and other.place - one.place <= _NEAR
+        other is not None
+        and other in case.like(second)
+        and one.sentence == other.sentence
+        and other.place - one.place <= _NEAR
         for one, other in nexts
     )
 

@@ -64,10 +64,19 @@ def _values(text: TokenList, table: Table) -> list[_Value]:
             values.append(_Value(token._replace(kind=MONTH), 0.0, _WEEKDAY, ""))
         elif token.kind in (NUMBER, MONTH) or token.word in table.fractions:
             part = table.fractions.get(token.word)
-            behind, before = tokens[place + 1 : place + 2], [one for one in tokens[max(place - 1, 0) : place] if not one.word.isalpha()]
-            units = [(own, one.word) for one in (*behind, *before) if one.sentence == token.sentence and (own := measure(one, table))]
+            behind, before = (
+                tokens[place + 1 : place + 2],
+                [one for one in tokens[max(place - 1, 0) : place] if not one.word.isalpha()],
+            )
+            units = [
+                (own, one.word)
+                for one in (*behind, *before)
+                if one.sentence == token.sentence and (own := measure(one, table))
+            ]
             unit, word = units[0] if units and token.kind != MONTH else ((SHARE, 1.0), "") if part else (None, "")
-            values.append(_Value(token if part is None else token._replace(kind=NUMBER), part or token.value, unit, word))
+            values.append(
+                _Value(token if part is None else token._replace(kind=NUMBER), part or token.value, unit, word)
+            )
     return values
 
 
@@ -79,7 +88,11 @@ def other_unit(case: Case) -> Iterator[Clash]:
     theirs = _values(case.passage, case.table)
     for value in own:
         same = [other for other in theirs if other.token.root == value.token.root]
-        if same and all(other.unit for other in same) and not any(other.equals(value) for other in theirs if other.unit):
+        if (
+            same
+            and all(other.unit for other in same)
+            and not any(other.equals(value) for other in theirs if other.unit)
+        ):
             yield Clash("unit", value.shown, same[0].shown)
 
 
@@ -112,7 +125,9 @@ def _is_named_beside(
     token: Token, equal: Sequence[Token], others: Sequence[Token], anchors: Sequence[Token], case: Case
 ) -> bool:
     """Whether a word next to the value in the claim stands beside the same value there, and beside no other."""
-    near = [own for own in anchors if own.place < token.place][-1:] + [own for own in anchors if own.place > token.place][:1]
+    near = [own for own in anchors if own.place < token.place][-1:] + [
+        own for own in anchors if own.place > token.place
+    ][:1]
     return any(
         any(_is_beside(own, same, case) for same in equal) and not any(_is_beside(own, other, case) for other in others)
         for own in near
