@@ -29,7 +29,7 @@ UNITS = {
     "second": "duration-second", "year": "duration-year", "degree": "angle-degree", "percent": "concentr-percent",
 }  # fmt: skip
 #: What can be measured in several units: how much of the dimension each unit is.
-MEASURES = {
+MEASURES: dict[str, dict[str, float]] = {
     "time": {
         "duration-second": 1, "duration-minute": 60, "duration-hour": 3600, "duration-day": 86400,
         "duration-week": 604800, "duration-month": 2592000, "duration-year": 31104000,
@@ -114,7 +114,7 @@ def measures(locale: Locale) -> str:
             forms = [format_unit(number, unit, "long", locale=locale) for number in _NUMBERS]
             for word in _single(_NO_WORD.sub("", form) for form in forms):
                 sizes.setdefault(word, f"{dimension}:{size:.12g}")
-    return sizes and f'"{" ".join(f"{word}={size}" for word, size in sizes.items())}"' or ""
+    return f'"{" ".join(f"{word}={size}" for word, size in sizes.items())}"' if sizes else ""
 
 
 def money(locale: Locale) -> str:

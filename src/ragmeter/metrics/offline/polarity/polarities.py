@@ -117,7 +117,7 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
 
 
 def related(statement: str, claim: str, poles: Poles) -> int:
-    """1 where a claim says the same of yes and no as a statement, -1 where it says the opposite, 0 if it is not clear."""
+    """1 where a claim says the same of yes and no as a statement, -1 where it says the opposite, 0 if unclear."""
     asked, said, claimed = (read(text, poles) for text in ("", statement, claim))
     restricted = _by_restriction(asked, said, claimed, is_polar=False)
     return min(restricted, _directly(asked, said, claimed)) or max(restricted, 0)

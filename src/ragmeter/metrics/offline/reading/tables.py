@@ -226,13 +226,14 @@ def _table(words: Lists) -> Table:
 
 #: Units as all languages write them, and the signs of money, by their roots.
 _SYMBOLS = (
-    "s=time:1 min=time:60 h=time:3600 ug=mass:1e-06 µg=mass:1e-06 mcg=mass:1e-06 mg=mass:1e-03 g=mass:1 kg=mass:1e3 t=mass:1e6 "
-    "mm=length:1e-3 cm=length:1e-2 m=length:1 km=length:1e3 ml=volume:1e-3 cl=volume:1e-2 l=volume:1 b=data:1 kb=data:1e3 "
-    "mb=data:1e6 gb=data:1e9 tb=data:1e12 w=power:1 kw=power:1e3 mw=power:1e6 gw=power:1e9 percent=share:1e-2 "
-    "litre=volume:1 litres=volume:1 millilitre=volume:1e-3 millilitres=volume:1e-3 tonne=mass:1e6 tonnes=mass:1e6 "
-    "second=time:1 minute=time:60 hour=time:3600 year=time:31104000 kilogram=mass:1e3 millimeter=length:1e-3 "
-    "centimeter=length:1e-2 meter=length:1 kilometer=length:1e3 inch=length:0.0254 foot=length:0.3048 mile=length:1609.344 "
-    "%=share:1e-2 $=dollar:1 €=euro:1 £=pound:1 ¥=yen:1 dollar=dollar:1 euro=euro:1"
+    "s=time:1 min=time:60 h=time:3600 ug=mass:1e-06 µg=mass:1e-06 mcg=mass:1e-06 mg=mass:1e-03 g=mass:1 "
+    "kg=mass:1e3 t=mass:1e6 mm=length:1e-3 cm=length:1e-2 m=length:1 km=length:1e3 ml=volume:1e-3 cl=volume:1e-2 "
+    "l=volume:1 b=data:1 kb=data:1e3 mb=data:1e6 gb=data:1e9 tb=data:1e12 w=power:1 kw=power:1e3 mw=power:1e6 "
+    "gw=power:1e9 percent=share:1e-2 litre=volume:1 litres=volume:1 millilitre=volume:1e-3 "
+    "millilitres=volume:1e-3 tonne=mass:1e6 tonnes=mass:1e6 second=time:1 minute=time:60 hour=time:3600 "
+    "year=time:31104000 kilogram=mass:1e3 millimeter=length:1e-3 centimeter=length:1e-2 meter=length:1 "
+    "kilometer=length:1e3 inch=length:0.0254 foot=length:0.3048 mile=length:1609.344 %=share:1e-2 $=dollar:1 "
+    "€=euro:1 £=pound:1 ¥=yen:1 dollar=dollar:1 euro=euro:1 "
 )
 
 _MONEY = {"dolar": "dollar", "libra": "pound"}  # in the languages whose signs these are not called by

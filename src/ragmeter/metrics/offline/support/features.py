@@ -146,7 +146,7 @@ class ComparedClaims:
 
 
 def support_features(compared: ComparedClaims) -> Floats:
-    """A line for each pair: its features, and then what limits its probability. Clashes are for `clashing.py` to find."""
+    """A line for each pair: its features, and then what limits its probability. `contradictions.py` finds clashes."""
     columns = {**_of_words(compared), **_of_sentences(compared), **_of_order(compared), **_of_lengths(compared)}
     copied = verbatim(compared.claims, compared.evidence, compared.pairs, compared.words)
     limits = (copied, np.zeros(compared.pairs.count), _number_nowhere(compared))
@@ -154,7 +154,7 @@ def support_features(compared: ComparedClaims) -> Floats:
 
 
 def _number_nowhere(compared: ComparedClaims) -> Bools:
-    """Which pairs have a claim with a number that the evidence has in no form. A "one" or a "first" is no such number."""
+    """Which claims have a number that the evidence has in no form. A "one" or a "first" is no such number."""
     words, claims = compared.words, compared.claims
     is_number = (claims.has(Mark.NUMBER) & ~claims.has(Mark.WEAK) & np.isfinite(claims.value))[words.item]
     return np.asarray(words.per_pair(is_number & ~words.is_covered) > 0)

@@ -75,14 +75,14 @@ def labels_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[
     rows = list(zip(claims, passages, strict=True))
     lines = support_lines(rows, support_trees())
     is_supported = probabilities(log_odds(lines, support_trees())) >= SUPPORTED
-    contradicts = (lines[:, CLASHES] > 0) & ~is_supported
-    shapes = [(len(own), max(len(texts), 1), len(texts)) for own, texts in rows]
-    return [
-        (flags.reshape(shape[:2])[:, : shape[2]], against.reshape(shape[:2])[:, : shape[2]])
-        for flags, against, shape in zip(
-            *(split_into(side, pair_counts(rows).tolist()) for side in (is_supported, contradicts)), shapes, strict=True
-        )
-    ]
+    clashes = (lines[:, CLASHES] > 0) & ~is_supported
+    ends = np.cumsum(pair_counts(rows)).tolist()
+    labels = []
+    for (own, texts), begin, end in zip(rows, [0, *ends], ends, strict=False):
+        shape = len(own), max(len(texts), 1)
+        both = (flags[begin:end].reshape(shape)[:, : len(texts)] for flags in (is_supported, clashes))
+        labels.append((next(both), next(both)))
+    return labels
 
 
 def supported_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[Floats]:

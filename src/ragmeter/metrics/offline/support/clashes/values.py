@@ -11,6 +11,7 @@ from ragmeter.metrics.offline.support.clashes.cases import Case, Clash
 from ragmeter.metrics.offline.support.clashes.tokens import MONTH, NAME, NUMBER, WORD, Token, TokenList
 
 _MORE = 2  # times as many words of the claim must stand beside another value
+_BESIDE = 2  # places between a number and its unit: "millones de dólares"
 _WEEKDAY = "weekday", 0.0
 
 
@@ -62,22 +63,24 @@ def _values(text: TokenList, table: Table) -> list[_Value]:
     for place, token in enumerate(tokens):
         if token.word in table.weekdays:
             values.append(_Value(token._replace(kind=MONTH), 0.0, _WEEKDAY, ""))
-        elif token.kind in (NUMBER, MONTH) or token.word in table.fractions:
+        elif token.kind == MONTH:
+            values.append(_Value(token, token.value, None, ""))
+        elif token.kind == NUMBER or token.word in table.fractions:
             part = table.fractions.get(token.word)
-            behind, before = (
-                tokens[place + 1 : place + 2],
-                [one for one in tokens[max(place - 1, 0) : place] if not one.word.isalpha()],
-            )
-            units = [
-                (own, one.word)
-                for one in (*behind, *before)
-                if one.sentence == token.sentence and (own := measure(one, table))
-            ]
-            unit, word = units[0] if units and token.kind != MONTH else ((SHARE, 1.0), "") if part else (None, "")
-            values.append(
-                _Value(token if part is None else token._replace(kind=NUMBER), part or token.value, unit, word)
-            )
+            number = token if part is None else token._replace(kind=NUMBER)
+            unit, word = _unit(tokens, place, table) or ((SHARE, 1.0) if part else None, "")
+            values.append(_Value(number, part or token.value, unit, word))
     return values
+
+
+def _unit(tokens: Sequence[Token], place: int, table: Table) -> tuple[tuple[str, float], str] | None:
+    """The unit of a number, and its word: a sign before it, or the word after it."""
+    before = [one for one in tokens[max(place - 1, 0) : place] if not one.word.isalpha()]
+    behind = [one for one in tokens[place + 1 : place + 2] if one.place - tokens[place].place <= _BESIDE]
+    for one in (*before, *behind):
+        if one.sentence == tokens[place].sentence and (unit := measure(one, table)):
+            return unit, one.word
+    return None
 
 
 def other_unit(case: Case) -> Iterator[Clash]:
