@@ -30,7 +30,7 @@ def clashes(compared: ComparedClaims, is_asked: Bools) -> dict[int, Clash]:
     sentence_words = compared.of_sentence(first, ~compared.evidence.texts.has(Mark.FUNCTION))
     is_close = first.value + other_forms >= _OF_SENTENCE * sentence_words
     is_close &= words.per_pair(words.is_covered) >= _OF_CLAIM * (words.count - _MAY_CLASH)
-    pairs = np.flatnonzero(is_asked & is_close & (words.count > 1))
+    pairs = np.flatnonzero(is_asked & is_close & (first.value > 0) & (words.count > 1))
     sentences = (first.slot - compared.slots[:-1] + compared.evidence.first_sentence[compared.pairs.evidence])[pairs]
     found = (
         (pair, first_clash(lists.case(pair, sentence)))

@@ -73,7 +73,7 @@ def support_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence
 def labels_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[tuple[Bools, Bools]]:
     """Which passages (columns) support which claims (rows), and which contradict them, for each row."""
     rows = list(zip(claims, passages, strict=True))
-    lines = support_lines(rows, support_trees())
+    lines = support_lines(rows)
     is_supported = probabilities(log_odds(lines, support_trees())) >= SUPPORTED
     clashes = (lines[:, CLASHES] > 0) & ~is_supported
     ends = np.cumsum(pair_counts(rows)).tolist()
