@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from claimed import KINDS, Bools, Claimed, Floats, answers, claims, controlled, made_up, weights
+from claimed import KINDS, Bools, Claimed, Floats, answers, claims, controlled, excerpts, made_up, weights
 from learning import SETTINGS, calibration, grown
 from support_card import Figures, write_card
 
@@ -73,9 +73,9 @@ def main() -> None:
 
 
 def with_made_up() -> list[Claimed]:
-    """Every labelled claim, and the made-up ones."""
+    """Every labelled claim, the made-up ones, and the labelled ones with short passages."""
     real = claims()
-    return [*real, *made_up(real)]
+    return [*real, *made_up(real), *excerpts(real)]
 
 
 @dataclass(frozen=True)

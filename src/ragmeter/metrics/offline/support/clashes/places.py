@@ -23,6 +23,7 @@ class _Slot(NamedTuple):
     own: tuple[Token, ...]
     theirs: tuple[Token, ...]
     is_between: bool
+    is_inside: bool = False  # both neighbours are words, and not the end of the claim or of a sentence
 
 
 def _slots(case: Case) -> Iterator[_Slot]:
@@ -35,11 +36,12 @@ def _slots(case: Case) -> Iterator[_Slot]:
         )
         for left in lefts:
             right = next((at for at in rights if left + 1 < at <= left + 1 + _LONGEST), None)
+            is_inside = right is not None
             if right is None and after is None:
                 right = next((at + 1 for at in range(left + 1, len(theirs)) if theirs[at].marks & ENDS), len(theirs))
                 right = right if right <= left + 1 + _LONGEST else None
             if right is not None:
-                yield _Slot(own, theirs[left + 1 : right], True)
+                yield _Slot(own, theirs[left + 1 : right], True, is_inside)
             elif left + 1 < len(theirs):
                 yield _Slot(own, theirs[left + 1 : left + 2], False)
         for right in filter(None, rights):
@@ -78,7 +80,7 @@ def other_in_place(case: Case) -> Iterator[Clash]:
             continue
         is_name = token.kind != WORD
         if all(map(case.has, slot.theirs)):
-            if slot.is_between and is_name:
+            if slot.is_inside and is_name:
                 yield _clash(slot)  # both names are there, the other way round
             continue
         if is_name and any(own.sentence == other.sentence and abs(own.place - other.place) <= _DATE for own in equal):

@@ -92,10 +92,10 @@ def opposite(case: Case) -> Iterator[Clash]:
     n_words = len(case.claim.content)
     for sentence in case.close:
         text = _telling(sentence, case)
-        n_there = sum(any(other in text.tokens for other in case.like(own)) for own in case.claim.content)
+        n_there = _n_there(case, text)
         if n_there + 1 < max(_REST * n_words, case.n_in[case.best]):
             continue
-        if text.words & case.table.words["except"] or (text.is_negated and case.claim.is_negated):
+        if text.words & case.table.words["except"] or (text.n_negations and case.claim.n_negations):
             continue
         if _is_quoted(case, text):
             continue
@@ -119,11 +119,19 @@ def _is_quoted(case: Case, text: TokenList) -> bool:
 
 
 def _telling(sentence: TokenList, case: Case) -> TokenList:
-    """The part of a sentence that has most of the claim, or the whole."""
-    least = _MOST * len(case.claim.content)
+    """The part of a sentence that has most of the claim: what a "but" begins or ends, or what stands between commas."""
+    turns = [at for at, token in enumerate(sentence.tokens) if token.marks & Mark.TURN]
+    halves = [sentence.tokens[begin:end] for begin, end in pairwise([0, *turns, len(sentence.tokens)])] if turns else []
     numbers = dict.fromkeys(token.segment for token in sentence.tokens)
-    number = next((number for number in numbers if case.n_in_segment[number] >= least), None)
-    return sentence if number is None else case.passage.segments[number]
+    parts = [*(case.passage.segments[number] for number in numbers), *map(TokenList, halves)]
+    least = _MOST * len(case.claim.content)
+    return next((part for part in parts if _n_there(case, part) >= least), sentence)
+
+
+def _n_there(case: Case, text: TokenList) -> int:
+    """How many content words of the claim this part of the passage has."""
+    places = {token.place for token in text.tokens}
+    return sum(any(other.place in places for other in case.like(own)) for own in case.claim.content)
 
 
 def _spelled(text: TokenList) -> str:
