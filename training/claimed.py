@@ -125,7 +125,7 @@ def made_up(rows: Sequence[Claimed], seed: int = 0) -> list[Claimed]:
 
 
 def excerpts(rows: Sequence[Claimed]) -> list[Claimed]:
-    """The claims with the five sentences of a passage that have most of their words: passages as short as chunks are."""
+    """The claims with the five sentences of a passage that have most of their words, which is as short as a chunk."""
     return [
         replace(row, passages=(_excerpt(row.text, row.passages),), kind=EXCERPT) for row in rows if row.kind != "cut"
     ]

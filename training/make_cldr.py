@@ -51,7 +51,9 @@ MEASURES: dict[str, dict[str, float]] = {
     "share": {"concentr-percent": 0.01},
 }  # fmt: skip
 #: What the names of money end in, without the country: dollars, libras.
-CURRENCIES = ("USD", "EUR", "GBP", "JPY", "CNY", "CHF", "INR", "RUB", "TRY", "SEK", "PLN", "CZK", "HUF", "BRL", "MXN", "KRW")  # fmt: skip
+CURRENCIES = (
+    "USD", "EUR", "GBP", "JPY", "CNY", "CHF", "INR", "RUB", "TRY", "SEK", "PLN", "CZK", "HUF", "BRL", "MXN", "KRW",
+)  # fmt: skip
 _NUMBERS = (0, 1, 2, 3, 5, 11, 100, 1.5)  # one for each form of number that languages have
 _NO_WORD = re.compile(r"[\d.,'%\s\u200e\u200f]+")
 _SAME_BEGINNING = 4  # letters that a country and its language have in common: Frankreich, Französisch

@@ -65,7 +65,8 @@ def main() -> None:
         is_real = np.array([not row.is_made_up for row in rows])
         figures = Figures(
             [row for row in rows if not row.is_made_up], lines.fullest[is_real], by_fold.odds[is_real],
-            by_kind.odds[is_real], marked.rows, odds, marked.odds(by_kind, ["mtrag"] * len(marked.rows)), marked.covered(), cited, cited_odds,
+            by_kind.odds[is_real], marked.rows, odds, marked.odds(by_kind, ["mtrag"] * len(marked.rows)),
+            marked.covered(), cited, cited_odds,
             Lines.of(controlled()).odds(Trees.read(model, NAMES)), len(model["feature"]),
         )  # fmt: skip
         CARD.write_text(write_card(figures), encoding="utf-8")
