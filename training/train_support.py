@@ -23,7 +23,7 @@ from support_card import Figures, write_card
 from ragmeter.metrics.offline.reading.omissions import says_nothing
 from ragmeter.metrics.offline.support.answers import unsupported, words_of
 from ragmeter.metrics.offline.support.claims import claims_of
-from ragmeter.metrics.offline.support.features import FEATURES, NAMES
+from ragmeter.metrics.offline.support.features import CLASHES, FEATURES, NAMES, NOWHERE, is_half_missing
 from ragmeter.metrics.offline.support.model import Row, best_pairs, log_odds, pair_counts, split_into, support_lines
 from ragmeter.metrics.offline.trees import ModelFile, Trees
 
@@ -98,6 +98,12 @@ class Lines:
         most = sum(self.of_pairs[:, NAMES.index(name)] for name in ("covered", "in_sentence", "in_two"))
         return np.asarray(self.of_pairs[best_pairs(np.asarray(most), self.pairs)])
 
+    @cached_property
+    def is_capped(self) -> Bools:
+        """Which rows have a cap, by the passage that has most of the claim."""
+        limits = self.fullest[:, [CLASHES, NOWHERE]] > 0
+        return np.asarray(limits.any(axis=1) | is_half_missing(self.fullest))
+
     def odds(self, trees: Trees) -> Floats:
         """The log-odds of each row by the passage that supports it best."""
         odds = log_odds(self.of_pairs, trees)
@@ -138,9 +144,12 @@ class Parts:
             inside = part_of_row == part
             trees[part] = Trees.read(fitted(rows, lines, ~inside), NAMES)
             scores[inside] = lines.some(inside).scores(trees[part])
+        # Labelled claims of which the trees decide: no cap, which would lower the probability whatever they say.
         is_real = np.array([not row.is_made_up for row in rows])
         real = [row for row in rows if not row.is_made_up]
-        slope, intercept = calibration(scores[is_real], np.array([row.supported for row in real]), weights(real))
+        told = ~lines.is_capped[is_real]
+        right = np.array([row.supported for row in real])
+        slope, intercept = calibration(scores[is_real][told], right[told], weights(real)[told])
         calibrated = {part: replace(grown, slope=slope, intercept=intercept) for part, grown in trees.items()}
         odds = np.zeros(len(rows))
         for part, of_part in calibrated.items():

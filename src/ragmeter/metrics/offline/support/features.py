@@ -43,7 +43,7 @@ NAMES = tuple(feature.name for feature in FEATURES)
 #: After the features, a line says what is no feature, but a floor or a cap: whether the claim stands word for word in
 #: the evidence, whether the two clash, and whether a number of the claim stands nowhere in the evidence.
 LIMITS = ("copied", "clashes", "number_nowhere")
-COPIED, CLASHES = (len(NAMES) + LIMITS.index(name) for name in ("copied", "clashes"))
+COPIED, CLASHES, NOWHERE = range(len(NAMES), len(NAMES) + len(LIMITS))
 N_COLUMNS = len(NAMES) + len(LIMITS)
 CAPITALISES_NOUNS = "de"
 _SHORT = np.log1p(2.5)  # more than two content words, as the feature has them
