@@ -10,20 +10,20 @@ import numpy as np
 
 from ragmeter import naming
 from ragmeter.analysis.claim_support import claim_columns
+from ragmeter.definition.judge_columns import LLM
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.judge_columns import LLM
 from ragmeter.metrics.normalize import Language
-from ragmeter.metrics.offline import RIGHT
+from ragmeter.metrics.offline import RIGHT, offline_correct, offline_correct_probability
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_answers
 from ragmeter.naming import Settings
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
-from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, QID, SCORED, Row, outcome_column
+from ragmeter.table import ABSTAINED, QID, SCORED, Row, outcome_column
 
 _NEEDED = ("question", "reference", "answer")
-METRICS = ("offline_correct_probability", "offline_correct")
+METRICS = (offline_correct_probability.base, offline_correct.base)
 
 
 def explain(
@@ -96,7 +96,7 @@ def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:
     """The judge's verdicts on the rows at these places; claims and labels of passages are explained elsewhere."""
     filled = {name: columns for name, columns in run.judged_columns.items() if name not in claim_columns(run)}
     needed = [QID] + [column for name, columns in filled.items() for column in (*columns, outcome_column(name))]
-    asked = {JUDGE_COLUMNS[0]: run.manifest().judge or {}, **run.manifest().asked}
+    asked = run.manifest().asked
     return [
         tuple(
             verdict
@@ -117,7 +117,7 @@ def _run_verdict(name: str, columns: Sequence[str], row: Row, model: str | None)
 
 def is_judged(run: RunLike, output_dir: str | Path = RUNS) -> bool:
     """Whether the run has a metric of the offline judge."""
-    return any(name.partition("[")[0] in METRICS for name in find_run(run, output_dir).columns)
+    return any(naming.base_of(name) in METRICS for name in find_run(run, output_dir).columns)
 
 
 def explain_rows(
@@ -135,13 +135,14 @@ def explain_rows(
 def settings_of(run: Run) -> Settings:
     """The settings of the run's own offline metric, or of its cascade."""
     metrics = run.metrics()
-    names = [naming.parse(name) for name in metrics if name.startswith(METRICS)]
+    names = [naming.parse(name) for name in metrics if naming.base_of(name) in METRICS]
     for base in METRICS:
         for name in names:
             if name.base == base:
                 return name.settings
     manifest = run.manifest()
-    cascades = [manifest.cascade, *(entry.get("cascade") for entry in manifest.asked.values())]
+    entries = [*manifest.asked.values(), *(filled.as_dict() for filled in manifest.offline.values())]
+    cascades = [entry.get("cascade") for entry in entries]
     calibrations = [cascade.get("calibration") or {} for cascade in cascades if cascade]
     return {"calibration": next((known.get("path") for known in calibrations if known), None)}
 

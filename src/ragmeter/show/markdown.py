@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
+from ragmeter.definition.judge_columns import ENCODER, OFFLINE
 from ragmeter.documents.metrics import SMALL
-from ragmeter.judge_columns import ENCODER, OFFLINE
 from ragmeter.table import IDS_AS_WRITTEN
 from ragmeter.wording.causes import counted_causes, failures
 from ragmeter.wording.limits import limit_lines

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from ragmeter import naming, registry
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import Interval
-from ragmeter.errors import UsageError
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import because
+from ragmeter.wording.signs import ARROWS
 
-#: The arrow beside a metric's name: which direction is better.
-ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
@@ -31,14 +29,7 @@ def better(direction: str) -> str:
 def explained(metrics: Sequence[str]) -> dict[str, str]:
     """The first sentence of each metric's description. Unknown names are not imported: a run may not be trusted."""
     sentence_of = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
-    return {name: sentence_of.get(_base(name), "") for name in metrics}
-
-
-def _base(name: str) -> str:
-    try:
-        return naming.parse(name).base
-    except UsageError:
-        return name
+    return {name: sentence_of.get(naming.base_of(name), "") for name in metrics}
 
 
 def level(summary: MetricSummary) -> str:
@@ -119,7 +110,7 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
     numbers of good and bad ones. Unknown names are not imported.
     """
     known = {metric.base: metric for metric in registry.known()}
-    of_name = {name: known[base] for name in metrics if (base := _base(name)) in known}
+    of_name = {name: known[base] for name in metrics if (base := naming.base_of(name)) in known}
     by_threshold = {metric.rate for metric in known.values() if metric.rate}
     return [
         *(

@@ -29,7 +29,7 @@ from ragmeter.wording.causes import failures
 from ragmeter.wording.judging import CAUSE, judge_causes, judge_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
-from ragmeter.wording.signs import OTHER, SIGNS
+from ragmeter.wording.signs import ARROWS, OTHER, SIGNS
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -158,6 +158,7 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
         described[name] = {
             "direction": summary.direction,
             "better": better(summary.direction),
+            "arrow": ARROWS.get(summary.direction, ""),
             "rate": is_rate(summary),
             "meaning": meaning[name],
             "axis": axis_of_means([run.metrics()[name] for run in runs_with_it]),
