@@ -106,5 +106,5 @@ def test_blind_pairs() -> None:
     kept, caught = (
         [ok for ok, row in zip(right, rows, strict=True) if row["supported"] == kind] for kind in (True, False)
     )
-    assert np.mean(kept) >= 0.8
-    assert np.mean(caught) >= 0.75
+    assert sum(kept) >= 69  # of 80
+    assert sum(caught) >= 64
