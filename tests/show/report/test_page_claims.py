@@ -53,7 +53,7 @@ def test_claims_are_columns_of_the_page(tmp_path: Path) -> None:
 
 def test_the_words_that_clash_are_on_the_page(tmp_path: Path) -> None:
     rows = [{"qid": "a", "answer": "The tower was built in 1925.", "contexts": ["The tower was built in 1889."]}]
-    run = Run(keep(tmp_path, data=rows, metrics=["offline_supported"]))
+    run = Run(keep(tmp_path, data=rows, metrics="offline_supported"))
     texts = Texts()
     claim = on_page.claims(run, [0], texts)[0][0][3][0]
     words = texts.cut()[0]
