@@ -10,6 +10,7 @@ import ragmeter
 from ragmeter.definition.judge_columns import ENCODER, OFFLINE
 from ragmeter.documents.metrics import SMALL
 from ragmeter.table import IDS_AS_WRITTEN
+from ragmeter.wording.answer_causes import TITLES, cause_lines
 from ragmeter.wording.causes import counted_causes, failures
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import (
@@ -57,6 +58,8 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, 
     for run, label in zip(runs, labels, strict=True):
         lines += [text for line in limit_lines(run.manifest()) for text in (f"**{label}**: {line}", "")]
         lines += _failures(run, label) + _judge(run, label)
+    for run, label in zip(runs, labels, strict=True):
+        lines += _causes(run, label)
     for run, label in zip(runs, labels, strict=True):
         lines += _slices(run, label)
     created = [in_markdown(str(run.manifest().created or "unknown")) for run in runs]
@@ -121,6 +124,13 @@ def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
     between = MISSING if ends is None else f"{interval(ends)} ({percent(summary.level)})"
     n, causes = scored(summary.n_scored, summary.n_total), in_markdown(counted_causes(summary.n_not_scored))
     return titled(in_markdown(name), summary.direction), mean, between, n, causes
+
+
+def _causes(run: Run, label: str) -> list[str]:
+    rows = [tuple(map(in_markdown, line.cells)) for line in cause_lines(run.summary().cause)]
+    if not rows:
+        return []
+    return [f"**Where it failed, {label}**", "", *_table(TITLES, rows, (_LEFT, _RIGHT, _RIGHT, _RIGHT, _LEFT)), ""]
 
 
 def _failures(run: Run, label: str) -> list[str]:

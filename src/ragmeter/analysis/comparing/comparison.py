@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, overload
 
 from ragmeter import naming
+from ragmeter.analysis.comparing.causes import CauseChanges
 from ragmeter.documents.record import Interval, plain
 from ragmeter.documents.summary import Unmatched
 from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
@@ -107,7 +108,10 @@ class SliceDifference:
 
 @dataclass(frozen=True)
 class Pair:
-    """The comparison of two runs. `warnings` say whose judges differ, so that no verdict can be given."""
+    """The comparison of two runs. `warnings` say whose judges differ, so that no verdict can be given.
+
+    `causes` says what moved by cause, where both runs have causes.
+    """
 
     a: str
     b: str
@@ -120,6 +124,7 @@ class Pair:
     slices: list[SliceDifference]
     sentence: str = ""
     warnings: list[str] = field(default_factory=list)
+    causes: CauseChanges | None = None
 
 
 @dataclass(frozen=True)

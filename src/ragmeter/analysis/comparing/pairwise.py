@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.analysis.comparing.causes import cause_changes
 from ragmeter.analysis.comparing.comparison import NO_VERDICT, Comparison, MetricDifference, Mover, Pair
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
@@ -177,7 +178,8 @@ def _compare_two(
     parts = slice_differences(a, pairing.a, tested, columns, settings)
     unpaired = (pairing.only_a, pairing.only_b, pairing.questions_differ)
     warnings = judge_warnings(a, b, labels, differing)
-    return Pair(labels[0], labels[1], len(pairing), *unpaired, metrics, others, parts, warnings=warnings)
+    moved = cause_changes(a, b, pairing)
+    return Pair(labels[0], labels[1], len(pairing), *unpaired, metrics, others, parts, warnings=warnings, causes=moved)
 
 
 def _named(name: str, a: Run, b: Run) -> Measure:

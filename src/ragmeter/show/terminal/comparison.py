@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, Mover, Pair
+from ragmeter.analysis.comparing.causes import CauseChanges
 from ragmeter.documents.metrics import SMALL
+from ragmeter.metrics.causes import CAUSES
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording.answer_causes import cause_words
 from ragmeter.wording.causes import first_ids
 from ragmeter.wording.metrics import titled
 from ragmeter.wording.numbers import MISSING, given, number, p_value, percent, signed, signed_interval
@@ -27,6 +30,9 @@ def show_comparison(comparison: Comparison) -> None:
         out.sentence(pair.sentence, "bold red" if pair.warnings else "bold")
         out.print(comparison_table(pair, comparison.level, corrected=corrected))
         out.sentence(f"A: {pair.a}, B: {pair.b}")
+        if pair.causes is not None:
+            out.print(cause_table(pair.causes))
+            out.sentence(pair.causes.sentence)
         for line in _cautions(pair):
             out.sentence(line, "red")
         for part in pair.slices:
@@ -55,6 +61,15 @@ def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
             Text(p_value(result.p_holm), style=style),
             MISSING if result.verdict == JUDGES_DIFFER else f"{result.better:,}/{result.worse:,}",
         )
+    return table
+
+
+def cause_table(causes: CauseChanges) -> Figures:
+    """How many answers have each cause in both runs."""
+    table = Figures.of("cause", "A", "B", "B − A")
+    for cause in (cause for cause in CAUSES if cause in {*causes.a, *causes.b}):
+        before, after = causes.a.get(cause, 0), causes.b.get(cause, 0)
+        table.add(cause_words(cause), f"{before:,}", f"{after:,}", signed(after - before))
     return table
 
 

@@ -63,6 +63,14 @@ def supported_spans(text: str, others: Sequence[str]) -> list[Span]:
     return shared
 
 
+def speak_of(claims: Sequence[str], texts: Sequence[str]) -> list[bool]:
+    """Which claims have a content word that the texts have in any form, or have no content word at all."""
+    if not claims:
+        return []
+    counts = _counts(claims, texts)
+    return [bool(speaks) for speaks in (counts.lacking < counts.content) | (counts.content == 0)]
+
+
 def _lacking(words: Sequence[str], passages: Sequence[str]) -> list[bool]:
     """Which words the passages lack. "3 million" is there if they have 3,000,000."""
     if not words:
