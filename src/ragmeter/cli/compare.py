@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
-Compare runs on the questions that they share, each run with each later one:
+Is the candidate better than the baseline? By how much, how sure is that, where, and which rows are to be read:
 
   ragmeter compare before after
-  ragmeter compare before after --metrics token_f1,ndcg@10 --slice domain --json
+  ragmeter compare before after --metrics token_f1,ndcg@10 --worse 20
+  ragmeter compare small medium large --baseline small
+  ragmeter compare before after --markdown       # for a pull request; --latex for a paper
 
 A report shows the comparison that was kept, and not one with the usual settings:
   ragmeter compare before after --test t --alpha 0.01 --keep
@@ -62,6 +64,8 @@ def run(chosen: argparse.Namespace) -> int:
         preference = {"preference": {**figures, "sentence": sentence}}
     if chosen.json:
         print(dumps({**comparison.as_dict(), **preference}, indent=2))
+    elif chosen.markdown or chosen.latex:
+        print(_document(chosen, comparison, sentence), end="")
     else:
         show_comparison(comparison)
         if preferred is not None:
@@ -71,6 +75,18 @@ def run(chosen: argparse.Namespace) -> int:
             path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
             console().print(printable(f"kept: {path}"), soft_wrap=True)
     return 0 if preferred is None else judge_code(chosen, preferred.run, list(preferred))
+
+
+def _document(chosen: argparse.Namespace, comparison: Comparison, more: str) -> str:
+    """The comparison to paste: into a pull request, or a paper; `more` is a sentence that comes last."""
+    if chosen.latex:
+        from ragmeter.runs.finding import find_runs
+        from ragmeter.show.latex import comparison_as_latex
+
+        return comparison_as_latex(comparison, find_runs(chosen.runs, chosen.output_dir), more)
+    from ragmeter.show.markdown import comparison_as_markdown
+
+    return comparison_as_markdown(comparison, more)
 
 
 def compared(chosen: argparse.Namespace) -> Comparison:
@@ -87,6 +103,10 @@ def compared(chosen: argparse.Namespace) -> Comparison:
         margin=chosen.margin,
         draws=chosen.draws,
         movers=chosen.movers,
+        better=chosen.better,
+        worse=chosen.worse,
+        baseline=chosen.baseline,
+        all_pairs=chosen.all_pairs,
         keep=chosen.keep,
         output_dir=chosen.output_dir,
     )
@@ -173,7 +193,11 @@ def parser() -> Parser:
     parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more, by folder or by name")
     default = "default: all columns of few values"
     options.part_options(parser, slices=f"by whose values to look for other verdicts; {default}")
-    parser.add_argument("--movers", metavar="N", type=int, default=3, help="rows to show that moved most; default: 3")
+    parser.add_argument("--baseline", metavar="RUN", help="default: the first of two runs, the oldest of more")
+    parser.add_argument("--all-pairs", action="store_true", help="each run with each other one, not the baseline alone")
+    for way in ("worse", "better"):
+        options.number_option(parser, f"--{way}", "N", 3, f"rows to show that got {way}, by all metrics together")
+    options.number_option(parser, "--movers", "N", 0, "rows to show for each metric by itself, those that moved most")
     parser.add_argument(
         "--keep", action="store_true", help="keep the comparison beside the last run, where `ragmeter report` finds it"
     )
@@ -194,7 +218,10 @@ def parser() -> Parser:
     tests.add_argument("--draws", metavar="N", type=int, default=9_999, help="default: 9999")
     options.statistics_options(parser, cluster="what the runs themselves are clustered by")
     options.runs_option(parser)
-    options.json_option(parser)
+    formats = parser.add_mutually_exclusive_group()
+    options.json_option(formats)
+    formats.add_argument("--markdown", action="store_true", help="print the verdict and the table, for a pull request")
+    formats.add_argument("--latex", action="store_true", help="print a table and a paragraph on methods, for a paper")
     parser.add_argument(
         "--preference", action="store_true", help="ask a judge which run's answers are better, in both orders"
     )

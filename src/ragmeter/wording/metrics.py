@@ -31,10 +31,11 @@ def better(direction: str) -> str:
 def explained(metrics: Sequence[str]) -> dict[str, str]:
     """The first sentence of each metric's description. Unknown names are not imported: a run may not be trusted."""
     sentence_of = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
-    return {name: sentence_of.get(_base(name), "") for name in metrics}
+    return {name: sentence_of.get(base_name(name), "") for name in metrics}
 
 
-def _base(name: str) -> str:
+def base_name(name: str) -> str:
+    """A metric's name without its settings; a name that is none of ours as it is."""
     try:
         return naming.parse(name).base
     except UsageError:
@@ -119,7 +120,7 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
     numbers of good and bad ones. Unknown names are not imported.
     """
     known = {metric.base: metric for metric in registry.known()}
-    of_name = {name: known[base] for name in metrics if (base := _base(name)) in known}
+    of_name = {name: known[base] for name in metrics if (base := base_name(name)) in known}
     by_threshold = {metric.rate for metric in known.values() if metric.rate}
     return [
         *(
