@@ -1,4 +1,4 @@
-"""`ragmeter run`: every run that ragmeter.toml asks for, one table of all, and one comparison."""
+"""`ragmeter run`: every run that ragmeter.toml asks for, and how they compare."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FILE = "ragmeter.toml"
 _DESCRIPTION = f"""\
-Do all that {FILE} asks for: ask or score each system with each of its settings, and show one table and one comparison.
+Do all that {FILE} asks for: ask or score each system with each of its settings, and show how they compare.
 
   ragmeter init qa.jsonl       # writes {FILE}
   ragmeter run

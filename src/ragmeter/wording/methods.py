@@ -85,9 +85,7 @@ class Methods:
 
     def _intervals(self) -> str:
         made = self.interval_methods
-        kinds = dict.fromkeys(
-            words for method in made for start, words in _INTERVALS.items() if method.startswith(start)
-        )
+        kinds = [words for start, words in _INTERVALS.items() if any(method.startswith(start) for method in made)]
         padded = ", with pseudo-rows at the ends of the range" if any(_PADDED in method for method in made) else ""
         return f"{_listed(kinds)}{padded}" if kinds else "none"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.text import Text
 
@@ -11,7 +11,7 @@ from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.documents.comparison import BETTER, DIFFERENT, WORSE
 from ragmeter.documents.metrics import SMALL
 from ragmeter.show.terminal.console import console
-from ragmeter.show.terminal.tables import Column, Figures
+from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording import verdicts
 from ragmeter.wording.causes import first_ids
 from ragmeter.wording.numbers import MISSING, number, percent
@@ -19,6 +19,7 @@ from ragmeter.wording.texts import printable, shortened
 
 STYLES = {BETTER: "bold green", WORSE: "bold red", DIFFERENT: "bold"}
 _LONGEST = 160
+_INDENT = " " * 5
 #: The most slices that are shown; --json has all.
 _MOST_SLICES = 3
 
@@ -47,9 +48,9 @@ def _show_pair(comparison: Comparison, pair: Pair) -> None:
         if rows:
             out.sentence(verdicts.changed_title(way, len(rows), max(total, len(rows)), pair.headline), "bold")
         for line in _changed(rows, pair.headline):
-            out.sentence(line)
+            out.sentence(line, indent=_INDENT)
     for line in _movers(pair):
-        out.sentence(line)
+        out.sentence(line, indent=_INDENT)
 
 
 def show_verdict(pair: Pair) -> None:
@@ -66,19 +67,21 @@ def show_table(pair: Pair, level: float) -> None:
     """A row for each metric of two runs; where words take too much room, with signs alone, which are explained."""
     out = console()
     room = None if out.whole_tables else out.width
-    for marks in (verdicts.marked, verdicts.sign):
-        table = Figures(
-            [Column(title.format(percent(level)), figures=place > 1) for place, title in enumerate(verdicts.TITLES)]
-        )
-        for name, result in pair.metrics.items():
-            style = STYLES.get(result.verdict, "")
-            metric, _, *figures = map(printable, table_cells(name, result))
-            table.add(metric, Text(marks(result.verdict), style=style), *figures)
-        if table.fits(room):
-            break
-    out.print(table)
-    if not table.fits(room) or marks is verdicts.sign:
-        out.sentence(verdicts.signs_explained({result.verdict for result in pair.metrics.values()}))
+    words = _metric_table(pair, level, verdicts.marked, verdicts.TITLES)
+    if words.fits(room):
+        out.print(words)
+        return
+    titles = ["" if title == "verdict" else title for title in verdicts.TITLES]
+    out.print(_metric_table(pair, level, verdicts.sign, titles))
+    out.sentence(verdicts.signs_explained({result.verdict for result in pair.metrics.values()}))
+
+
+def _metric_table(pair: Pair, level: float, marks: Callable[[str], str], titles: Sequence[str]) -> Figures:
+    table = Figures.of(*(title.format(percent(level)) for title in titles), names=2)
+    for name, result in pair.metrics.items():
+        metric, _, *figures = map(printable, table_cells(name, result))
+        table.add(metric, Text(marks(result.verdict), style=STYLES.get(result.verdict, "")), *figures)
+    return table
 
 
 def show_slices(pair: Pair, whose: str = "") -> None:

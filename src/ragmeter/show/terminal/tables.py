@@ -170,15 +170,18 @@ def broken(text: str, width: int, indent: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def wrapped(text: str, width: int) -> str:
-    """A text on lines of at most this width, broken only between words: a longer word has its own line."""
+def wrapped(text: str, width: int, indent: str = "") -> str:
+    """A text on lines of at most this width, broken only between words: a longer word has its own line.
+
+    Further lines are indented.
+    """
     lines: list[str] = []
     for line in text.split("\n"):
         current = ""
         for word in re.findall(r"\s*\S+", line):
             if current.strip() and cell_len(current + word) > width:
                 lines.append(current)
-                current = word.lstrip()
+                current = indent + word.lstrip()
             else:
                 current += word
         lines.append(current)

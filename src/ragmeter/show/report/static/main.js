@@ -30,7 +30,7 @@ function signature() {
     scrolling(`Signature of ${run.name}`, table(`Signature of ${run.name}`, ['what', 'value'], facts(run.manifest, []), { class: 'plain facts' })),
     make('details', {}, make('summary', {}, 'All of it, as JSON'), scrolling(`Manifest of ${run.name}`, make('pre', {}, JSON.stringify(run.manifest, null, 2))))));
   $('signature-body').replaceChildren(...parts);
-  show('signature', 'Signature');
+  show('signature', 'How to reproduce');
   $('foot').replaceChildren(`Made by ragmeter ${data.version}, `, when(data.made, { dateStyle: 'long', timeStyle: 'short' }), '. ',
     'This file holds everything that it shows, and asks nothing of the network.');
 }
