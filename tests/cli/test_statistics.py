@@ -36,10 +36,20 @@ def test_compare(ragmeter: Run, runs: Path) -> None:
     done = ragmeter("compare", "old", "new")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("score: new is +")
-    assert "significantly better after correction over 2 tests (Holm p < 0.0001, n = 300)" in lines[0]
-    assert "A: old, B: new" in lines
-    assert lines[-1] == "test: randomisation; p: corrected (Holm) over 2 tests; significant: p below 0.05"
+    assert re.fullmatch(
+        r"new is better on score: 0\.\d+ instead of 0\.\d+ \(\+0\.\d+, 95%: \+0\.\d+ to \+0\.\d+, 300 questions\)\.",
+        lines[0],
+    )
+    assert lines[1].startswith("Of 2 metrics: ")
+    assert lines[2] == "baseline: old, candidate: new"
+    assert lines.count("Paired randomisation test; p corrected (Holm) over 2 tests; significant: p below 0.05.") == 1
+    (row,) = (line.split() for line in lines if line.startswith(" score ↑"))
+    assert row[2:4] == ["▲", "better"]
+    assert sum(line.endswith("(--worse N shows more):") for line in lines) == 1
+    assert len([line for line in lines if line.startswith("   candidate: ")]) == 6
+    twenty = ragmeter("compare", "old", "new", "--worse", "20", "--better", "0", "--movers", "1").stdout.splitlines()
+    assert len([line for line in twenty if line.startswith("   candidate: ")]) == 20
+    assert "score moved most on:" in twenty
     assert "\x1b" not in done.stdout
     assert "*" not in done.stdout
 
@@ -50,7 +60,12 @@ def test_compare_for_a_script(ragmeter: Run, runs: Path) -> None:
     (pair,) = comparison["pairs"]
     assert (comparison["runs"], comparison["test"], list(pair["metrics"])) == (["old", "new"], "t", ["score"])
     assert {part["column"] for part in pair["slices"]} == {"kind"}
-    assert pair["metrics"]["score"]["movers"][0]["question"].startswith("q")
+    assert pair["metrics"]["score"]["movers"] == []
+    assert pair["headline"] == "score"
+    assert comparison["baseline"] == "old"
+    assert pair["worse_rows"][0]["question"].startswith("q")
+    before, after = pair["worse_rows"][0]["scores"]["score"]
+    assert before - after == max(row["scores"]["score"][0] - row["scores"]["score"][1] for row in pair["worse_rows"])
 
 
 def test_compare_says_what_is_wrong(ragmeter: Run, runs: Path) -> None:
@@ -152,7 +167,7 @@ def test_a_damaged_run_is_named(ragmeter: Run, runs: Path, file: str, content: b
 
 def test_a_level_is_shown_as_it_is(ragmeter: Run, runs: Path) -> None:
     assert "99.9% interval" in ragmeter("summary", "old", "--level", "0.999").stdout
-    assert "(99.5%: " in ragmeter("compare", "old", "new", "--level", "0.995").stdout
+    assert ", 99.5%: " in ragmeter("compare", "old", "new", "--level", "0.995").stdout
 
 
 def test_a_seed_that_is_none(ragmeter: Run, runs: Path) -> None:
@@ -168,11 +183,12 @@ def test_a_pipe_gets_every_column_on_one_line(ragmeter: Run, tmp_path: Path) -> 
         )
     done = ragmeter("compare", "a", "b", "--alpha", "0.01", env={"COLUMNS": "40"})
     lines = done.stdout.splitlines()
-    (title,) = (line.split() for line in lines if "better/worse" in line)
-    assert title == ["metric", "A", "B", "B", "−", "A", "95%", "interval", "Holm", "p", "better/worse"]
+    (title,) = (line.split() for line in lines if line.startswith(" metric"))
+    assert title == ["metric", "verdict", "baseline", "candidate", "difference", "95%", "interval"]
     (row,) = (line for line in lines if line.startswith(f" {name} ↑ "))
-    assert row.split() == [name, "↑", "0.2667", "0.3000", "+0.0333", "-1.0000", "to", "+1.0000", "1.0000", "1/0"]
-    assert lines[-1].endswith("; significant: p below 0.01")
+    assert row.split()[2:5] == ["=", "not", "significant"]
+    assert row.split()[-3:] == ["-1.0", "to", "+1.0"]
+    assert sum(line.endswith("; significant: p below 0.01.") for line in lines) == 1
 
 
 class Terminal(io.StringIO):
@@ -261,7 +277,9 @@ def test_a_real_terminal_of_80_columns(long_names: Path) -> None:
         assert started.wait(timeout=300) == 0
     lines = said.decode().splitlines()
     assert max(map(cell_len, lines)) <= 80
-    assert [line.split()[-1] for line in lines if "0.0000  -1.0000" in line] == ["0/84", "0/84"]
+    assert [line.split()[-3:] for line in lines if "-1.000 " in line and "to" in line] == [
+        ["-1.000", "to", "-0.946"]
+    ] * 2
 
 
 def test_a_summary_of_another_version(ragmeter: Run, runs: Path) -> None:
@@ -283,13 +301,13 @@ def test_the_test_that_was_made_is_named(ragmeter: Run, runs: Path) -> None:
     """McNemar's test is for scores of 0 and 1, and others get another one."""
     made = "mcnemar (right) or randomisation (score)"
     done = ragmeter("compare", "old", "new", "--metrics", "right", "score", "--test", "mcnemar", "--keep")
-    assert f"test: {made}; p: corrected" in done.stdout
+    assert f"Paired {made} test; p corrected" in done.stdout
     assert ragmeter("report", "old", "new", "--output", "page.html", "--markdown", "page.md").returncode == 0
     assert f"; test: {made}, alpha: 0.05" in (runs / "page.md").read_text(encoding="utf-8")
     page = (runs / "page.html").read_text(encoding="utf-8")
     assert re.search(rf'"test_made": ?"{re.escape(made)}"', page)
     alone = ragmeter("compare", "old", "new", "--metrics", "score", "--test", "mcnemar")
-    assert alone.stdout.splitlines()[-1].startswith("test: randomisation; ")
+    assert "Paired randomisation test; significant: " in alone.stdout
 
 
 def test_an_interval_of_no_width_is_no_certainty(ragmeter: Run, tmp_path: Path) -> None:
