@@ -248,8 +248,8 @@ def test_the_sentence(tmp_path: Path) -> None:
     assert score.interval is not None
     low, high = right_or_wrong.interval
     assert right_or_wrong.sentence == (
-        f"right: new is {right_or_wrong.difference:.4f} higher than old (95%: {low:+.4f} to {high:+.4f}), significantly "
-        "better after correction over 2 tests (Holm p < 0.0001, n = 1,000)"
+        f"right: new is {right_or_wrong.difference:.4f} higher than old (95%: {low:+.4f} to {high:+.4f}), "
+        "significantly better after correction over 2 tests (Holm p < 0.0001, n = 1,000)"
     )
     low, high = score.interval
     way = "higher" if (score.difference or 0) > 0 else "lower"
