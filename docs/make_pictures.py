@@ -22,7 +22,7 @@ TARGET = Path(__file__).with_name("pictures")
 _FILES = "--results examples/english_{system}.tsv --reference examples/english_reference.tsv"
 _EVALUATE = "ragmeter evaluate --metrics token_f1,ndcg@10,offline_correct " + _FILES + " --run {run}"
 #: What the terminal shows; the other runs are for the report and the app.
-SHOWN = (_EVALUATE.format(system="BasicRAG", run="before"), "ragmeter compare before after --movers 0")
+SHOWN = (_EVALUATE.format(system="BasicRAG", run="before"), "ragmeter compare before after --better 0")
 HIDDEN = (
     _EVALUATE.format(system="TunedRAG", run="after"),
     "ragmeter ask --dataset examples/agenda_qa.jsonl --target examples.rag_app:Agenda "

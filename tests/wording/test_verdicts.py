@@ -125,16 +125,18 @@ def test_metrics_are_counted_and_the_worse_are_named() -> None:
     worse, none = result(verdict="worse"), result(verdict="not significant")
     assert verdicts.tally({"a": result()}) == ""
     assert verdicts.tally({"a": result(), "b": none}) == "Of 2 metrics: 1 better, 0 worse, 1 not significant."
+    assert verdicts.tally({"a": none, "b": none}) == "Of 2 metrics: 0 better, 0 worse, 2 not significant."
+    assert verdicts.tally({"a": worse, "b": worse}) == "Of 2 metrics: 0 better, 2 worse."
     assert verdicts.tally({"a": result(), "b": worse, "c": worse}) == "Of 3 metrics: 1 better, 2 worse (b, c)."
 
 
 def test_what_these_questions_could_show() -> None:
     unsure = result(verdict="not significant", needed=7_234, smallest=0.082)
     assert verdicts.outlook(unsure) == (
-        "To see a difference of 1 point, about 7,200 questions are needed; these show 8.2 points."
+        "To see a difference of 1 point, about 7,200 questions are needed; these can show 8.2 points."
     )
     assert verdicts.outlook(replace(unsure, binary=False)) == (
-        "To see a difference of 0.01, about 7,200 questions are needed; these show 0.082."
+        "To see a difference of 0.01, about 7,200 questions are needed; these can show 0.082."
     )
     seen = replace(unsure, smallest=0.004, binary=False)
     assert verdicts.outlook(seen) == "A difference of 0.004 would probably have been seen."

@@ -141,10 +141,10 @@ def tally(metrics: Mapping[str, JudgedDifference]) -> str:
     """How many metrics have which verdict; an empty text for a single one."""
     if len(metrics) < 2:
         return ""
-    names: dict[str, list[str]] = {WORSE: []}
+    names: dict[str, list[str]] = {BETTER: [], WORSE: []}
     for name, result in metrics.items():
         names.setdefault(result.verdict, []).append(name)
-    worse = f" ({listed(names[WORSE])})" if names[WORSE] and len(names) > 1 else ""
+    worse = f" ({listed(names[WORSE])})" if 0 < len(names[WORSE]) < len(metrics) else ""
     counts = [
         f"{len(names[verdict]):,} {words}{worse if verdict == WORSE else ''}"
         for verdict, (_, words) in _MARKS.items()
@@ -161,7 +161,7 @@ def outlook(result: JudgedDifference) -> str:
     if result.smallest <= result.margin:
         return f"A difference of {seen} would probably have been seen."
     margin = _amount(result, result.margin)
-    return f"To see a difference of {margin}, about {about(result.needed)} questions are needed; these show {seen}."
+    return f"To see a difference of {margin}, about {about(result.needed)} questions are needed; these can show {seen}."
 
 
 def test_sentence(test: str, clustered: str, tests: int, alpha: float) -> str:

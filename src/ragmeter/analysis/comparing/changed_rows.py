@@ -43,7 +43,7 @@ def changed_rows(
 ) -> ChangedRows:
     """At most so many rows, the most changed first: by the headline metric, then by the mean of all others.
 
-    Each metric counts by its direction, as a share of its range; those without either say nothing of better or worse.
+    Each metric counts by its direction, as a share of its range; one without a direction says nothing of better or worse.
     """
     gains = {scores.measure.name: gain for scores in metrics if (gain := _gain(scores)) is not None}
     if not gains:
@@ -58,12 +58,15 @@ def changed_rows(
 
 
 def _gain(scores: PairedScores) -> Scores | None:
-    """By how much each row got better, as a share of the metric's range; 0 where it has no two scores."""
+    """By how much each row got better, as a share of the metric's range; 0 where it has no two scores.
+
+    Where the range has no end, it is a share of the largest difference.
+    """
     low, high = scores.measure.bounds
     way = {"higher": 1.0, "lower": -1.0}.get(scores.measure.direction)
-    if way is None or not np.isfinite(high - low):
-        return None
-    return np.nan_to_num(way * (scores.b - scores.a) / (high - low))
+    differences = np.nan_to_num(scores.b - scores.a)
+    most = high - low if np.isfinite(high - low) else float(np.abs(differences).max(initial=0.0))
+    return None if way is None or not most else way * differences / most
 
 
 def _records(

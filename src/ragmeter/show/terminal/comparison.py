@@ -106,7 +106,8 @@ def cautions(pair: Pair) -> Iterator[str]:
     for (in_a, in_b), names in by_counts.items():
         if in_a or in_b:
             concerned = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
-            yield f"left out, no score in the other run: {in_a:,} rows of {pair.a}, {in_b:,} of {pair.b} ({concerned})"
+            counts = [f"{count:,} of {run}" for run, count in ((pair.a, in_a), (pair.b, in_b)) if count]
+            yield f"left out, no score in the other run: {' and '.join(counts)} ({concerned})"
     few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < SMALL})
     if few:
         unit = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"
