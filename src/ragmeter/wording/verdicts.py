@@ -110,7 +110,7 @@ def _amounts(metric: str, result: JudgedDifference, level: float) -> str:
         ends = None if result.interval is None else [100 * end for end in result.interval]
         whole = max(0, (deserved_decimals(ends) or 1) - 1)  # of a percentage, a digit less
         means = [rounded_percent(mean, whole) for mean in (result.mean_b, result.mean_a)]
-        difference = f"{points(result.difference, whole)} points"
+        difference = _in_points(points(result.difference, whole))
         between = signed_interval(ends, whole)
     else:
         decimals = deserved_decimals(result.interval)
@@ -133,8 +133,11 @@ def _amount(result: JudgedDifference, value: float) -> str:
     """A difference that questions would show, or that counts as small: `1 point`, or 0.01."""
     if not result.binary:
         return given(two_digits(value))
-    text = given(two_digits(100 * value))
-    return f"{text} point{'' if text == '1' else 's'}"
+    return _in_points(given(two_digits(100 * value)))
+
+
+def _in_points(text: str) -> str:
+    return f"{text} point{'' if text.lstrip('+-') == '1' else 's'}"
 
 
 def tally(metrics: Mapping[str, JudgedDifference]) -> str:

@@ -43,16 +43,18 @@ def changed_rows(
 ) -> ChangedRows:
     """At most so many rows, the most changed first: by the headline metric, then by the mean of all others.
 
-    Each metric counts by its direction, as a share of its range; one without a direction says nothing of better or worse.
+    Each metric counts by its direction, as a share of its range; without a direction it is left out.
     """
     gains = {scores.measure.name: gain for scores in metrics if (gain := _gain(scores)) is not None}
     if not gains:
         return ChangedRows([], [])
     first = gains.get(headline, np.zeros(len(pairing)))
     others = np.mean([gain for name, gain in gains.items() if name != headline] or [np.zeros(len(pairing))], axis=0)
-    order = np.lexsort((others, first))  # the last key counts first; ties stay in the order of the rows
-    is_worse, is_better = ((first * way > 0) | ((first == 0) & (others * way > 0)) for way in (-1, 1))
-    ends = order[is_worse[order]][: max(0, worse)], order[::-1][is_better[order[::-1]]][: max(0, better)]
+    ends = []
+    for way, most in ((-1, worse), (1, better)):
+        order = np.lexsort((-way * others, -way * first))  # the last key counts first; ties stay in the rows' order
+        changed = (first * way > 0) | ((first == 0) & (others * way > 0))
+        ends.append(order[changed[order]][: max(0, most)])
     lost, won = (_records(a, b, pairing, metrics, rows) for rows in ends)
     return ChangedRows(better=won, worse=lost)
 
