@@ -23,7 +23,8 @@ def test_the_markdown_has_figures_intervals_n_failures_and_slices(tmp_path: Path
     assert "| music | 0.6667, n = 3 (few) | 0.6667, n = 3 (few) | 0.5000, n = 4 (few) |" in text
     assert "few: fewer than 30 rows" in text
     rendered = MarkdownIt("commonmark").enable("table").render(text)
-    assert rendered.count("<table>") == 4
+    assert rendered.count("<table>") == 6  # the verdicts, means, slices and causes of both runs
+    assert "| not retrieved | 38% | 14% to 69% | 3 | by ids of gold documents |" in text
 
 
 def test_a_verdict_as_markdown(tmp_path: Path) -> None:

@@ -153,6 +153,7 @@ def _pair(pair: Pair, level: float) -> Markup:
         [element("p", text(warning), class_="note bad") for warning in pair.warnings],
         table(titles, rows, caption=caption, figures=(2, 3, 4, 5)),
         element("ul", turned) if turned else None,
+        [element("p", text(line), class_="soft") for line in pair.causes.lines] if pair.causes else None,
         _changed(pair, pair.worse_rows, wording.GOT_WORSE),
         _changed(pair, pair.better_rows, wording.GOT_BETTER),
     )

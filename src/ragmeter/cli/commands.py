@@ -50,6 +50,7 @@ _ALL = (
     Command("crag generate", "have an agent answer the turns of conversations, and save them"),
     Command("crag evaluate", "judge saved turns"),
     Command("doctor", "say what is installed, what is missing, and which endpoints answer"),
+    Command("documents", "say which documents a run's questions found, and which they missed"),
     Command("evaluate", "score a file of results against references"),
     Command("explain", "say who judged a row and how, and what the offline judge sees in it"),
     Command("export", "write a run as csv, parquet, jsonl, for trec_eval or MLflow, or as spans"),

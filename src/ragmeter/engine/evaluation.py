@@ -235,6 +235,7 @@ def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResu
         scored,
         run=path.name,
         abstained=parts.abstained,
+        cause=parts.cause,
         document_ids=parts.document_ids,
         join=join_summary(done, counted),
         notes=data.notes(),

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from ragmeter.definition import Metric
 from ragmeter.documents.metrics import MetricSummary, Percentiles
-from ragmeter.documents.summary import Abstained
+from ragmeter.documents.summary import Abstained, AnswerCauses
 from ragmeter.documents.summary import DocumentIds as IdFindings
 from ragmeter.io.locations import Location
+from ragmeter.runs.answer_causes import causes_of
 from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.rows import RowsFile
@@ -24,7 +25,8 @@ class PartSummaries:
     """What is computed from a table in parts.
 
     `confidence` are the interval settings with the cluster column that was used; `numbers` are the table's own, such as
-    latency; `abstained` counts the answers that decline; `document_ids` is what is to be said of the documents' ids.
+    latency; `abstained` counts the answers that decline; `cause` says where answers failed; `document_ids` is what is
+    to be said of the documents' ids.
     """
 
     confidence: Confidence
@@ -32,6 +34,7 @@ class PartSummaries:
     numbers: dict[str, Percentiles]
     abstained: Abstained | None
     document_ids: IdFindings | None
+    cause: AnswerCauses | None
 
 
 def summarise_parts(
@@ -45,6 +48,7 @@ def summarise_parts(
     with closing(RowsParts(folder, parts)) as rows:
         used, summaries = summaries_of(rows, metrics, not_scored, confidence, qids_differ=True)
         numbers = numbers_of(rows)
+        cause = causes_of(rows, used)
     ids = DocumentIds(metrics)
     abstained: Counter[str] = Counter()
     for name, _ in parts:
@@ -53,4 +57,4 @@ def summarise_parts(
             if (of_part := abstentions_of(part)) is not None:
                 abstained.update(of_part.as_dict())
     declined = Abstained(abstained["n"], abstained["right"], abstained["wrong"]) if abstained else None
-    return PartSummaries(used, summaries, numbers, declined, ids.described(summaries))
+    return PartSummaries(used, summaries, numbers, declined, ids.described(summaries), cause)

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.metrics import MetricSummary, Percentiles
-from ragmeter.documents.summary import Abstained, Summary
+from ragmeter.documents.summary import Abstained, AnswerCauses, Summary
 from ragmeter.documents.summary import DocumentIds as IdFindings
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
@@ -29,6 +29,7 @@ from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.metrics.normalize import AUTO as AUTO_LANGUAGE
 from ragmeter.metrics.normalize import count_unknown
 from ragmeter.metrics.sentences import count_long
+from ragmeter.runs.answer_causes import causes_of
 from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
 from ragmeter.runs.places import hold, put, temporary_folder
@@ -181,6 +182,11 @@ class RowsWriter:
         """
         with closing(RowsFile(self._path)) as rows:
             return abstentions_of(rows)
+
+    def causes(self, confidence: Confidence) -> AnswerCauses | None:
+        """Where the answers failed, for the summary; None for a table without causes."""
+        with closing(RowsFile(self._path)) as rows:
+            return causes_of(rows, confidence)
 
     def summaries(self, confidence: Confidence, *, is_own: bool = False) -> tuple[Confidence, dict[str, MetricSummary]]:
         """The interval settings with the cluster column that was used, and each metric's summary.

@@ -12,6 +12,8 @@ from ragmeter.documents.metrics import SMALL
 from ragmeter.judge_columns import ENCODER, OFFLINE
 from ragmeter.show.system_tables import SystemTables
 from ragmeter.table import IDS_AS_WRITTEN
+from ragmeter.wording import verdicts
+from ragmeter.wording.answer_causes import TITLES, cause_lines
 from ragmeter.wording.causes import counted_causes, failures
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import (
@@ -25,7 +27,6 @@ from ragmeter.wording.metrics import (
 )
 from ragmeter.wording.numbers import MISSING, given, interval, number, percent, scored
 from ragmeter.wording.texts import in_markdown
-from ragmeter.wording.verdicts import TITLES
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -61,6 +62,8 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, 
         lines += [text for line in limit_lines(run.manifest()) for text in (f"**{label}**: {line}", "")]
         lines += _failures(run, label) + _judge(run, label)
     for run, label in zip(runs, labels, strict=True):
+        lines += _causes(run, label)
+    for run, label in zip(runs, labels, strict=True):
         lines += _slices(run, label)
     created = [in_markdown(str(run.manifest().created or "unknown")) for run in runs]
     dated_labels = [f"{label}: {when}" for label, when in zip(labels, created, strict=True)]
@@ -79,13 +82,14 @@ def _compared(comparison: Comparison) -> list[str]:
     if len(comparison.pairs) > 1:
         return _systems(comparison)
     (pair,) = comparison.pairs
-    titles = [title.format(percent(comparison.level)) for title in TITLES]
+    titles = [title.format(percent(comparison.level)) for title in verdicts.TITLES]
     titles[2:4] = f"baseline: {in_markdown(pair.a)}", f"candidate: {in_markdown(pair.b)}"
     rows = [list(map(in_markdown, table_cells(name, result))) for name, result in pair.metrics.items()]
     said = [text for line in (*pair.remarks, *pair.warnings) for text in (in_markdown(line), "")]
-    turned = [f"- {in_markdown(part.sentence)}" for part in pair.slices if part.turns]
+    moved = pair.causes.lines if pair.causes else []
+    more = [f"- {in_markdown(text)}" for text in (*moved, *(part.sentence for part in pair.slices if part.turns))]
     table = _table(titles, rows, (_LEFT, _LEFT, *[_RIGHT] * 4))
-    return [f"**{in_markdown(pair.sentence)}**", "", *said, *table, "", *turned, *[""] * bool(turned)]
+    return [f"**{in_markdown(pair.sentence)}**", "", *said, *table, "", *more, *[""] * bool(more)]
 
 
 def _systems(comparison: Comparison) -> list[str]:
@@ -158,6 +162,13 @@ def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
     between = MISSING if ends is None else f"{interval(ends)} ({percent(summary.level)})"
     n, causes = scored(summary.n_scored, summary.n_total), in_markdown(counted_causes(summary.n_not_scored))
     return titled(in_markdown(name), summary.direction), mean, between, n, causes
+
+
+def _causes(run: Run, label: str) -> list[str]:
+    rows = [tuple(map(in_markdown, line.cells)) for line in cause_lines(run.summary().cause)]
+    if not rows:
+        return []
+    return [f"**Where it failed, {label}**", "", *_table(TITLES, rows, (_LEFT, _RIGHT, _RIGHT, _RIGHT, _LEFT)), ""]
 
 
 def _failures(run: Run, label: str) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, overload
 
 from ragmeter import naming
+from ragmeter.analysis.comparing.causes import CauseChanges
 from ragmeter.analysis.comparing.changed_rows import ChangedRow
 from ragmeter.analysis.comparing.ranking import Ranking
 from ragmeter.documents.record import Interval, plain
@@ -107,8 +108,9 @@ class Pair:
     """The comparison of two runs, the baseline `a` and the candidate `b`.
 
     `sentence` is the verdict by the metric `headline`, and `remarks` are what is to be said of all metrics, and of how
-    many questions it would take. `warnings` say whose judges differ, so that no verdict can be given. `better_rows` and
-    `worse_rows` are those that changed most by all metrics together.
+    many questions it would take. `warnings` say whose judges differ, so that no verdict can be given. `causes` says
+    what moved by cause, where both runs have causes. `better_rows` and `worse_rows` are those that changed most by all
+    metrics together.
     """
 
     a: str
@@ -126,6 +128,7 @@ class Pair:
     warnings: list[str] = field(default_factory=list)
     better_rows: list[ChangedRow] = field(default_factory=list)
     worse_rows: list[ChangedRow] = field(default_factory=list)
+    causes: CauseChanges | None = None
 
     @property
     def texts(self) -> list[str]:

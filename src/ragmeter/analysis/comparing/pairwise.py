@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.analysis.comparing.causes import cause_changes
 from ragmeter.analysis.comparing.changed_rows import changed_rows, texts_of
 from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference, Mover, Pair
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
@@ -224,6 +225,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         warnings=judge_warnings(a, b, labels, differing),
         better_rows=rows.better,
         worse_rows=rows.worse,
+        causes=cause_changes(a, b, pairing),
     )
 
 

@@ -32,6 +32,7 @@ from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
+from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.stats.intervals import difference_limits
@@ -85,7 +86,9 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     gate = gate.on_run(opened.name, measures)
     baselines = _Baselines(gate)
     baselines.check(lambda: opened.location)
-    names = list(dict.fromkeys(rule.metric for rule in gate.rules)) or list(measures)
+    names = list(dict.fromkeys(rule.metric for rule in gate.rules)) or [
+        n for n in measures if not n.startswith(SHARE_OF)
+    ]
     summaries = _summaries(opened, names)
     checks, sentences = [], limit_lines(opened.manifest())
     unscored = [(name, _Unscored.rows(summaries[name])) for name in names]
@@ -102,11 +105,19 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
 
 
 def measures_of(run: Run) -> dict[str, Measure]:
-    """The measures that a rule may name: every metric of the run's summary, and numbers such as latency."""
+    """The measures that a rule may name: the run's metrics, numbers such as latency, and shares of causes."""
     measures = dict(run.measures)
     for name, summary in run.metrics().items():
         measures.setdefault(name, Measure(name, False, summary.direction, summary.bounds))
+    for name, summary in cause_shares(run).items():
+        measures[name] = Measure(name, True, summary.direction, summary.bounds)
     return measures
+
+
+def cause_shares(run: Run) -> dict[str, MetricSummary]:
+    """The share of each cause, by the name that a rule has for it: `cause:not_retrieved`."""
+    cause = run.summary().cause
+    return {} if cause is None else {f"{SHARE_OF}{name}": summary for name, summary in cause.shares.items()}
 
 
 def check_baselines(gate: Gate, run: Location | None) -> None:
@@ -116,7 +127,7 @@ def check_baselines(gate: Gate, run: Location | None) -> None:
 
 def _summaries(run: Run, names: Sequence[str]) -> dict[str, MetricSummary]:
     """The run's own summaries, and those of numbers such as latency if they are named."""
-    summaries = run.metrics()
+    summaries = run.metrics() | {name: of for name, of in cause_shares(run).items() if name in names}
     missing = [name for name in names if name not in summaries]
     return summaries | summarise_run(run, metrics=missing).metrics if missing else summaries
 
@@ -296,5 +307,7 @@ def _scored_questions(run: Run, metric: str) -> pa.Array:
 
 
 def usual_measures() -> dict[str, Measure]:
-    """The numbers that a run may have beside its metrics, such as latency."""
-    return {name: Measure(name, direction="lower", bounds=(0.0, math.inf)) for name in NUMBER_COLUMNS}
+    """What a run may have beside its metrics: numbers such as latency, and shares of causes."""
+    numbers = {name: Measure(name, direction="lower", bounds=(0.0, math.inf)) for name in NUMBER_COLUMNS}
+    shares = (Measure(f"{SHARE_OF}{cause}", True, direction_of(cause)) for cause in CAUSES)
+    return numbers | {share.name: share for share in shares}

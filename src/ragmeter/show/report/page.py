@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import ragmeter
 from ragmeter.documents.metrics import SMALL
+from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
@@ -26,7 +27,9 @@ from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
 from ragmeter.show.system_tables import SystemTables
+from ragmeter.wording.answer_causes import cause_lines
 from ragmeter.wording.causes import failures
+from ragmeter.wording.document_list import TITLES, document_cells, list_lines
 from ragmeter.wording.judging import CAUSE, judge_causes, judge_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
@@ -43,6 +46,7 @@ _SCRIPTS = (
     "charts",
     "headline",
     "compare",
+    "causes",
     "slices",
     "data",
     "claims",
@@ -53,6 +57,8 @@ _SCRIPTS = (
 )
 #: Rows are compressed if their JSON is longer than this. Smaller pages stay readable in an editor.
 _PLAIN = 1_000_000
+#: Documents on the page; `ragmeter documents` lists all.
+_DOCUMENTS = 15
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -174,10 +180,11 @@ def _comparison(comparison: Comparison, kept: str) -> dict[str, Any]:
         {
             **{key: value for key, value in pair.items() if key not in ("remarks", "warnings")},
             "metrics": {name: {**difference, "movers": []} for name, difference in pair["metrics"].items()},
+            "causes": {"lines": compared.causes.lines} if compared.causes else None,
             "better_rows": list(map(_without_answers, pair["better_rows"])),
             "worse_rows": list(map(_without_answers, pair["worse_rows"])),
         }
-        for pair in content["pairs"]
+        for pair, compared in zip(content["pairs"], comparison.pairs, strict=True)
     ]
     tables = SystemTables(comparison)
     several = len(comparison.pairs) > 1
@@ -209,6 +216,28 @@ def _systems(tables: SystemTables) -> dict[str, Any]:
     }
 
 
+def _answer_causes(summary: Summary) -> list[dict[str, Any]]:
+    """The lines of the table of causes, with figures as they are shown."""
+    keys = ("share", "interval", "n", "by")
+    lines = cause_lines(summary.cause)
+    return [
+        {"words": line.words, "meaning": line.meaning, **dict(zip(keys, line.cells[1:], strict=True))} for line in lines
+    ]
+
+
+def _documents(run: Run) -> dict[str, Any] | None:
+    """The documents that are missed most often, as they are shown; None for a run without ids of documents."""
+    if not {"retrieved", "relevant"} <= set(run.columns):
+        return None
+    from ragmeter.analysis.document_list import list_documents
+
+    documents = list_documents(run)
+    if not len(documents):
+        return None
+    rows = [document_cells(document) for document in documents[:_DOCUMENTS]]
+    return {"titles": TITLES, "rows": rows, "lines": list_lines(documents.useless)}
+
+
 def _run(run: Run, label: str) -> dict[str, Any]:
     summary = run.summary()
     return {
@@ -232,6 +261,8 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         "limit": limit_lines(run.manifest()),
         "failures": [vars(reason) for reason in failures(run.metrics())],
         "causes": {**(summary.causes or {}), **judge_causes(summary)},
+        "answer_causes": _answer_causes(summary),
+        "documents": _documents(run),
         "judge_model": run.manifest().judge_model,
         "judge": [line for line in judge_lines(summary, run.manifest()) if line[1] != CAUSE],
         "numbers": summary.numbers,

@@ -1,6 +1,7 @@
 """Output on the terminal: tables that fit its width, and lines about results."""
 
 from ragmeter.show.terminal import summary
+from ragmeter.show.terminal.answer_causes import show_causes
 from ragmeter.show.terminal.console import console
 from ragmeter.wording.texts import printable
 
@@ -9,4 +10,4 @@ evaluation_table, percentiles = summary.evaluation_table, summary.percentiles
 causes, truncated, unmatched = summary.causes, summary.truncated, summary.unmatched
 
 __all__ = ["asked", "causes", "console", "evaluation_table", "needs_retrieved", "percentiles", "printable",
-           "summary_table", "truncated", "unmatched"]  # fmt: skip
+           "show_causes", "summary_table", "truncated", "unmatched"]  # fmt: skip

@@ -17,6 +17,7 @@ from ragmeter.show.markdown import metric_page
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, SCORED
+from ragmeter.wording.answer_causes import row_sentence
 from ragmeter.wording.causes import cause_meaning
 from ragmeter.wording.metrics import ARROWS
 from ragmeter.wording.numbers import given, hundredths, number, percent, significant
@@ -104,6 +105,12 @@ def _basis(plan: PowerPlan) -> str:
     if variances.design_effect != 1:
         text += f", with a design effect of {hundredths(variances.design_effect)}"
     return text if plan.basis == "given" else f"{text}; from {plan.basis}"
+
+
+def show_cause(qid: str, cause: tuple[str, str | None] | None) -> None:
+    """Where the row's answer failed, and what says so."""
+    if cause is not None:
+        console().sentence(printable(f"{qid}: {row_sentence(*cause)}"), "bold")
 
 
 def show_run_verdicts(qid: str, verdicts: Sequence[RunVerdict]) -> None:

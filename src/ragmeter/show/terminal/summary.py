@@ -12,6 +12,7 @@ from ragmeter.documents.manifest import EmbeddingUse
 from ragmeter.documents.metrics import SMALL, MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
+from ragmeter.show.terminal.answer_causes import show_causes
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.table import SKIPPED_BUDGET
@@ -90,6 +91,7 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     summary = evaluation.summary
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
+    show_causes(summary.cause)
     out.print(summary_table(summary.metrics))
     lines = (
         *map(for_command_line, id_lines(summary)),

@@ -57,7 +57,7 @@ function onePair(pair) {
     data.comparison.systems ? [make('h3', {}, words(pair.b), ' and ', words(pair.a)), make('p', { class: 'verdict' }, words(pair.sentence))] : null,
     scrolling(caption, table(caption, titles, rows, { class: 'plain pair' })),
     make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have${few}. `, alone(pair)),
-    turned(pair), changed(pair, 'worse', candidate), changed(pair, 'better', candidate));
+    moved(pair), turned(pair), changed(pair, 'worse', candidate), changed(pair, 'better', candidate));
 }
 
 /** How many rows got better and worse, as two bars from a middle. */
@@ -77,6 +77,9 @@ function alone(pair) {
   const texts = pair.questions_differ ? `${count(pair.questions_differ)} questions have the same id and another text. ` : '';
   return [said, texts];
 }
+
+/** Whose work the difference is, and how many answers have which cause. */
+const moved = (pair) => (pair.causes ? make('div', { class: 'note' }, pair.causes.lines.map((line) => make('p', {}, words(line)))) : null);
 
 /** Parts of the rows where the verdict is the other way round. */
 function turned(pair) {

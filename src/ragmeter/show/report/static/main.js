@@ -66,6 +66,8 @@ function start() {
   headline();
   show('headline', 'Headline');
   comparison();
+  answerCauses();
+  documentUse();
   if (data.runs.length > 1) {
     options($('run'), data.runs.map((run, place) => [String(place), run.name]), '0');
     $('run-choice').hidden = false;
