@@ -101,10 +101,10 @@ def _most_first(counts: Mapping[str, int]) -> Sequence[tuple[str, int]]:
 
 
 def moved_counts(before: Mapping[str, int], after: Mapping[str, int]) -> str:
-    """How many answers have each cause in both runs: `right 174 → 278, not retrieved 177 → 56`."""
+    """How many answers have each cause in both runs: `right: 174 → 278; not retrieved: 177 → 56`."""
     causes = [cause for cause in WORDS if cause in before or cause in after]
-    counts = [f"{cause_words(cause)} {before.get(cause, 0):,} → {after.get(cause, 0):,}" for cause in causes]
-    return f"answers by cause: {', '.join(counts)}"
+    counts = [f"{cause_words(cause)}: {before.get(cause, 0):,} → {after.get(cause, 0):,}" for cause in causes]
+    return "; ".join(counts)
 
 
 def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int) -> str:

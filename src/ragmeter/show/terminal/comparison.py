@@ -42,7 +42,8 @@ def _show_pair(comparison: Comparison, pair: Pair) -> None:
     out.sentence(comparison.test_sentence)
     for line in cautions(pair):
         out.sentence(line, "yellow")
-    show_causes(pair)
+    for line in pair.causes.lines if pair.causes else []:
+        out.sentence(line, indent=_INDENT)
     show_slices(pair)
     result = pair.metrics[pair.headline]
     for way, rows, total in (("worse", pair.worse_rows, result.worse), ("better", pair.better_rows, result.better)):
@@ -83,12 +84,6 @@ def _metric_table(pair: Pair, level: float, marks: Callable[[str], str], titles:
         metric, _, *figures = map(printable, table_cells(name, result))
         table.add(metric, Text(marks(result.verdict), style=STYLES.get(result.verdict, "")), *figures)
     return table
-
-
-def show_causes(pair: Pair, whose: str = "") -> None:
-    """What moved by cause."""
-    for line in pair.causes.lines if pair.causes else []:
-        console().sentence(f"{whose}{line}", indent=_INDENT)
 
 
 def show_slices(pair: Pair, whose: str = "") -> None:
