@@ -260,15 +260,15 @@ def test_the_schema_is_printed(ragmeter: Run) -> None:
 @pytest.mark.parametrize(
     ("row", "options", "metrics", "system"),
     [
-        ({"question": "q", "answer": "a", "reference": "b"}, [], ["token_f1", "offline_correct"],
+        ({"question": "q", "answer": "a", "reference": "b"}, [], ["offline_correct", "token_f1"],
          {"results": "data.jsonl"}),
         ({"user_input": "q", "response": "a", "reference": "b", "retrieved_contexts": ["c"]}, [],
-         ["token_f1", "offline_correct", "offline_supported"], {"results": "data.jsonl"}),
-        ({"retrieved": ["d"], "relevant": ["d"]}, [], ["ndcg@10", "recall@5"], {"results": "data.jsonl"}),
+         ["offline_correct", "token_f1", "offline_hallucinated"], {"results": "data.jsonl"}),
+        ({"retrieved": ["d"], "relevant": ["d"]}, [], ["recall@5", "ndcg@10"], {"results": "data.jsonl"}),
         ({"question": "q", "answer": "a", "relevant": ["d"]}, ["--target", "rag:plain"],
-         ["token_f1", "offline_correct", "ndcg@10", "recall@5"], {"target": "rag:plain"}),
+         ["offline_correct", "token_f1", "recall@5", "ndcg@10"], {"target": "rag:plain"}),
         ({"question": "q", "gold": "a"}, ["--column", "reference=gold", "--target", "rag:plain"],
-         ["token_f1", "offline_correct"], {"target": "rag:plain"}),
+         ["offline_correct", "token_f1"], {"target": "rag:plain"}),
     ],
 )  # fmt: skip
 def test_init_looks_at_the_data(
@@ -292,7 +292,7 @@ def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path
     assert "name your system in it, in place of mypkg.rag:pipeline, then: ragmeter run" in done.stdout
     document = tomllib.loads((folder / "ragmeter.toml").read_text())
     assert document["data"] == {"dataset": "data.jsonl"}
-    assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
+    assert document["metrics"] == ["offline_correct", "token_f1", "recall@5", "ndcg@10"]
 
 
 def test_init_of_a_file_of_another_form(ragmeter: Run, folder: Path) -> None:

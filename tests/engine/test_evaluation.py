@@ -30,7 +30,7 @@ def test_what_comes_back() -> None:
     assert found.folder is None
     assert found.rows.column("domain").to_pylist() == ["geo", "geo", "misc"]
     assert found.rows.column("reference").to_pylist()[0] == ["Paris", "the city of Paris"]
-    assert "token_f1: 0.7500" in repr(found)
+    assert "token_f1: 0.75 [" in repr(found)
     assert "n = 2 of 3" in repr(found)
 
 

@@ -107,13 +107,13 @@ def test_an_interval_in_a_frame_keeps_to_the_range() -> None:
     found = evaluate([{"answer": "a b", "reference": r} for r in ("a b", "b")], metrics="token_f1")
     low, high = found.to_pandas("metrics").loc[0, ["low", "high"]]
     assert (low >= 0, high <= 1) == (True, True)
-    assert "1.0000" in shown(found).rows[1][2]
+    assert "1.00" in shown(found).rows[1][2]
 
 
 def test_a_notebook_shows_metrics_and_no_answers() -> None:
     found = evaluate([*ROWS, {**ROWS[0], "qid": "none", "answer": None}], metrics="exact_match,edit_distance")
     page = shown(found)
-    assert page.rows[0] == ["metric", "mean", "95% interval", "n", "not scored"]
+    assert page.rows[0] == ["metric", "mean", "95% interval", "n", "no score"]
     assert page.rows[1][0] == "exact_match ↑"
     assert page.rows[2][0] == "edit_distance ↓"
     assert page.rows[1][3:] == ["40 of 41", "1 no_answer"]

@@ -18,6 +18,7 @@ from ragmeter import evaluate
 from ragmeter.wording.numbers import (
     about,
     compact,
+    deserved_decimals,
     equals,
     hundredths,
     interval,
@@ -25,6 +26,7 @@ from ragmeter.wording.numbers import (
     number,
     p_value,
     percent,
+    rate_with_interval,
     scored,
     signed,
     signed_interval,
@@ -106,6 +108,18 @@ def test_numbers_that_somebody_gave() -> None:
     assert as_given(123456.75, thousands=True) == "123,456.75"
     assert [percent(share) for share in (0.95, 0.999, 0.05)] == ["95%", "99.9%", "5%"]
     assert percent(3 / 7, decimals=1) == "42.9%"
+
+
+def test_digits_as_the_uncertainty_deserves() -> None:
+    assert deserved_decimals((0.45, 0.91)) == 2
+    assert deserved_decimals((0.42, 0.51)) == 3
+    assert deserved_decimals((0.7012, 0.7019)) == 4
+    assert deserved_decimals((10.0, 60.0)) == 0
+    assert (deserved_decimals(None), deserved_decimals((0.5, 0.5)), deserved_decimals((0.0, math.inf))) == (None,) * 3
+    assert interval((0.4522, 0.91), decimals=2) == "0.45 to 0.91"
+    assert rate_with_interval(0.7221, (0.6594, 0.7817)) == ("72%", "66 to 78")
+    assert rate_with_interval(0.70031, (0.6996, 0.7009)) == ("70.03%", "69.96 to 70.09")
+    assert rate_with_interval(1.0, None) == ("100%", "")
 
 
 def test_numbers_of_other_kinds() -> None:
@@ -249,5 +263,6 @@ def test_the_same_mean_everywhere(tmp_path: Path, ragmeter: Run) -> None:
         evaluation._repr_html_(),
         *(Path(path).read_text("utf-8") for path in files.values()),
     ]
-    assert [number(mean) in text for text in shown] == [True] * len(shown)
-    assert number(mean) == "0.8667"
+    written = number(mean, decimals=deserved_decimals(evaluation["token_f1"].interval))
+    assert [written in text for text in shown] == [True] * len(shown)
+    assert written == "0.867"

@@ -72,5 +72,5 @@ def test_a_calibration() -> None:
 
 def test_names_and_means() -> None:
     assert [titled("m", direction) for direction in ("higher", "lower", "none", "")] == ["m ↑", "m ↓", "m", "m"]
-    assert bracketed(0.5, (0, 1.0), "7 of 8") == "0.5000 [0.0000 to 1.0000], n = 7 of 8"
+    assert bracketed(0.5, (0, 1.0), "7 of 8") == "0.50 [0.00 to 1.00], n = 7 of 8"
     assert bracketed(0.5, None, "1") == "0.5000, n = 1"

@@ -226,5 +226,5 @@ def parser() -> Parser:
         "--preference", action="store_true", help="ask a judge which run's answers are better, in both orders"
     )
     judge_options(parser)
-    options.unscored_option(parser, "pairs of answers that the judge gave no verdict on")
+    options.unscored_option(parser, "pairs of answers that have no score")
     return parser

@@ -47,7 +47,7 @@ def judged(
     if failed and summary.accuracy_bounds is not None:
         low, high = summary.accuracy_bounds
         out.sentence(
-            f"not scored: {failed:,} of {total:,} turns; accuracy is between {number(low)} (all of them wrong) and "
+            f"no score: {failed:,} of {total:,} turns; accuracy is between {number(low)} (all of them wrong) and "
             f"{number(high)} (all right)",
             "bold red",
         )

@@ -25,7 +25,9 @@ OF_EACH, OF_ALL = ("summary", "label", "calibrate", "export"), ("compare", "powe
 _GROUPS = {"the judge": "judge", "the cascade": "judge", "gate": "gate"}
 _DATA = ("column", "no_quotes", "delimiter", "decimal", "encoding", "max_field", "split", "keep_columns")
 #: Options without a key: the system's name is the run's, and what is printed is decided by `ragmeter run`.
-_LEFT_OUT = frozenset({"help", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"})
+_LEFT_OUT = frozenset(
+    {"help", "help_all", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"}
+)
 #: Options of single commands without a key: the turns are kept beside the run, no key is pressed in `ragmeter run`, and
 #: its comparison is shown and not printed for somewhere else.
 _LEFT_OUT_OF = {"crag generate": ("output",), "label": ("blank",), "compare": ("markdown", "latex")}

@@ -109,11 +109,12 @@ def _dashes(text: str) -> str:
 def _cell(summary: MetricSummary | None, usual: str) -> str:
     if summary is None or summary.mean is None:
         return "--"
-    ends = [_figure(float(end)) for end in summary.interval or ()]
+    decimals = deserved_decimals(summary.interval)
+    ends = [_figure(float(end), decimals) for end in summary.interval or ()]
     between = f" {{\\small[{in_latex(differing_level(summary, usual))}{', '.join(ends)}]}}" if ends else ""
-    return f"{_figure(summary.mean)}{between} {{\\small({summary.n_scored:,})}}"
+    return f"{_figure(summary.mean, decimals)}{between} {{\\small({summary.n_scored:,})}}"
 
 
-def _figure(value: float) -> str:
+def _figure(value: float, decimals: int | None) -> str:
     """A number with a minus sign in math mode: a bare - is a hyphen in LaTeX."""
-    return _dashes(number(value))
+    return _dashes(number(value, decimals=decimals))

@@ -25,7 +25,7 @@ from ragmeter.wording.metrics import (
     no_rates,
     titled,
 )
-from ragmeter.wording.numbers import MISSING, given, interval, number, percent, scored
+from ragmeter.wording.numbers import MISSING, given, number, percent, scored
 from ragmeter.wording.texts import in_markdown
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def verdict_as_markdown(verdict: Verdict) -> str:
     for sentence in verdict.sentences:
         lines += [in_markdown(sentence), ""]
     figures = [_figures(name, summary) for name, summary in verdict.metrics.items()]
-    titles = ("metric", "mean", "interval", "n", "not scored")
+    titles = ("metric", "mean", "interval", "n", "no score")
     lines += _table(titles, figures, (_LEFT, _RIGHT, _RIGHT, _RIGHT, _LEFT))
     return "\n".join(lines) + "\n"
 
@@ -153,13 +153,13 @@ def _mean(summary: MetricSummary | None, usual: str) -> str:
         return MISSING
     own_level = differing_level(summary, usual)
     mean, ends = headline(summary)
-    between = "" if ends is None else f" ({own_level}{interval(ends)})"
+    between = "" if ends is None else f" ({own_level}{ends})"
     return f"{mean}{between}, n = {scored(summary.n_scored, summary.n_total)}"
 
 
 def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
     mean, ends = headline(summary)
-    between = MISSING if ends is None else f"{interval(ends)} ({percent(summary.level)})"
+    between = MISSING if ends is None else f"{ends} ({percent(summary.level)})"
     n, causes = scored(summary.n_scored, summary.n_total), in_markdown(counted_causes(summary.n_not_scored))
     return titled(in_markdown(name), summary.direction), mean, between, n, causes
 

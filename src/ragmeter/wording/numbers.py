@@ -86,9 +86,16 @@ def rounded_percent(share: float | None, decimals: int) -> str:
     return MISSING if share is None else f"{number(100 * share, decimals=decimals)}%"
 
 
-def interval(bounds: Sequence[float] | None, limit: float | None = None) -> str:
-    """The two ends of an interval: 0.1479 to 0.7137."""
-    return MISSING if bounds is None else f"{number(float(bounds[0]), limit)} to {number(float(bounds[1]), limit)}"
+def rate_with_interval(rate: float | None, bounds: Sequence[float] | None) -> tuple[str, str]:
+    """A rate as a percentage, and its interval in percent: 72%, 66 to 78. A digit less than a number has beside it."""
+    ends = None if bounds is None else [100 * float(end) for end in bounds]
+    decimals = max(0, (deserved_decimals(ends) or 1) - 1)
+    return rounded_percent(rate, decimals), "" if ends is None else interval(ends, decimals=decimals)
+
+
+def interval(bounds: Sequence[float] | None, limit: float | None = None, decimals: int | None = None) -> str:
+    """The two ends of an interval: 0.1479 to 0.7137, or 0.15 to 0.71 with two `decimals`."""
+    return MISSING if bounds is None else " to ".join(number(float(end), limit, decimals) for end in bounds)
 
 
 def signed_interval(bounds: Sequence[float] | None, decimals: int | None = None) -> str:

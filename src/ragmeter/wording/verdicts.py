@@ -14,7 +14,7 @@ from ragmeter.documents.comparison import (
     WORSE,
 )
 from ragmeter.wording.comparison import JudgedDifference, Wording, listed
-from ragmeter.wording.metrics import base_name
+from ragmeter.wording.metrics import first_of, is_right
 from ragmeter.wording.numbers import (
     about,
     deserved_decimals,
@@ -28,8 +28,6 @@ from ragmeter.wording.numbers import (
     two_digits,
 )
 
-#: The metrics whose mean is the share of right answers, the most trustworthy first.
-_RIGHT = ("llm_correct", "offline_correct")
 #: Each verdict's sign and its words in a table, in the order in which verdicts are counted.
 _MARKS = {
     BETTER: ("▲", "better"),
@@ -65,17 +63,16 @@ def marks() -> dict[str, str]:
 
 
 def headline_metric(metrics: Mapping[str, JudgedDifference]) -> str:
-    """The metric that the verdict goes by: the share of right answers by a language model or offline, or the first.
+    """The metric that the verdict goes by.
 
     One that no question has a score by in both runs is taken only if there is no other.
     """
-    names = [name for name, result in metrics.items() if result.difference is not None] or list(metrics)
-    return next((name for base in _RIGHT for name in names if base_name(name) == base), names[0])
+    return first_of([name for name, result in metrics.items() if result.difference is not None] or list(metrics))
 
 
 def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, wording: Wording) -> str:
     """Whether the candidate b is better than the baseline a, by how much, and how sure that is."""
-    on, between = "" if _is_right(metric) else f" on {metric}", f"between {b} and {a}"
+    on, between = "" if is_right(metric) else f" on {metric}", f"between {b} and {a}"
     if result.verdict == JUDGES_DIFFER:
         return f"No verdict {between}: their {metric} is from different judges."
     if result.difference is None:
@@ -99,13 +96,9 @@ def _way(result: JudgedDifference) -> str:
     return BETTER if ((result.difference or 0.0) > 0) == (result.direction == "higher") else WORSE
 
 
-def _is_right(metric: str) -> bool:
-    return base_name(metric) in _RIGHT
-
-
 def _amounts(metric: str, result: JudgedDifference, level: float) -> str:
     """Both means, and in brackets the difference with its interval and the number of questions."""
-    words = " right" if _is_right(metric) else ""
+    words = " right" if is_right(metric) else ""
     if result.binary:
         ends = None if result.interval is None else [100 * end for end in result.interval]
         whole = max(0, (deserved_decimals(ends) or 1) - 1)  # of a percentage, a digit less

@@ -121,11 +121,11 @@ def test_the_figures_and_the_failures_stand_first(browser: Any, small: Path) -> 
     opened = Opened(browser, small)
     assert opened.text("h1") == "small"
     assert "8 rows, 3 metrics" in opened.text(".lead")
-    assert "1 not scored: no_answer, the row has no answer (token_f1, exact_match)" in opened.text(".note.bad")
+    assert "no score for 1: no_answer, the row has no answer (token_f1, exact_match)" in opened.text(".note.bad")
     cards = opened.page.locator(".metric").all_inner_texts()
     assert [card.split()[0] for card in cards] == ["token_f1", "exact_match", "recall@2"]
-    assert "0.5714" in cards[1]  # four of the seven that have an answer
-    assert "95%: 0.2505 to 0.8418" in cards[1]
+    assert "0.57" in cards[1]  # four of the seven that have an answer
+    assert "95%: 0.25 to 0.84" in cards[1]
     assert "7 of 8 scored" in cards[1]
     assert "fewer than 30 rows" in cards[1]
     assert "8 of 8 scored" in cards[2]
@@ -142,17 +142,17 @@ def test_slices_show_their_n_and_mark_small_ones(browser: Any, small: Path) -> N
         "music",
         "4",
         "rows",
-        "0.6667",
+        "0.67",
         "n",
         "=",
         "3",
         "(few)",
-        "0.6667",
+        "0.67",
         "n",
         "=",
         "3",
         "(few)",
-        "0.5000",
+        "0.50",
         "n",
         "=",
         "4",
@@ -295,8 +295,8 @@ def test_where_most_verdicts_are_unreadable_the_bounds_are_the_headline(browser:
     asking = Judge(provider=FakeProvider("well"), check=False)
     ragmeter.evaluate(data, metrics="llm_correct", judge=asking, run="r", output_dir=tmp_path)
     opened = Opened(browser, ragmeter.report("r", tmp_path / "r.html", output_dir=tmp_path).page)
-    assert opened.text(".card.metric .big") == "0.2500 to 1.0000"
-    assert "most rows have no verdict" in opened.text(".card.metric")
+    assert opened.text(".card.metric .big") == "0.25 to 1.00"
+    assert "most rows have no score" in opened.text(".card.metric")
     assert opened.page.locator(".card.metric .whisker .dot").count() == 0
     opened.check()
 

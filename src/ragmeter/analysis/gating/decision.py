@@ -296,7 +296,7 @@ def _unpaired_questions(rule: Rule, run: Run, baseline: Run) -> _Unscored:
     required, scored = _scored_questions(baseline, rule.metric), _scored_questions(run, rule.metric)
     missing = required.filter(pc.invert(pc.is_in(required, value_set=scored)))
     in_run = int(pc.sum(pc.is_in(missing, value_set=run.column(QID))).as_py() or 0)
-    counts = {"not in the run": len(missing) - in_run, "not scored": in_run}
+    counts = {"not in the run": len(missing) - in_run, "with no score": in_run}
     causes = tuple((cause, count) for cause, count in counts.items() if count)
     unit = f"questions that {baseline.name} has a score for"
     return _Unscored(unit, len(missing), len(required), causes, rule.baseline)

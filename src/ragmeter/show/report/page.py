@@ -32,7 +32,17 @@ from ragmeter.wording.causes import failures
 from ragmeter.wording.document_list import TITLES, document_cells, list_lines
 from ragmeter.wording.judging import CAUSE, judge_causes, judge_lines
 from ragmeter.wording.limits import limit_lines
-from ragmeter.wording.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
+from ragmeter.wording.metrics import (
+    about_intervals,
+    better,
+    explained,
+    headline,
+    headline_sentence,
+    level,
+    no_rates,
+    result_unit,
+    summary_sentence,
+)
 from ragmeter.wording.signs import OTHER, SIGNS
 from ragmeter.wording.verdicts import marks
 
@@ -244,6 +254,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         "name": label,
         "created": run.manifest().created,
         "n": run.n_rows,
+        "headline": headline_sentence(run.metrics(), result_unit(run.manifest())),
         "metrics": {
             name: {
                 **{
@@ -251,6 +262,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
                     for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
                 },
                 "bounds": figures.bounds_of_mean,
+                "shown": headline(figures),
                 "level": level(figures),
                 "sentence": summary_sentence(name, figures),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,

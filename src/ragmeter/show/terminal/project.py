@@ -13,7 +13,7 @@ from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording.causes import failures
 from ragmeter.wording.metrics import headline, titled
-from ragmeter.wording.numbers import interval, percent, scored
+from ragmeter.wording.numbers import MISSING, percent, scored
 from ragmeter.wording.texts import printable
 
 _CODES = {1: "the gate failed", 3: "too many rows without a score"}
@@ -58,4 +58,4 @@ def _cells(name: str, run: str, figures: MetricSummary) -> tuple[str | Text, ...
     count = Text(scored(figures.n_scored, figures.n_total), style=style)
     title = printable(titled(name, figures.direction))
     mean, between = headline(figures)
-    return title, printable(run), mean, interval(between), count
+    return title, printable(run), mean, between or MISSING, count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,16 +35,19 @@ if TYPE_CHECKING:  # each command has imported its own result
 _SLIGHT = 0.05
 
 
-def show_metrics(metrics: Sequence[MetricInfo]) -> None:
-    """A line for each metric."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("")
-    table.add_column("what it is")
-    for metric in metrics:
-        table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
+def show_metrics(groups: Mapping[str, Sequence[MetricInfo]]) -> None:
+    """A line for each metric, by what they need."""
     out = console()
-    out.print(table)
+    width = max(len(metric.title) for metrics in groups.values() for metric in metrics)
+    for title, metrics in groups.items():
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        table.add_column(title, no_wrap=True, min_width=width)
+        table.add_column("", min_width=1)
+        table.add_column("what it is")
+        for metric in metrics:
+            table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
+        out.print(table)
+    out.sentence("claims need no model with judge=offline: faithfulness[judge=offline]")
     out.print("`ragmeter metrics NAME` explains one. ↑ higher is better, ↓ lower is better.")
 
 

@@ -27,7 +27,7 @@ function facts(value, path) {
 
 function signature() {
   const parts = data.runs.map((run) => make('details', { class: 'card', open: data.runs.length === 1 }, make('summary', {}, words(run.name)),
-    scrolling(`Signature of ${run.name}`, table(`Signature of ${run.name}`, ['what', 'value'], facts(run.manifest, []), { class: 'plain facts' })),
+    scrolling(`How to reproduce ${run.name}`, table(`How to reproduce ${run.name}`, ['what', 'value'], facts(run.manifest, []), { class: 'plain facts' })),
     make('details', {}, make('summary', {}, 'All of it, as JSON'), scrolling(`Manifest of ${run.name}`, make('pre', {}, JSON.stringify(run.manifest, null, 2))))));
   $('signature-body').replaceChildren(...parts);
   show('signature', 'How to reproduce');
