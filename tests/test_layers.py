@@ -14,9 +14,9 @@ PACKAGE = Path(ragmeter.__file__).parent
 
 #: The rooms, from the top down. A module may import from its own room and from those below.
 LAYERS = [
-    "__main__", "pytest_plugin", "cli", "app", "show", "analysis", "evaluators", "compat", "engine", "runs", "targets",
-    "judges", "models", "stats", "metrics", "embedders", "effects", "io", "wording", "registry", "definition",
-    "derived", "judge_columns", "documents", "naming", "table", "text_columns", "passages", "errors", "hints", "kernel",
+    "__main__", "pytest_plugin", "cli", "app", "show", "analysis", "compat", "engine", "runs", "targets", "judges",
+    "models", "stats", "metrics", "embedders", "effects", "io", "wording", "registry", "definition", "documents",
+    "naming", "table", "passages", "errors", "hints", "kernel",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"
@@ -27,8 +27,8 @@ def layer(module: str) -> str:
 
 
 def test_every_module_has_its_layer() -> None:
-    found = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if path.suffix in ("", ".py")}
-    assert found - {"__pycache__"} == {*LAYERS, ROOT}
+    results = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if path.suffix in ("", ".py")}
+    assert results - {"__pycache__"} == {*LAYERS, ROOT}
 
 
 def test_the_map_for_contributors_has_the_same_rooms_in_the_same_order() -> None:

@@ -192,7 +192,7 @@ def test_a_cause_is_no_slice_unless_it_is_named(tmp_path: Path) -> None:
     evaluate(rows, metrics="offline_correct", run="r", output_dir=tmp_path)
     run = Run(tmp_path / "r")
     assert run.slices() == ["domain"]
-    from ragmeter.analysis.slicing import summarise_run
+    from ragmeter.analysis.slices import summarise_run
 
     parts = {part.value: part.metrics["offline_correct"].mean for part in summarise_run(run, slices="cause").slices}
     assert parts == {"right": 1.0, "retrieved_not_used": 0.0}

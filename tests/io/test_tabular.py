@@ -15,7 +15,7 @@ import pytest
 import ragmeter
 from ragmeter import Calibration, Comparison, Evaluation, ask, calibrate, choose_sample, compare, evaluate, gate
 from ragmeter.analysis.gating import Verdict
-from ragmeter.analysis.people.sampling import Sample
+from ragmeter.analysis.people.sample import Sample
 from ragmeter.engine.ask import Service
 from ragmeter.errors import MissingExtraError, UnknownNameError
 from ragmeter.io.tabular import Tabular
@@ -60,42 +60,44 @@ def shown(results: Tabular) -> Page:
 
 
 def test_an_evaluation_is_a_mapping_from_metrics_to_summaries() -> None:
-    found = evaluate(ROWS, metrics="rouge_l_score,token_f1", language="en")
-    assert isinstance(found, Mapping)
-    assert len(found) == len(list(found)) == len(found.keys()) == 2
-    assert list(found.items()) == list(found.metrics.items())
-    assert list(found.values()) == list(found.metrics.values())
-    assert dict(found) == found.metrics
-    assert found.get("rouge_l_score") is found["rouge_l_score[language=en]"]
+    evaluation = evaluate(ROWS, metrics="rouge_l_score,token_f1", language="en")
+    assert isinstance(evaluation, Mapping)
+    assert len(evaluation) == len(list(evaluation)) == len(evaluation.keys()) == 2
+    assert list(evaluation.items()) == list(evaluation.metrics.items())
+    assert list(evaluation.values()) == list(evaluation.metrics.values())
+    assert dict(evaluation) == evaluation.metrics
+    assert evaluation.get("rouge_l_score") is evaluation["rouge_l_score[language=en]"]
     names: list[object] = ["rouge_l_score", "token_f1", "map", "no name!", 3]
-    assert [name in found for name in names] == [True, True, False, False, False]
-    assert found.get("no name!") is None
-    assert found != evaluate(ROWS, metrics="rouge_l_score,token_f1", language="en")
-    assert {found: 1}[found] == 1  # as a baseline of a gate, for one
+    assert [name in evaluation for name in names] == [True, True, False, False, False]
+    assert evaluation.get("no name!") is None
+    assert evaluation != evaluate(ROWS, metrics="rouge_l_score,token_f1", language="en")
+    assert {evaluation: 1}[evaluation] == 1  # as a baseline of a gate, for one
 
 
 def test_frames_of_an_evaluation() -> None:
-    found = evaluate([*ROWS, {**ROWS[0], "qid": "none", "answer": None}], metrics="exact_match,token_f1")
-    frame = found.to_pandas()
+    evaluation = evaluate([*ROWS, {**ROWS[0], "qid": "none", "answer": None}], metrics="exact_match,token_f1")
+    frame = evaluation.to_pandas()
     assert isinstance(frame, pandas.DataFrame)
-    assert frame.shape == (41, len(found.rows.column_names))
+    assert frame.shape == (41, len(evaluation.rows.column_names))
     assert frame["reference"][0] == ["it is 0"]
-    assert frame["token_f1"].mean() == pytest.approx(found["token_f1"].mean)
+    assert frame["token_f1"].mean() == pytest.approx(evaluation["token_f1"].mean)
     assert frame["token_f1.outcome"].tolist()[-1] == "no_answer"
-    other = found.to_polars()
+    other = evaluation.to_polars()
     assert isinstance(other, polars.DataFrame)
-    assert other["token_f1"].mean() == pytest.approx(found["token_f1"].mean)  # what was not scored is null, not NaN
+    assert other["token_f1"].mean() == pytest.approx(
+        evaluation["token_f1"].mean
+    )  # what was not scored is null, not NaN
     assert other["token_f1"].null_count() == 1
     assert other["reference"].to_list()[0] == ["it is 0"]
-    metrics = found.to_pandas("metrics").set_index("metric")
-    summary = found["exact_match"]
+    metrics = evaluation.to_pandas("metrics").set_index("metric")
+    summary = evaluation["exact_match"]
     assert metrics.loc["exact_match", ["mean", "low", "high"]].tolist() == [summary.mean, *(summary.interval or ())]
     assert metrics.loc["exact_match", ["n_scored", "n_total"]].tolist() == [40, 41]
-    assert found.to_polars("metrics").height == 2
+    assert evaluation.to_polars("metrics").height == 2
     with pytest.raises(
         UnknownNameError, match=r"unknown table 'row': did you mean rows\?\n  choose from rows, metrics"
     ):
-        found.to_pandas("row")
+        evaluation.to_pandas("row")
 
 
 def test_a_kept_evaluation_has_the_same_frame(tmp_path: Path) -> None:
@@ -104,20 +106,20 @@ def test_a_kept_evaluation_has_the_same_frame(tmp_path: Path) -> None:
 
 
 def test_an_interval_in_a_frame_keeps_to_the_range() -> None:
-    found = evaluate([{"answer": "a b", "reference": r} for r in ("a b", "b")], metrics="token_f1")
-    low, high = found.to_pandas("metrics").loc[0, ["low", "high"]]
+    evaluation = evaluate([{"answer": "a b", "reference": r} for r in ("a b", "b")], metrics="token_f1")
+    low, high = evaluation.to_pandas("metrics").loc[0, ["low", "high"]]
     assert (low >= 0, high <= 1) == (True, True)
-    assert "1.00" in shown(found).rows[1][2]
+    assert "1.00" in shown(evaluation).rows[1][2]
 
 
 def test_a_notebook_shows_metrics_and_no_answers() -> None:
-    found = evaluate([*ROWS, {**ROWS[0], "qid": "none", "answer": None}], metrics="exact_match,edit_distance")
-    page = shown(found)
+    result = evaluate([*ROWS, {**ROWS[0], "qid": "none", "answer": None}], metrics="exact_match,edit_distance")
+    page = shown(result)
     assert page.rows[0] == ["metric", "mean", "95% interval", "n", "no score"]
     assert page.rows[1][0] == "exact_match ↑"
     assert page.rows[2][0] == "edit_distance ↓"
     assert page.rows[1][3:] == ["40 of 41", "1 no_answer"]
-    assert page.rows[1][1] == f"{found['exact_match'].mean:.4f}"
+    assert page.rows[1][1] == f"{result['exact_match'].mean:.4f}"
     assert "it is 1" not in page.text
     assert shown(evaluation()).rows[0] == ["metric", "mean", "95% interval", "n"]
 
@@ -146,22 +148,22 @@ def test_what_ask_returned_is_an_evaluation(tmp_path: Path) -> None:
 
 def test_a_comparison() -> None:
     better = evaluate([{**row, "answer": row["reference"]} for row in ROWS], metrics="exact_match,token_f1")
-    found = compare([evaluation(), better], movers=3)
-    assert isinstance(found, Comparison)
-    assert len(found) == len(list(found)) == 1
-    assert found[0] is found.pairs[0]
-    assert found["token_f1"] is found.pairs[0].metrics["token_f1"]
+    comparison = compare([evaluation(), better], movers=3)
+    assert isinstance(comparison, Comparison)
+    assert len(comparison) == len(list(comparison)) == 1
+    assert comparison[0] is comparison.pairs[0]
+    assert comparison["token_f1"] is comparison.pairs[0].metrics["token_f1"]
     with pytest.raises(KeyError, match="this comparison has exact_match, token_f1"):
-        _ = found["map"]
-    frame = found.to_pandas().set_index("metric")
-    assert frame.loc["token_f1", "difference"] == found["token_f1"].difference
-    assert tuple(frame.loc["token_f1", ["low", "high"]]) == found["token_f1"].interval
-    assert found.to_pandas("movers")["qid"].tolist()[0] == found["exact_match"].movers[0].qid
-    assert set(found.to_polars("slices")["column"].to_list()) >= {"domain"}
-    page = shown(found)
+        _ = comparison["map"]
+    frame = comparison.to_pandas().set_index("metric")
+    assert frame.loc["token_f1", "difference"] == comparison["token_f1"].difference
+    assert tuple(frame.loc["token_f1", ["low", "high"]]) == comparison["token_f1"].interval
+    assert comparison.to_pandas("movers")["qid"].tolist()[0] == comparison["exact_match"].movers[0].qid
+    assert set(comparison.to_polars("slices")["column"].to_list()) >= {"domain"}
+    page = shown(comparison)
     assert page.rows[2][0] == "token_f1 ↑"
     assert page.rows[2][4].startswith("+0.")
-    assert found.pairs[0].sentence in page.text
+    assert comparison.pairs[0].sentence in page.text
     assert "some 1 or so" not in page.text
     three = compare([evaluation(), better, evaluation()])
     assert len(three) == len(three.to_pandas()) / 2 == 2
@@ -188,24 +190,24 @@ def test_a_verdict_is_true_if_it_passed() -> None:
 
 
 def test_a_calibration() -> None:
-    found = calibrate(evaluation(), LABELS, metric="exact_match")
-    assert isinstance(found, Calibration)
-    frame = found.to_pandas().set_index("estimate")
-    assert frame.loc["accuracy people would find", "value"] == found.corrected.value
-    assert tuple(frame.loc["accuracy people would find", ["low", "high"]]) == found.corrected.interval
-    assert found.to_polars().height == len(frame) == len(found.estimates())
-    page = shown(found)
-    assert found.sentence in page.text
+    calibration = calibrate(evaluation(), LABELS, metric="exact_match")
+    assert isinstance(calibration, Calibration)
+    frame = calibration.to_pandas().set_index("estimate")
+    assert frame.loc["accuracy people would find", "value"] == calibration.corrected.value
+    assert tuple(frame.loc["accuracy people would find", ["low", "high"]]) == calibration.corrected.interval
+    assert calibration.to_polars().height == len(frame) == len(calibration.estimates())
+    page = shown(calibration)
+    assert calibration.sentence in page.text
     assert page.rows[1][0] == "accuracy people would find"
-    assert repr(found).startswith("<Calibration of this evaluation by exact_match>\naccuracy people would find: ")
+    assert repr(calibration).startswith("<Calibration of this evaluation by exact_match>\naccuracy people would find: ")
 
 
 def test_what_a_calibration_can_not_tell() -> None:
     alike = [{"qid": row["qid"], "label": "correct"} for row in ROWS[:8]]
-    found = calibrate(evaluation(), alike, metric="exact_match")
-    assert found.judge.specificity.value is None
-    assert f"specificity: unknown, {found.judge.specificity.undefined}" in repr(found)
-    assert found.judge.specificity.undefined in [row[1] for row in shown(found).rows]
+    calibration = calibrate(evaluation(), alike, metric="exact_match")
+    assert calibration.judge.specificity.value is None
+    assert f"specificity: unknown, {calibration.judge.specificity.undefined}" in repr(calibration)
+    assert calibration.judge.specificity.undefined in [row[1] for row in shown(calibration).rows]
 
 
 def test_a_sample() -> None:
@@ -238,8 +240,8 @@ def test_nothing_in_the_data_is_ever_markup(tmp_path: Path) -> None:
         ]
     finally:
         ragmeter.definition.METRICS.pop("tag_metric")
-    for each in results:
-        page = shown(each)
+    for result in results:
+        page = shown(result)
         assert page.tags <= {"table", "thead", "tbody", "tr", "th", "td", "div"}
         assert page.attributes <= {"style"}
         assert not set("\x00\u202e") & set(page.text)
@@ -248,7 +250,7 @@ def test_nothing_in_the_data_is_ever_markup(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_library_that_is_not_there_names_its_command(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = evaluation()
+    result = evaluation()
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtraError, match=rf"to_{library}\(\) needs(.|\n)*pip install {library}$"):
-        getattr(found, f"to_{library}")()
+        getattr(result, f"to_{library}")()

@@ -68,11 +68,11 @@ def test_a_full_lexicon_starts_afresh_and_scores_stay_the_same(monkeypatch: pyte
     columns = (["the black cats sat", "¿cómo estás?"], ["a black cat sits", "como estas"])
     before = get_metric("meteor_score[language=en]")(*columns)
     monkeypatch.setattr(tokens_module, "_LEXICON_LIMIT", 1000)
-    held: list[Lexicon] = []
+    lexicons: list[Lexicon] = []
     for _ in range(3):
         np.testing.assert_array_equal(get_metric("meteor_score[language=en]")(*columns), before)
-        held.append(tokens_module._lexicon)
-    assert len(set(map(id, held))) == 3
+        lexicons.append(tokens_module._lexicon)
+    assert len(set(map(id, lexicons))) == 3
 
 
 @given(texts, texts)

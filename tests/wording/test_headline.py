@@ -21,14 +21,14 @@ def test_where_most_verdicts_are_unreadable_bounds_take_the_place_of_the_mean(
     """Before: 1.00, which is the mean of the one exact match."""
     table = rows("expected", "b expected", "c", "d expected")
     provider = fake("Well, maybe")
-    found = evaluate(table, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path)
-    assert (found["llm_correct"].mean, found["llm_correct"].n_scored) == (1.0, 1)  # the files have it
+    evaluation = evaluate(table, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path)
+    assert (evaluation["llm_correct"].mean, evaluation["llm_correct"].n_scored) == (1.0, 1)  # the files have it
     said = ragmeter("summary", "r", "--output-dir", tmp_path).stdout
     assert "0.25 to 1.00" in said
     assert "the mean of all is between 0.25 and 1.00" in said
-    shown = [repr(found), found._repr_html_(), ragmeter("runs", "--output-dir", tmp_path).stdout]
-    shown.append(summary_sentence("llm_correct", found["llm_correct"]))
-    shown.append(brief(found["llm_correct"]))
+    shown = [repr(evaluation), evaluation._repr_html_(), ragmeter("runs", "--output-dir", tmp_path).stdout]
+    shown.append(summary_sentence("llm_correct", evaluation["llm_correct"]))
+    shown.append(brief(evaluation["llm_correct"]))
     assert all("0.25" in text and "1.00 (" not in text for text in shown)
 
 

@@ -21,9 +21,9 @@ def test_markdown_shows_a_text_as_it_is(text: str) -> None:
     shown = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufffe\uffff]+", " ", text).split())
     for before in ("", "- "):
         tokens = MarkdownIt("commonmark").enable("table").parse(f"{before}x {in_markdown(text)}")
-        inline = [each for token in tokens for each in token.children or []]
-        assert {each.type for each in inline} <= {"text", "text_special"}
-        quiet = "".join(each.content for each in inline).replace("\u200b", "")
+        inline = [child for token in tokens for child in token.children or []]
+        assert {script.type for script in inline} <= {"text", "text_special"}
+        quiet = "".join(script.content for script in inline).replace("\u200b", "")
         assert " ".join(quiet.split()) == f"x {shown}".replace("\u200b", "").strip()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.comparing.pairing import cluster_column, pair, paired_clusters
+from ragmeter.analysis.comparing.row_pairs import cluster_column, pair, paired_clusters
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.write import RUNS

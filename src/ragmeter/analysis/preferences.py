@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragmeter.analysis.comparing.difference import Difference, PairedScores, Settings, difference_of
-from ragmeter.analysis.comparing.pairing import cluster_column, pair
+from ragmeter.analysis.comparing.row_pairs import cluster_column, pair
 from ragmeter.engine.evaluation import evaluate
 from ragmeter.engine.results import Evaluation
 from ragmeter.errors import UsageError

@@ -124,7 +124,7 @@ def _slices(run: Run, wish: Wish) -> Content:
 
 def slice_table(run: Run, column: str) -> list[Content]:
     """Each metric on the values of a column."""
-    from ragmeter.analysis.slicing import summarise_run
+    from ragmeter.analysis.slices import summarise_run
 
     summary = summarise_run(run, slices=[column])
     names = run.row_metrics

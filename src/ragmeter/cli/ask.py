@@ -12,7 +12,7 @@ from ragmeter.cli.ask_options import choose_by_questions, read_ask_plan, read_da
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, print_judge, read_settings, settle_judge
 from ragmeter.cli.parser import Parser, command_parser
-from ragmeter.cli.repeated import print_repeats, repeats_json
+from ragmeter.cli.repeats import print_repeats, repeats_json
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.io.write import dumps

@@ -177,7 +177,7 @@ class Statistics(TypedDict):
 
 
 class OtherStatistics(TypedDict):
-    """The same of a command whose intervals are made as the run's own are; None is the run's."""
+    """How intervals are made, for a command that takes the run's own settings where one is None."""
 
     interval: str | None
     cluster: str | None
@@ -381,7 +381,7 @@ def read_random_labels(
     """The verdicts in --labels by qid, of a random sample; `rows` gives the qids and answers to match them with."""
     if not files:
         return {}
-    from ragmeter.analysis.people.label_matching import random_labels
+    from ragmeter.analysis.people.label_matches import random_labels
     from ragmeter.analysis.people.labels import read_labels
 
     labels = random_labels(read_labels(files), *rows())

@@ -169,15 +169,15 @@ def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | N
     from ragmeter.wording.limits import limit_lines
 
     output_dir = location(project.output_dir)
-    found = {name: find_run(name, output_dir) for name in codes}
-    summaries = {name: run.metrics() for name, run in found.items()}
+    runs = {name: find_run(name, output_dir) for name in codes}
+    summaries = {name: run.metrics() for name, run in runs.items()}
     if not json:
-        cautions = [f"{name}: {line}" for name, run in found.items() for line in limit_lines(run.manifest())]
+        cautions = [f"{name}: {line}" for name, run in runs.items() for line in limit_lines(run.manifest())]
         show_project(summaries, codes, comparison, cautions)
         return
     systems = {
         name: {"metrics": summaries[name], "exit_code": codes[name], "limit": run.manifest().limit}
-        for name, run in found.items()
+        for name, run in runs.items()
     }
     compared = None if comparison is None else comparison.as_dict()
     print(dumps({"systems": systems, "comparison": compared}, indent=2))

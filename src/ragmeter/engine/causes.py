@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ragmeter.definition import METRICS, Metric
-from ragmeter.judge_columns import OFFLINE
+from ragmeter.definition.judge_columns import OFFLINE
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, causes_of
 from ragmeter.naming import parse

@@ -9,10 +9,10 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from ragmeter.definition.judge_columns import JudgeColumn
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
-from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.list_forms import is_single

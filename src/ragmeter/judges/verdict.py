@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ragmeter.definition import metric
-from ragmeter.judge_columns import LLM, Wording, judge_column
+from ragmeter.definition.judge_columns import LLM, Wording, judge_column
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.conversation import CORRECT as CORRECT
 from ragmeter.metrics.conversation import WRONG as WRONG
@@ -63,7 +63,7 @@ verdict = judge_column(
 )
 
 
-@metric(direction="higher", binary=True)
+@metric(direction="higher", binary=True, is_verdict=True)
 def llm_correct(verdict: Sequence[str], *, judge: Literal["llm", "cascade"] = "llm") -> list[float | Failed]:
     """Whether a language model holds the answer for right.
 

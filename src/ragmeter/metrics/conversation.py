@@ -155,7 +155,7 @@ def judged_turns(
     return Turns(turns, sessions_of(session_id, turn_idx))
 
 
-@metric(direction="higher", binary=True, by_session=True)
+@metric(direction="higher", binary=True, by_session=True, is_verdict=True)
 def accuracy(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
     """Share of turns that were answered correctly.
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import ragmeter
 from ragmeter.analysis.comparing.comparison import table_cells
+from ragmeter.definition.judge_columns import ENCODER, OFFLINE
 from ragmeter.documents.metrics import SMALL
-from ragmeter.judge_columns import ENCODER, OFFLINE
 from ragmeter.show.system_tables import SystemTables
 from ragmeter.table import IDS_AS_WRITTEN
 from ragmeter.wording import verdicts

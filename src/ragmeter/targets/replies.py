@@ -208,7 +208,7 @@ def own_columns(replies: Iterable[Answer | Failure], present: Collection[str]) -
 
 
 def number_columns(replies: Iterable[Answer | Failure], keys: Collection[str]) -> set[str]:
-    """Those of the target's own columns that are numbers wherever they are anything."""
+    """The target's own columns whose values, where there are any, are all numbers."""
     texts = {
         key
         for reply in replies

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ragmeter.definition.judge_columns import LLM
 from ragmeter.documents.judging import ENOUGH_RIGHT, FEWEST_RIGHT, NO_MODEL, CascadeSummary, JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.record import UNSET, Interval
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls, Effort, Usage, total_usage
-from ragmeter.judge_columns import LLM
 from ragmeter.wording.causes import abstained_sentence
 from ragmeter.wording.numbers import interval, money, number, whole
 

@@ -8,12 +8,10 @@ from ragmeter import naming, registry
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import Interval
-from ragmeter.errors import UsageError
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import because
+from ragmeter.wording.signs import ARROWS
 
-#: The arrow beside a metric's name: which direction is better.
-ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
@@ -32,15 +30,7 @@ def better(direction: str) -> str:
 def explained(metrics: Sequence[str]) -> dict[str, str]:
     """The first sentence of each metric's description. Unknown names are not imported: a run may not be trusted."""
     sentence_of = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
-    return {name: sentence_of.get(base_name(name), "") for name in metrics}
-
-
-def base_name(name: str) -> str:
-    """A metric's name without its settings; a name that is none of ours as it is."""
-    try:
-        return naming.parse(name).base
-    except UsageError:
-        return name
+    return {name: sentence_of.get(naming.base_of(name), "") for name in metrics}
 
 
 def level(summary: MetricSummary) -> str:
@@ -83,12 +73,12 @@ def headline_metric(metrics: Mapping[str, MetricSummary]) -> str | None:
 
 def first_of(names: Sequence[str]) -> str:
     """The metric of these that counts most: the share of right answers by a model, or offline, or the first one."""
-    return next((name for base in _RIGHT for name in names if base_name(name) == base), names[0])
+    return next((name for base in _RIGHT for name in names if naming.base_of(name) == base), names[0])
 
 
 def is_right(metric: str) -> bool:
     """Whether the metric's mean is the share of right answers."""
-    return base_name(metric) in _RIGHT
+    return naming.base_of(metric) in _RIGHT
 
 
 def result_unit(manifest: Manifest) -> str:
@@ -181,7 +171,7 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
     numbers of good and bad ones. Unknown names are not imported.
     """
     known = {metric.base: metric for metric in registry.known()}
-    of_name = {name: known[base] for name in metrics if (base := base_name(name)) in known}
+    of_name = {name: known[base] for name in metrics if (base := naming.base_of(name)) in known}
     by_threshold = {metric.rate for metric in known.values() if metric.rate}
     return [
         *(

@@ -1,9 +1,15 @@
-"""The labels of claims as the terminal, the app and the report show them: a sign, and what kind of label it is.
+"""Signs that the terminal, the app and the report share: arrows of directions, and the labels of claims.
 
-The kind (yes, partly, no, unsaid) has a colour on each surface, so that neither sign nor colour says it alone.
+A label of a claim has a sign and a kind (yes, partly, no, unsaid), which has a colour on each surface, so that neither
+sign nor colour says it alone.
 """
 
 from __future__ import annotations
+
+#: The arrow beside a metric's name: which direction is better.
+ARROWS = {"higher": "↑", "lower": "↓", "none": ""}
+#: Explains the arrows, under a list of metrics.
+ARROWS_EXPLAINED = "↑ higher is better, ↓ lower is better"
 
 #: A label that is not in the table says nothing of the claim.
 OTHER = "○", "unsaid"

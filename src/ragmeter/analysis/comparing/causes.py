@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ragmeter.analysis.comparing.pairing import Pairing
+from ragmeter.analysis.comparing.row_pairs import Pairing
 from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER
 from ragmeter.runs.run import Run
 from ragmeter.wording.answer_causes import moved_counts, moved_sentence

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.analysis.comparing.difference import PairedScores
-from ragmeter.analysis.comparing.pairing import Pairing
+from ragmeter.analysis.comparing.row_pairs import Pairing
 from ragmeter.runs.run import Run
 from ragmeter.table import QID, Scores
 

@@ -13,7 +13,7 @@ from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import MCNEMAR, RANDOMISATION, Confidence
 from ragmeter.stats.distributions import t_quantile
 from ragmeter.stats.intervals import difference_interval
-from ragmeter.stats.paired import paired_p
+from ragmeter.stats.paired_tests import paired_p
 from ragmeter.table import Measure, Scores
 
 

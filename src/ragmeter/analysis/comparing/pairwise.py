@@ -15,8 +15,8 @@ from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference,
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
 from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margin
-from ragmeter.analysis.comparing.pairing import Pairing, cluster_column, pair, paired_clusters
 from ragmeter.analysis.comparing.ranking import Ranking, ranked
+from ragmeter.analysis.comparing.row_pairs import Pairing, cluster_column, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
 from ragmeter.analysis.comparing.systems import Place, Systems, open_systems

@@ -25,7 +25,7 @@ from ragmeter.analysis.gating.rules import (
     Rule,
     option,
 )
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from ragmeter.documents.comparison import JUDGES_DIFFER
 from ragmeter.documents.metrics import MetricSummary, is_few
 from ragmeter.documents.record import Interval

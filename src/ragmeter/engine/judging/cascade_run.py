@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ragmeter import table
+from ragmeter.definition.judge_columns import LLM, OFFLINE
 from ragmeter.documents.judging import NO_MODEL, CascadeSummary
 from ragmeter.io.progress import show_notice
-from ragmeter.judge_columns import LLM, OFFLINE
 from ragmeter.judges.cascade import (
     Cascade,
     CascadePlan,

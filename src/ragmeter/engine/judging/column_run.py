@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter import table
+from ragmeter.definition.judge_columns import DECLARED, EXACT, LLM, MISS, BoundColumn
 from ragmeter.documents.judging import CascadeSummary, JudgeSummary
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.usage import Usage
@@ -24,7 +25,6 @@ from ragmeter.hints import option
 from ragmeter.io.columns import missing_column
 from ragmeter.io.progress import Advance
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import DECLARED, EXACT, LLM, MISS, BoundColumn
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import texts_of_calls
 from ragmeter.judges.judge import Judge, as_rephrased

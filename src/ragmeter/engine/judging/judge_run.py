@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import structs
 
+from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.documents.judging import JudgeCheck
 from ragmeter.documents.usage import Calls, Effort, Usage
 from ragmeter.effects.caller import Caller
@@ -31,7 +32,6 @@ from ragmeter.errors import BusyError
 from ragmeter.hints import option
 from ragmeter.io.progress import Advance, both, show_notice
 from ragmeter.io.write import check_writable
-from ragmeter.judge_columns import BoundColumn
 from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import NOT_ASKED, calls_to_check, check_judge, recorded_cases
@@ -182,7 +182,7 @@ class JudgeRun:
 
     @property
     def numbers(self) -> frozenset[str]:
-        """Those that are no texts."""
+        """The filled columns whose values are numbers."""
         return frozenset(name for column_run in self.column_runs() for name in column_run.numbers)
 
     def fill(

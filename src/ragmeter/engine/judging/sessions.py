@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ragmeter.definition.judge_columns import EXACT, MISS
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row, decided
 from ragmeter.engine.judging.column_run import Ask, ColumnRun
-from ragmeter.judge_columns import EXACT, MISS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement
@@ -36,7 +36,7 @@ class SessionRun(ColumnRun):
         return SessionCascade(cascade)
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
-        """As of any column; an answer that declines, or that is a reference word for word, needs no judge."""
+        """The rows of `ColumnRun`; an answer that declines, or repeats a reference word for word, needs no judge."""
         states, values, rows = super().rows(batch)
         answers = batch.columns.get("answer") or [None] * len(batch)
         references = batch.columns.get("reference") or [None] * len(batch)
@@ -126,7 +126,7 @@ class SessionCascade(CascadeRun):
     rows_name = "turns"
 
     def prepare(self, rows: Iterable[Row], asks: ColumnJudge | None, budget: float | None) -> None:
-        """As of any rows."""
+        """Prepare the rows as `CascadeRun` does, and note that no conversation has ended yet."""
         super().prepare(rows, asks, budget)
         self._ended = np.zeros(len(self._units), dtype=np.bool_)
         self._sessions: list[list[int]] = []

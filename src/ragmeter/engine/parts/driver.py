@@ -53,7 +53,7 @@ from ragmeter.errors import InputError, RagmeterError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.columns import Typed
 from ragmeter.io.data import Data
-from ragmeter.io.delimited.quoted import Quotes, scan
+from ragmeter.io.delimited.quotes import Quotes, scan
 from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
@@ -360,7 +360,7 @@ def _described(metrics: Sequence[Metric]) -> list[tuple[str, str, str]]:
 
 
 def _code(metric: Metric) -> str:
-    if metric.source.startswith("ragmeter."):
+    if metric.is_builtin:
         return ""
     try:
         return inspect.getsource(metric.owner)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import ragmeter.metrics.causes as c
-from ragmeter.judge_columns import DECLARED
+from ragmeter.definition.judge_columns import DECLARED
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.metrics.causes import Facts, Known
 from ragmeter.metrics.causes.statements import has_own_number, statement_of, statements_support

@@ -43,7 +43,7 @@ from ragmeter.wording.metrics import (
     result_unit,
     summary_sentence,
 )
-from ragmeter.wording.signs import OTHER, SIGNS
+from ragmeter.wording.signs import ARROWS, OTHER, SIGNS
 from ragmeter.wording.verdicts import marks
 
 if TYPE_CHECKING:
@@ -176,6 +176,7 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
         described[name] = {
             "direction": summary.direction,
             "better": better(summary.direction),
+            "arrow": ARROWS.get(summary.direction, ""),
             "rate": is_rate(summary),
             "meaning": meaning[name],
             "axis": axis_of_means([run.metrics()[name] for run in runs_with_it]),

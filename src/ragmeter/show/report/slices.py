@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ragmeter.analysis.slicing import Slice, summarise_run
+from ragmeter.analysis.slices import Slice, summarise_run
 from ragmeter.documents.metrics import SMALL, MetricSummary
 from ragmeter.runs.run import NOTHING, Run
 from ragmeter.wording.metrics import headline

@@ -11,16 +11,16 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ragmeter.definition.judge_columns import EXACT, LLM, OFFLINE
 from ragmeter.io.progress import show_notice
-from ragmeter.judge_columns import EXACT, LLM, OFFLINE
 from ragmeter.show.markdown import metric_page
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, SCORED
 from ragmeter.wording.answer_causes import row_sentence
 from ragmeter.wording.causes import cause_meaning
-from ragmeter.wording.metrics import ARROWS
 from ragmeter.wording.numbers import given, hundredths, number, percent, significant
+from ragmeter.wording.signs import ARROWS, ARROWS_EXPLAINED
 from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:  # each command has imported its own result
@@ -48,7 +48,7 @@ def show_metrics(groups: Mapping[str, Sequence[MetricInfo]]) -> None:
             table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
         out.print(table)
     out.sentence("claims need no model with judge=offline: faithfulness[judge=offline]")
-    out.print("`ragmeter metrics NAME` explains one. ↑ higher is better, ↓ lower is better.")
+    out.print(f"`ragmeter metrics NAME` explains one. {ARROWS_EXPLAINED}.")
 
 
 def show_metric(metric: Metric) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from ragmeter import registry
 from ragmeter.documents.manifest import EmbeddingUse, Manifest
 from ragmeter.documents.metrics import SMALL, MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
@@ -28,7 +29,7 @@ from ragmeter.wording.numbers import MISSING, money, number, percent, scored
 from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:
-    from ragmeter.analysis.slicing import RunSummary, Slice
+    from ragmeter.analysis.slices import RunSummary, Slice
     from ragmeter.compat.objects import EvaluationResult
     from ragmeter.engine.results import Evaluation
     from ragmeter.runs.run import Run
@@ -165,7 +166,7 @@ def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: boo
 
 def needs_retrieved(metrics: Iterable[str]) -> bool:
     """Whether one of the metrics counts retrieved documents, and treats an answer without that list as empty."""
-    return any(name.startswith(("response_coverage_rate", "satisfaction_score")) for name in metrics)
+    return any((metric := registry.declared(name)) is not None and "retrieved" in metric.optional for name in metrics)
 
 
 def evaluation_table(result: EvaluationResult) -> Figures:

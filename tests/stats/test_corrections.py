@@ -12,7 +12,7 @@ from statsmodels.stats.inter_rater import cohens_kappa as oracle_kappa
 from statsmodels.stats.proportion import proportion_confint
 
 from ragmeter.stats.agreement import Estimate, confusion, rate
-from ragmeter.stats.corrected import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
+from ragmeter.stats.corrections import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn, InClusters
 from ragmeter.table import Scores
 
@@ -31,9 +31,9 @@ def test_ppi_is_the_package_s(seed: int, n: int, rest: int, right: float) -> Non
     assert (people != judge)[:n].any()
     sides = people[:n], judge[:n], judge[n:]
     for level in (0.9, 0.95):
-        found = ppi_mean(*sides, level).estimate
-        assert normal(found, level) == pytest.approx(ends(ppi_mean_ci(*sides, alpha=1 - level)), abs=1e-9)
-        assert found.value == pytest.approx(ppi_mean_pointestimate(*sides).item(), abs=1e-9)
+        estimate = ppi_mean(*sides, level).estimate
+        assert normal(estimate, level) == pytest.approx(ends(ppi_mean_ci(*sides, alpha=1 - level)), abs=1e-9)
+        assert estimate.value == pytest.approx(ppi_mean_pointestimate(*sides).item(), abs=1e-9)
     for weight in (0.0, 0.4, 1.0):
         interval = ends(ppi_mean_ci(*sides, alpha=0.05, lam=weight))
         assert normal(ppi_mean(*sides, weight=weight).estimate) == pytest.approx(interval, abs=1e-9)
@@ -41,12 +41,12 @@ def test_ppi_is_the_package_s(seed: int, n: int, rest: int, right: float) -> Non
     assert ppi_mean(*sides).labels_error == pytest.approx((high - low) / 2 / 1.959963984540054, abs=1e-9)
 
 
-def normal(found: Estimate, level: float = 0.95) -> tuple[float, float]:
+def normal(estimate: Estimate, level: float = 0.95) -> tuple[float, float]:
     """The paper's interval."""
-    assert found.value is not None
-    assert found.standard_error is not None
-    margin = NormalDist().inv_cdf(0.5 + level / 2) * found.standard_error
-    return found.value - margin, found.value + margin
+    assert estimate.value is not None
+    assert estimate.standard_error is not None
+    margin = NormalDist().inv_cdf(0.5 + level / 2) * estimate.standard_error
+    return estimate.value - margin, estimate.value + margin
 
 
 def ends(interval: tuple[Any, Any]) -> tuple[float, float]:
@@ -55,22 +55,24 @@ def ends(interval: tuple[Any, Any]) -> tuple[float, float]:
 
 def test_the_interval_is_wilson_s_at_the_effective_number_of_labels() -> None:
     people, judge = judged(3, 1000, 0.9)
-    found = ppi_mean(people[:100], judge[:100], judge[100:]).estimate
-    assert found.value is not None
-    assert found.standard_error is not None
-    worth = found.value * (1 - found.value) / found.standard_error**2
+    estimate = ppi_mean(people[:100], judge[:100], judge[100:]).estimate
+    assert estimate.value is not None
+    assert estimate.standard_error is not None
+    worth = estimate.value * (1 - estimate.value) / estimate.standard_error**2
     worth *= (1.959963984540054 / 1.9842169515086827) ** 2  # Student's, with 99 degrees of freedom
-    assert found.interval == pytest.approx(proportion_confint(found.value * worth, worth, method="wilson"), abs=1e-9)
+    assert estimate.interval == pytest.approx(
+        proportion_confint(estimate.value * worth, worth, method="wilson"), abs=1e-9
+    )
 
 
 def test_a_judge_who_agrees_on_all_labels_is_not_taken_for_perfect() -> None:
     """The variance of one more mistake in two more labels is added, as in the audit of a cascade."""
     people, judge = judged(4, 100_000, 1.0)
-    found = ppi_mean(people[:100], judge[:100], judge[100:]).estimate
+    estimate = ppi_mean(people[:100], judge[:100], judge[100:]).estimate
     plain = ppi_mean_ci(people[:100], judge[:100], judge[100:], alpha=0.05)
     before = (plain[1] - plain[0]).item() / 2 / 1.959963984540054
     added = 1 / 102 * 101 / 102 / 100 * (1 - 100 / 100_000)
-    assert found.standard_error == pytest.approx((before**2 + added) ** 0.5)
+    assert estimate.standard_error == pytest.approx((before**2 + added) ** 0.5)
 
 
 def test_strata_without_a_mistake_are_not_taken_for_certain() -> None:
@@ -79,9 +81,9 @@ def test_strata_without_a_mistake_are_not_taken_for_certain() -> None:
     drawn = Drawn.stratified(strata, np.array([900.0, 100.0]))
     people = np.array([1.0] * 10 + [1, 0] * 5)
     judge = np.array([1.0] * 10 + [1, 1, 0, 0, 1, 0, 1, 0, 0, 1])
-    found = ppi_weighted(drawn, people, judge, np.repeat([1.0, 0.0], [950, 50])).estimate
-    assert found.interval is not None
-    assert found.interval[0] < 0.85
+    estimate = ppi_weighted(drawn, people, judge, np.repeat([1.0, 0.0], [950, 50])).estimate
+    assert estimate.interval is not None
+    assert estimate.interval[0] < 0.85
     added = 1 / 12 * 11 / 12 * 0.9**2 / 10 * (1 - 10 / 900)
     assert drawn.unseen(people != judge, people == 0) == pytest.approx(added)
     share = drawn.share(people == judge, np.ones(20, dtype=np.bool_), 0.95, of="labels")
@@ -113,17 +115,17 @@ def test_turns_of_conversations_count_as_conversations() -> None:
 
 def test_a_judge_who_says_the_same_of_all_gets_no_weight() -> None:
     people, _ = judged(1, 50)
-    found = ppi_mean(people, np.ones(50), np.ones(200))
-    assert found.weight == 0
-    assert found.estimate.value == pytest.approx(people.mean())
-    assert found.effective_labels == pytest.approx(50)
+    estimate = ppi_mean(people, np.ones(50), np.ones(200))
+    assert estimate.weight == 0
+    assert estimate.estimate.value == pytest.approx(people.mean())
+    assert estimate.effective_labels == pytest.approx(50)
 
 
 def test_a_good_judge_is_worth_labels() -> None:
     people, judge = judged(2, 1000, 0.95)
-    found = ppi_mean(people[:100], judge[:100], judge[100:])
-    assert found.effective_labels is not None
-    assert found.effective_labels > 200
+    estimate = ppi_mean(people[:100], judge[:100], judge[100:])
+    assert estimate.effective_labels is not None
+    assert estimate.effective_labels > 200
     perfect = ppi_mean(people[:100], people[:100], people[100:])
     assert perfect.weight == pytest.approx(0.9, abs=0.1)  # the rest's share of all rows
 
@@ -148,33 +150,33 @@ def test_a_stratified_estimate_by_hand() -> None:
     strata = np.repeat(np.array([0, 1], dtype=np.intp), 4)
     people = np.array([1, 1, 1, 0, 0, 0, 1, 0.0])
     drawn = Drawn.stratified(strata, np.array([60.0, 40.0]))
-    found = ppi_weighted(drawn, people, np.ones(8), np.ones(100))
-    assert found.weight == 0
-    assert found.estimate.value == pytest.approx(0.6 * 0.75 + 0.4 * 0.25)
+    estimate = ppi_weighted(drawn, people, np.ones(8), np.ones(100))
+    assert estimate.weight == 0
+    assert estimate.estimate.value == pytest.approx(0.6 * 0.75 + 0.4 * 0.25)
     spread = 0.25  # the variance of 1 1 1 0
     sampled = 0.6**2 * (1 - 4 / 60) * spread / 4 + 0.4**2 * (1 - 4 / 40) * spread / 4
     questions = 0.55 * 0.45 * 8 / 7 / 100
-    assert found.estimate.standard_error == pytest.approx((sampled + questions) ** 0.5)
+    assert estimate.estimate.standard_error == pytest.approx((sampled + questions) ** 0.5)
 
 
 def test_a_stratum_with_one_label_still_has_a_spread() -> None:
     strata = np.array([0, 0, 0, 1], dtype=np.intp)
     drawn = Drawn.stratified(strata, np.array([30.0, 10.0]))
-    found = ppi_weighted(drawn, np.array([1, 1, 1, 0.0]), np.ones(4), np.ones(40))
-    assert found.estimate.standard_error is not None
-    assert found.estimate.standard_error > 0.1
+    estimate = ppi_weighted(drawn, np.array([1, 1, 1, 0.0]), np.ones(4), np.ones(40))
+    assert estimate.estimate.standard_error is not None
+    assert estimate.estimate.standard_error > 0.1
 
 
 def test_rows_that_the_judge_did_not_score_are_left_out() -> None:
     people, judge = judged(4, 40)
     drawn = Drawn.stratified(np.zeros(40, dtype=np.intp), np.array([400.0]))
     judge[:10] = np.nan
-    found = ppi_weighted(drawn, people, judge, judge[10:])
+    estimate = ppi_weighted(drawn, people, judge, judge[10:])
     fewer = Drawn.stratified(np.zeros(30, dtype=np.intp), np.array([300.0]))
     alike = ppi_weighted(fewer, people[10:], judge[10:], judge[10:])
-    assert found.estimate.n == 30
-    assert found.estimate.value == pytest.approx(alike.estimate.value)
-    assert found.estimate.standard_error == pytest.approx(alike.estimate.standard_error, rel=0.02)
+    assert estimate.estimate.n == 30
+    assert estimate.estimate.value == pytest.approx(alike.estimate.value)
+    assert estimate.estimate.standard_error == pytest.approx(alike.estimate.standard_error, rel=0.02)
 
 
 def test_equal_weights_are_a_random_sample() -> None:
@@ -194,22 +196,22 @@ def test_equal_weights_are_a_random_sample() -> None:
 def test_rogan_gladen_by_hand() -> None:
     """Lang and Reiczigel's equations, written out for a judge's 0.6 of 1,000, 45/50 and 40/50."""
     sensitivity, specificity = rate(45, 50), rate(40, 50)
-    found = rogan_gladen(0.6, 1000, sensitivity, specificity, worth=(50, 50))
-    assert found.value == pytest.approx(0.4 / 0.7)
+    estimate = rogan_gladen(0.6, 1000, sensitivity, specificity, worth=(50, 50))
+    assert estimate.value == pytest.approx(0.4 / 0.7)
     z = 1.959963984540054
     p, se, sp = (600 + z * z / 2) / (1000 + z * z), 46 / 52, 41 / 52
     centre = (p + sp - 1) / (se + sp - 1)
     shift = 2 * z * z * (centre * se * (1 - se) / 52 - (1 - centre) * sp * (1 - sp) / 52)
     variance = p * (1 - p) / (1000 + z * z) + centre**2 * se * (1 - se) / 52 + (1 - centre) ** 2 * sp * (1 - sp) / 52
     margin = z * variance**0.5 / (se + sp - 1)
-    assert found.interval == pytest.approx((centre + shift - margin, centre + shift + margin), abs=1e-9)
+    assert estimate.interval == pytest.approx((centre + shift - margin, centre + shift + margin), abs=1e-9)
 
 
 def test_rogan_gladen_with_a_sure_judge_is_the_judge_s_rate() -> None:
     sure = Estimate(1.0, (1.0, 1.0), 10**9)
-    found = rogan_gladen(0.3, 10**6, sure, sure, worth=(10**9, 10**9))
-    assert found.value == pytest.approx(0.3)
-    assert found.interval == pytest.approx((0.3 - 0.0009, 0.3 + 0.0009), abs=1e-5)
+    estimate = rogan_gladen(0.3, 10**6, sure, sure, worth=(10**9, 10**9))
+    assert estimate.value == pytest.approx(0.3)
+    assert estimate.interval == pytest.approx((0.3 - 0.0009, 0.3 + 0.0009), abs=1e-5)
 
 
 def test_where_rogan_gladen_says_nothing() -> None:
@@ -228,9 +230,9 @@ def test_where_rogan_gladen_says_nothing() -> None:
 
 def test_labels_alone() -> None:
     people, _ = judged(6, 40)
-    found = labels_alone(None, people)
-    assert found.interval == rate(int(people.sum()), 40).interval
-    assert found.n == 40
+    estimate = labels_alone(None, people)
+    assert estimate.interval == rate(int(people.sum()), 40).interval
+    assert estimate.n == 40
     drawn = Drawn.stratified(np.repeat(np.array([0, 1], dtype=np.intp), 20), np.array([900.0, 100.0]))
     assert labels_alone(drawn, people).value == pytest.approx(0.9 * people[:20].mean() + 0.1 * people[20:].mean())
 
@@ -243,7 +245,7 @@ def test_unequal_chances_don_t_bias(kind: str) -> None:
     hard = judge != people
     rng = np.random.default_rng(8)
     groups = [np.flatnonzero(hard), np.flatnonzero(~hard)]
-    truth, found, naive = people.mean(), [], []
+    truth, results, naive = people.mean(), [], []
     for _ in range(400):
         if kind == "stratified":
             drawn = np.concatenate([rng.choice(group, 50, replace=False) for group in groups])
@@ -253,10 +255,10 @@ def test_unequal_chances_don_t_bias(kind: str) -> None:
             design = Drawn.weighted(np.where(hard[drawn], 5.0, 1 / 0.03), 2000)
         value = ppi_weighted(design, people[drawn], judge[drawn], judge).estimate.value
         assert value is not None
-        found.append(value)
+        results.append(value)
         naive.append(people[drawn].mean())
-    error = np.std(found) / len(found) ** 0.5
-    assert abs(np.mean(found) - truth) < 4 * error
+    error = np.std(results) / len(results) ** 0.5
+    assert abs(np.mean(results) - truth) < 4 * error
     assert abs(np.mean(naive) - truth) > 4 * error
 
 

@@ -98,8 +98,8 @@ class Fetcher:
 
             async def resolve(self, host: str, port: int = 0, family: int = socket.AF_INET) -> Any:
                 loop = asyncio.get_running_loop()
-                found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
-                addresses = [(kind, protocol, address[:2]) for kind, _, protocol, _, address in found]
+                resolved = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family)
+                addresses = [(kind, protocol, address[:2]) for kind, _, protocol, _, address in resolved]
                 for _, _, (address, _) in addresses:
                     fetcher._check_ip(str(address), host)
                 return [

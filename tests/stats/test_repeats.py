@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from ragmeter.stats.repeated import components, pass_rates
+from ragmeter.stats.repeats import components, pass_rates
 
 NAN = np.nan
 

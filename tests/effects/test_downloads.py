@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.fetching import Fetcher, FetchError, is_public
+from ragmeter.effects.downloads import Fetcher, FetchError, is_public
 from tests.tls_server import Answer, TlsServer
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragmeter.analysis.comparing import pairing
+from ragmeter.analysis.comparing import row_pairs
 from ragmeter.documents.summary import Unmatched
 from ragmeter.runs.run import Run
 from tests.make_runs import make_run
@@ -16,10 +16,10 @@ from tests.make_runs import make_run
 REPEATED = ["x", "y", "x", "z", "x"]
 
 
-def paired(folder: Path, *qids: Sequence[str]) -> pairing.Pairing:
+def paired(folder: Path, *qids: Sequence[str]) -> row_pairs.Pairing:
     for name, of_run in zip("ab", qids, strict=True):
         make_run(folder / name, {"score": np.zeros(len(of_run))}, {"qid": list(of_run)})
-    return pairing.pair(Run(folder / "a"), Run(folder / "b"))
+    return row_pairs.pair(Run(folder / "a"), Run(folder / "b"))
 
 
 @pytest.mark.parametrize(
@@ -38,5 +38,5 @@ def test_the_nth_of_a_qid_with_the_nth(second: list[str], a: list[int], b: list[
 
 
 def test_the_same_qids_in_the_same_order_are_not_sorted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(pairing, "_keys", None)
+    monkeypatch.setattr(row_pairs, "_keys", None)
     assert paired(tmp_path, REPEATED, REPEATED).b.tolist() == [0, 1, 2, 3, 4]

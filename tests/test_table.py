@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from ragmeter import evaluate
 from ragmeter.io.source import open_source
-from ragmeter.table import Block
-from ragmeter.text_columns import ListsOfOne, TextColumn, cells_at
+from ragmeter.table import Block, ListsOfOne, TextColumn, cells_at
 
 texts = st.lists(st.text(st.sampled_from("a[é中"), max_size=3))
 

@@ -14,7 +14,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from ragmeter.stats.clusters import Clustered
 from ragmeter.stats.confidence import BOOTSTRAP, MCNEMAR, RANDOMISATION, STUDENT, Confidence
 from ragmeter.stats.intervals import difference_interval, newcombe_interval
-from ragmeter.stats.paired import McNemar, paired_p, randomisation_p
+from ragmeter.stats.paired_tests import McNemar, paired_p, randomisation_p
 
 
 def alone(differences: list[float] | np.ndarray[tuple[int], np.dtype[np.float64]]) -> Clustered:
@@ -23,13 +23,13 @@ def alone(differences: list[float] | np.ndarray[tuple[int], np.dtype[np.float64]
 
 
 def test_mcnemar_as_published() -> None:
-    found = McNemar(86, 150)
-    assert found.chi_squared == pytest.approx(17.356, abs=5e-4)
-    assert found.exact_p == pytest.approx(3.716e-5, abs=5e-9)
+    result = McNemar(86, 150)
+    assert result.chi_squared == pytest.approx(17.356, abs=5e-4)
+    assert result.exact_p == pytest.approx(3.716e-5, abs=5e-9)
     table = [[794, 86], [150, 570]]
-    assert found.exact_p == pytest.approx(mcnemar(table, exact=True).pvalue, rel=1e-9)
+    assert result.exact_p == pytest.approx(mcnemar(table, exact=True).pvalue, rel=1e-9)
     by_chi = mcnemar(table, exact=False, correction=False)
-    assert (found.chi_squared, found.p) == pytest.approx((by_chi.statistic, by_chi.pvalue), rel=1e-9)
+    assert (result.chi_squared, result.p) == pytest.approx((by_chi.statistic, by_chi.pvalue), rel=1e-9)
     assert McNemar(0, 0).exact_p == McNemar(0, 0).p == 1.0
 
 
@@ -65,7 +65,7 @@ def test_very_many_differences_keep_their_p(monkeypatch: pytest.MonkeyPatch) -> 
     generator = np.random.default_rng(8)
     differences = np.concatenate([generator.normal(0.02, 0.1, 3_000), generator.standard_t(2, 30) + 3])
     one_by_one = randomisation_p(differences, seed=1)
-    monkeypatch.setattr("ragmeter.stats.paired._ONE_BY_ONE", 100)
+    monkeypatch.setattr("ragmeter.stats.paired_tests._ONE_BY_ONE", 100)
     assert randomisation_p(differences, seed=1) == pytest.approx(one_by_one, abs=0.01)
 
 
@@ -145,7 +145,7 @@ def test_the_bound_is_one() -> None:
 def test_clustered_rates_that_agree_promise_no_certainty() -> None:
     """Ten conversations of four turns, both systems wrong on all: no more is known than of ten questions."""
     zeros, codes = np.zeros(40), np.repeat(np.arange(10), 4)
-    found, method = difference_interval(zeros, zeros, Confidence(), binary=True, codes=codes)
+    interval, method = difference_interval(zeros, zeros, Confidence(), binary=True, codes=codes)
     assert method == "student_t_clustered_with_pseudo_rows"
-    assert found == pytest.approx(newcombe_interval(np.zeros(10), np.zeros(10)), abs=0.01)
+    assert interval == pytest.approx(newcombe_interval(np.zeros(10), np.zeros(10)), abs=0.01)
     assert difference_interval(zeros, zeros, Confidence(), binary=True, codes=np.zeros(40, dtype=np.int64))[0] is None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter import choose_sample, evaluate
-from ragmeter.analysis.people.sampling import allocate
+from ragmeter.analysis.people.sample import allocate
 from ragmeter.errors import UnknownNameError, UsageError
 from tests.analysis.people.helpers import make_run
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.secret import Secret, read_headers
+from ragmeter.effects.secrets import Cleaner
 from ragmeter.errors import UsageError
 from tests.hostile.key_forms import FORMS, KEY
 

@@ -1,20 +1,4 @@
-"""Metrics and derived columns: how they are declared and computed.
-
-    @column
-    def tokens(reference: Sequence[str], answer: Sequence[str]) -> Tokens: ...  # computed once for all metrics
-
-    @metric(direction="higher")
-    def token_f1(token_bags: Bags) -> Scores: ...                   # positional = the columns it needs
-
-    @metric(direction="higher")
-    def ndcg(ranked: Ranked, *, k: int | None = None) -> Scores: ...  # keyword-only = its settings, shown in its name
-
-A positional parameter names a column: one of the table's, a derived one, one that a judge fills
-(`judge_columns.py`), or another metric. A setting goes down to every column that has one of the same name, so
-`rouge_l_score[language=es]` gets Spanish stems.
-
-A column declared with `@embedded` is filled by an embedding model before any metric runs (`Metric.fill`).
-"""
+"""What a metric is: a function from whole columns to one score per row, and the columns that it is computed from."""
 
 from __future__ import annotations
 
@@ -23,14 +7,14 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, get_type_hints, overload
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from ragmeter import naming
-from ragmeter.derived import Derived, Embedded, signature_of
+from ragmeter.definition.columns import Derived, Embedded, signature_of
+from ragmeter.definition.judge_columns import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.errors import UsageError, errors_of, not_importable
-from ragmeter.judge_columns import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.naming import Settings
 from ragmeter.table import NAMED_COLUMNS, SCORED, UNDEFINED, Block, Failed, Scores, outcomes, plain_column
 
@@ -38,20 +22,29 @@ Direction = Literal["higher", "lower", "none"]
 
 
 class Properties(TypedDict, total=False):
-    """The keywords of `@metric`; `Metric` has their defaults."""
+    """What a metric says of itself; `@metric` explains it, and `Metric` has the defaults."""
 
     direction: Direction
     binary: bool
     mean_is_rate: bool
     rate: str | None
     needs_short_references: bool
+    is_verdict: bool
+    claims: tuple[str, str] | None
+    judged_twin: str | None
+    holds_lock: bool
     bounds: tuple[float, float]
-    optional: Iterable[str]
-    may_lack: Iterable[str]
     failed_score: float | None
     by_session: bool
     per_session: bool
     also: tuple[str, ...]
+
+
+class Declaration(Properties, total=False):
+    """The keywords of `@metric`."""
+
+    optional: Iterable[str]
+    may_lack: Iterable[str]
 
 
 #: All declared metrics and columns, by name.
@@ -62,42 +55,42 @@ COLUMNS: dict[str, Derived] = {}
 class Metric:
     """A function from whole columns to one score per row, with its settings. Equal if its name is equal."""
 
+    direction: Direction = "higher"
+    binary = False
+    mean_is_rate = True
+    rate: str | None = None
+    needs_short_references = False
+    is_verdict = False
+    claims: tuple[str, str] | None = None
+    judged_twin: str | None = None
+    holds_lock = False
+    bounds: tuple[float, float] = (0.0, 1.0)
+    failed_score: float | None = None
+    by_session = False
+    per_session = False
+    also: tuple[str, ...] = ()
+
     def __init__(
         self,
         base: str,
         function: Callable[..., Any],
         *,
-        direction: Direction = "higher",
-        binary: bool = False,
-        mean_is_rate: bool = True,
-        rate: str | None = None,
-        needs_short_references: bool = False,
-        bounds: tuple[float, float] = (0.0, 1.0),
-        optional: Iterable[str] = (),
-        may_lack: Iterable[str] = (),
-        failed_score: float | None = None,
-        by_session: bool = False,
-        per_session: bool = False,
-        also: tuple[str, ...] = (),
         settings: Settings | None = None,
         source: str = "",
         owner: object = None,
+        optional: Iterable[str] = (),
+        may_lack: Iterable[str] = (),
+        **properties: Unpack[Properties],
     ) -> None:
+        for name, value in properties.items():
+            if name not in Properties.__annotations__:
+                raise TypeError(f"a metric has no property {name!r}")
+            setattr(self, name, value)
         self.base = base
         self.function = function
         self.owner = owner or function  # distinguishes two metrics with the same name
-        self.direction = direction
-        self.binary = binary
-        self.mean_is_rate = mean_is_rate
-        self.rate = rate
-        self.needs_short_references = needs_short_references
-        self.bounds = bounds
         self._may_lack = frozenset(may_lack)
         self._optional = frozenset(optional)
-        self.failed_score = failed_score
-        self.by_session = by_session
-        self.per_session = per_session
-        self.also = also
         self.source = source
         self.inputs, self.defaults = signature_of(function)
         self.settings: dict[str, Any] = {**self.defaults, **(settings or {})}
@@ -124,6 +117,11 @@ class Metric:
     def __reduce__(self) -> tuple[Any, ...]:
         """A metric is pickled by its name; unpickling imports the module that declares it."""
         return _arrived, (self.name, self.function.__module__, self.source)
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether ragmeter itself declares it: its code does not change between two runs of one version."""
+        return is_builtin(self.source)
 
     @cached_property
     def may_lack(self) -> frozenset[str]:
@@ -185,8 +183,8 @@ class Metric:
                 raise self._unknown_setting(key)
             setting_type = types.get(key, str if self.defaults[key] is None else type(self.defaults[key]))
             read[key] = naming.read_setting(f"{self.base}: {key}", value, setting_type)
-        kept = {"optional": self._optional, "may_lack": self._may_lack}
-        unchanged = {key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")} | kept
+        columns = {"optional": self._optional, "may_lack": self._may_lack}
+        unchanged = {key: getattr(self, key) for key in (*Properties.__annotations__, "source", "owner")} | columns
         return Metric(self.base, self.function, settings={**self.settings, **read}, **unchanged)
 
     def accepts(self, key: str, value: Any) -> bool:
@@ -267,93 +265,6 @@ class Metric:
         return scores
 
 
-@overload
-def column(function: Callable[..., Any]) -> Derived: ...
-@overload
-def column(
-    *, may_lack: Iterable[str] = (), only_with: tuple[str, Any] | None = None
-) -> Callable[[Callable[..., Any]], Derived]: ...
-def column(
-    function: Callable[..., Any] | None = None,
-    *,
-    may_lack: Iterable[str] = (),
-    only_with: tuple[str, Any] | None = None,
-) -> Any:
-    """Declare a derived column, which several metrics share and which is computed once per block.
-
-    Args:
-        function: the function from columns to the column.
-        may_lack: columns that a table may lack altogether; then they are None in each row.
-        only_with: a setting and its value: with every other value the column is None, and its inputs are not needed.
-    """
-
-    def declare(function: Callable[..., Any]) -> Derived:
-        inputs, settings = signature_of(function)
-        derived = Derived(function.__name__, function, inputs, tuple(settings), frozenset(may_lack), only_with)
-        COLUMNS[derived.name] = derived
-        return derived
-
-    return declare if function is None else declare(function)
-
-
-def embedded(function: Callable[..., Any]) -> Embedded:
-    """Declare a column that an embedding model fills. The function takes the run's models first, then columns."""
-    (_models, *inputs), settings = signature_of(function)
-    node = Embedded(function.__name__, function, tuple(inputs), tuple(settings))
-    COLUMNS[node.name] = node
-    return node
-
-
-@overload
-def metric(function: Callable[..., Any]) -> Metric: ...
-@overload
-def metric(*, name: str | None = None, **properties: Unpack[Properties]) -> Callable[[Callable[..., Any]], Metric]: ...
-def metric(
-    function: Callable[..., Any] | None = None, *, name: str | None = None, **properties: Unpack[Properties]
-) -> Any:
-    """Declare a metric, a function from columns to scores.
-
-    Args:
-        function: the function.
-        name: the metric's name; by default the function's.
-        direction: "higher" or "lower", whichever is better.
-        binary: whether its scores are 0 or 1, so that its mean is a rate.
-        mean_is_rate: False if the mean of its scores reads like a share of answers and is none.
-        rate: the metric that gives this share, if there is one.
-        needs_short_references: made for references of a few words; a run with many long ones says so.
-        bounds: the least and the greatest score.
-        optional: columns that may be empty in a row: the function gets None there. A row in which another needed column
-            is empty is not scored.
-        may_lack: columns that a table may lack altogether; they are optional, too.
-        failed_score: the score of a row that the system was asked and failed to answer, for metrics over all questions;
-            by default such a row is not scored.
-        by_session: a row's score depends on other rows of its conversation: the function gets all rows of the table,
-            failed ones too, with None in empty cells and the references of a row as a list.
-        per_session: it has a score for each conversation, in the row of its last turn, and `OTHER_TURN` in the others.
-        also: names that another tool has for it. A gate and a comparison understand them.
-    """
-    direction = properties.get("direction", "higher")
-    if direction not in get_args(Direction):
-        raise UsageError(f"direction must be {' or '.join(get_args(Direction))}, got {direction!r}")
-
-    def declare(function: Callable[..., Any]) -> Metric:
-        source = f"{function.__module__}.{function.__qualname__}"
-        return add(Metric(name or function.__name__, function, source=source, **properties))
-
-    return declare if function is None else declare(function)
-
-
-def add(metric: Metric) -> Metric:
-    """Register a metric. The same metric may be registered again, another one with its name may not."""
-    existing = METRICS.get(metric.base)
-    if existing is not None and existing.source != metric.source:
-        raise UsageError(
-            f"two metrics are called {metric.base!r}: {existing.source} and {metric.source}", hint="rename one of them"
-        )
-    METRICS[metric.base] = metric
-    return metric
-
-
 def _arrived(name: str, module: str, source: str) -> Metric:
     """The metric that was pickled by its name."""
     parsed = naming.parse(name)
@@ -367,6 +278,11 @@ def _arrived(name: str, module: str, source: str) -> Metric:
     if declared is None or of_script(declared.source) != of_script(source):
         raise not_importable("metric", parsed.base, module)
     return declared.with_settings(**parsed.settings) if parsed.settings else declared
+
+
+def is_builtin(source: str) -> bool:
+    """Whether a metric with this source is one of ragmeter's own."""
+    return source.startswith("ragmeter.")
 
 
 def of_script(source: str) -> str:
