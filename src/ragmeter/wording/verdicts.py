@@ -57,11 +57,6 @@ def signs_explained(verdicts: Collection[str]) -> str:
     return ", ".join(marked(verdict) for verdict in _MARKS if verdict in verdicts)
 
 
-def marks() -> dict[str, str]:
-    """Each verdict with its sign, for a page's script."""
-    return {verdict: marked(verdict) for verdict in _MARKS}
-
-
 def headline_metric(metrics: Mapping[str, JudgedDifference]) -> str:
     """The metric that the verdict goes by.
 

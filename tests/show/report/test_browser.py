@@ -10,9 +10,9 @@ import pytest
 
 import ragmeter
 from ragmeter import FakeProvider, Judge
-from ragmeter.wording.numbers import number, p_value, signed, signed_interval
+from ragmeter.analysis.comparing.comparison import table_cells
+from ragmeter.wording.numbers import p_value
 from ragmeter.wording.texts import in_markdown
-from ragmeter.wording.verdicts import marked
 from tests.browser import chromium, missing
 from tests.command import PATIENCE
 from tests.conftest import load_rows
@@ -248,9 +248,7 @@ def test_the_page_says_what_the_command_says(browser: Any, tmp_path: Path) -> No
     assert opened.text("#headline").count(pair.sentence) == opened.text("main").count(pair.sentence) == 1
     cells = opened.page.locator(".pair tbody tr").first.locator("td").all_inner_texts()
     token_f1 = pair.metrics["token_f1"]
-    assert cells[0] == marked(token_f1.verdict)
-    assert cells[1:3] == [number(token_f1.mean_a), number(token_f1.mean_b)]
-    assert cells[3:5] == [signed(token_f1.difference), signed_interval(token_f1.interval)]
+    assert tuple(cells[:5]) == table_cells("token_f1", token_f1)[1:]
     assert cells[7] == p_value(token_f1.p_holm)
     turned = [part.sentence for part in pair.slices if part.turns]
     assert opened.page.locator("#pair .note li").all_inner_texts() == turned

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
+from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.documents.metrics import SMALL
 from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
@@ -44,7 +45,6 @@ from ragmeter.wording.metrics import (
     summary_sentence,
 )
 from ragmeter.wording.signs import ARROWS, OTHER, SIGNS
-from ragmeter.wording.verdicts import marks
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -190,7 +190,10 @@ def _comparison(comparison: Comparison, kept: str) -> dict[str, Any]:
     pairs = [
         {
             **{key: value for key, value in pair.items() if key not in ("remarks", "warnings")},
-            "metrics": {name: {**difference, "movers": []} for name, difference in pair["metrics"].items()},
+            "metrics": {
+                name: {**difference, "movers": [], "cells": table_cells(name, compared.metrics[name])}
+                for name, difference in pair["metrics"].items()
+            },
             "causes": {"lines": compared.causes.lines} if compared.causes else None,
             "better_rows": list(map(_without_answers, pair["better_rows"])),
             "worse_rows": list(map(_without_answers, pair["worse_rows"])),
@@ -206,7 +209,6 @@ def _comparison(comparison: Comparison, kept: str) -> dict[str, Any]:
         "first": tables.first_sentences if several else [comparison.pairs[0].sentence],
         "remarks": [] if several else comparison.pairs[0].remarks,
         "warnings": list(dict.fromkeys(warning for pair in comparison.pairs for warning in pair.warnings)),
-        "marks": marks(),
         "test_sentence": comparison.test_sentence,
         "systems": _systems(tables) if several else None,
     }

@@ -38,12 +38,13 @@ function onePair(pair) {
   const rows = Object.entries(pair.metrics).map(([name, each]) => {
     const most = Math.max(...[each.difference, ...(each.interval || [])].map((end) => Math.abs(end || 0))) || 1;
     const reach = 1.2 * most;
+    const [title, verdict, before, after, difference, between] = each.cells;
     return [
-      breakable(name),
-      make('span', { class: `badge ${tone(each.verdict)}` }, data.comparison.marks[each.verdict]),
-      figure(each.mean_a), figure(each.mean_b),
-      make('strong', {}, signed(each.difference)),
-      make('span', { class: 'nowrap' }, signedInterval(each.interval)),
+      breakable(title),
+      make('span', { class: `badge ${tone(each.verdict)}` }, verdict),
+      before, after,
+      make('strong', {}, difference),
+      make('span', { class: 'nowrap' }, between),
       whisker(each.difference, each.interval, [-reach, reach], candidate % 8, true),
       each.verdict === 'judges differ' ? MISSING : gains(each),
       make('span', { class: 'nowrap' }, pValue(each.p_holm)),
