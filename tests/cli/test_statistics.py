@@ -69,6 +69,57 @@ def test_compare_for_a_script(ragmeter: Run, runs: Path) -> None:
     assert len(gains) == 3
 
 
+def test_the_baseline_of_the_project_is_that_of_several_runs(ragmeter: Run, runs: Path) -> None:
+    make_run(runs / "runs" / "other", {"score": np.linspace(0, 1, 300)})
+    several = ("compare", "old", "new", "other", "--metrics", "score", "--json")
+    assert json.loads(ragmeter(*several).stdout)["baseline"] == "old"
+    (runs / "ragmeter.toml").write_text('[compare]\nbaseline = "other"\n')
+    assert json.loads(ragmeter(*several).stdout)["baseline"] == "other"
+    assert json.loads(ragmeter(*several, "--baseline", "new").stdout)["baseline"] == "new"
+    two = json.loads(ragmeter("compare", "old", "new", "--json").stdout)
+    assert two["baseline"] == "old", "of two runs, the first"
+    (runs / "ragmeter.toml").write_text('[compare]\nbaseline = "elsewhere"\n')
+    assert json.loads(ragmeter(*several).stdout)["baseline"] == "old"
+    (runs / "ragmeter.toml").write_text("compare = 3\n")
+    assert "compare should be a table" in ragmeter(*several).stderr
+
+
+def test_several_systems_in_the_terminal(ragmeter: Run, runs: Path) -> None:
+    make_run(runs / "runs" / "other", {"score": np.linspace(0, 1, 300), "right": [1.0, 0.0] * 150})
+    lines = ragmeter("compare", "old", "new", "other").stdout.splitlines()
+    assert lines[0].startswith("new is better on score: ")
+    assert lines[1].startswith("The baseline is old")
+    (order,) = (line.split() for line in lines if line.startswith(" system"))
+    assert order == ["system", "verdict", "rank", "score", "↑", "difference", "95%", "interval"]
+    (new,) = (line.split() for line in lines if line.startswith(" new"))
+    assert new[:4] == ["new", "▲", "better", "1"]
+    (title,) = (line.split() for line in lines if line.startswith(" metric"))
+    assert set(title[1:]) == {"old", "new", "other"}
+    assert lines[-1] == "which rows changed: ragmeter compare old SYSTEM"
+    pairs = ragmeter("compare", "old", "new", "other", "--all-pairs").stdout.splitlines()
+    assert sum(line.startswith(" score ↑") for line in pairs) == 1, "that of the two which are not the baseline"
+
+
+def test_what_can_be_pasted(ragmeter: Run, runs: Path) -> None:
+    text = ragmeter("compare", "old", "new", "--markdown").stdout
+    assert text.startswith("**new is better on score: 0")
+    assert "| metric | verdict | baseline: old | candidate: new | difference | 95% interval |" in text
+    assert "| score ↑ | ▲ better | 0." in text
+    assert text.endswith("significant: p below 0.05.\n")
+    paper = ragmeter("compare", "old", "new", "--latex").stdout
+    assert paper.count(r"\begin{tabular}") == paper.count(r"\end{tabular}") == 1
+    assert re.search(
+        r"score \$\\uparrow\$ & 0\.\d+ & 0\.\d+ & \+0\.\d+\$\^\{\*\}\$\{\\small \[\+0\.\d+, \+0\.\d+\]\} & \$<\$0\.0001 & 300",
+        paper,
+    )
+    assert r"\paragraph{Methods}" in paper
+    assert "corrected over 2 tests by Holm's method" in paper
+    assert r"test:randomisation\textbar{}draws:9999" in paper
+    several = ragmeter("compare", "old", "new", "new", "--markdown").stdout
+    assert "| system | verdict | rank | score ↑ | difference | 95% interval |" in several
+    assert ragmeter("compare", "old", "new", "--json", "--latex").returncode == 2
+
+
 def test_compare_says_what_is_wrong(ragmeter: Run, runs: Path) -> None:
     done = ragmeter("compare", "old", "knew")
     assert done.returncode == 2

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
+from ragmeter.cli.commands import PROJECT
 from ragmeter.cli.judge_options import (
     judge_code,
     judge_options,
@@ -105,11 +107,22 @@ def compared(chosen: argparse.Namespace) -> Comparison:
         movers=chosen.movers,
         better=chosen.better,
         worse=chosen.worse,
-        baseline=chosen.baseline,
+        baseline=_baseline(chosen),
         all_pairs=chosen.all_pairs,
         keep=chosen.keep,
         output_dir=chosen.output_dir,
     )
+
+
+def _baseline(chosen: argparse.Namespace) -> str | None:
+    """The baseline that was named; of several runs else that of the project in this folder, if it is one of them."""
+    if chosen.baseline is not None or len(chosen.runs) < 3 or not Path(PROJECT).is_file():
+        named: str | None = chosen.baseline
+        return named
+    from ragmeter.cli.project_tables import read_table
+
+    of_project = read_table("compare").get("baseline")
+    return of_project if isinstance(of_project, str) and of_project in chosen.runs else None
 
 
 def _judge(chosen: argparse.Namespace) -> Judge | None:
