@@ -34,7 +34,7 @@ def _run(tmp_path: Path, ragmeter: Run) -> None:
     done = ragmeter("evaluate", "--metrics", "offline_correct", "--results", "results.jsonl", "--run", "r")
     assert done.returncode == 0, done.stderr
     shown = " ".join(done.stdout.split())
-    assert "retrieved, misread or misled 25% 5% to 70% 1 by ids of gold documents" in shown
+    assert "retrieved, misread or misled 25% 5% to 70% 1 ids of gold documents" in shown
 
 
 def test_shows_the_documents_and_the_lists(ragmeter: Run, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_the_markdown_has_figures_intervals_n_failures_and_slices(tmp_path: Path
     assert "few: fewer than 30 rows" in text
     rendered = MarkdownIt("commonmark").enable("table").render(text)
     assert rendered.count("<table>") == 6  # the verdicts, means, slices and causes of both runs
-    assert "| not retrieved | 38% | 14% to 69% | 3 | by ids of gold documents |" in text
+    assert "| not retrieved | 38% | 14% to 69% | 3 | ids of gold documents |" in text
 
 
 def test_a_verdict_as_markdown(tmp_path: Path) -> None:

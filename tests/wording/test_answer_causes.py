@@ -25,7 +25,7 @@ def test_outcomes_are_evidence_of_failed_answers() -> None:
     assert evidence_words("no_answer") == "the row has no answer"
     assert cause_words("of_somebody_else") == "of somebody else"
     assert row_sentence("not_retrieved", "gold_documents") == (
-        "cause: not retrieved: the passages don't have the answer (by ids of gold documents)"
+        "cause: not retrieved: the passages don't have the answer (ids of gold documents)"
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ragmeter.documents.summary import AnswerCauses
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, direction_of
@@ -20,20 +19,19 @@ def causes_of(rows: CachedColumns, confidence: Confidence) -> AnswerCauses | Non
     if not {CAUSE, CAUSE_EVIDENCE} <= set(rows.schema.names):
         return None
     table = rows.read([CAUSE, CAUSE_EVIDENCE])
-    causes = np.array(table[CAUSE].to_pylist(), dtype=object)
-    present = set(causes.tolist()) - {None}
+    counts = table.group_by([CAUSE, CAUSE_EVIDENCE]).aggregate([([], "count_all")]).to_pylist()
+    present = {row[CAUSE] for row in counts} - {None}
     if not present or not present <= set(CAUSES):  # columns of the user's own
         return None
-    texts = [field.name for field in rows.schema if field.type in TEXTS]
 
     def column(name: str) -> pa.Array:
         return rows.read([name])[name].combine_chunks()
 
+    texts = [field.name for field in rows.schema if field.type in TEXTS]
     codes = clusters_of(confidence.cluster, texts, column, is_own=True)[1]
-    is_known = np.array([cause is not None for cause in causes.tolist()])
     shares = {
         cause: summarise(
-            np.where(is_known, (causes == cause).astype(np.float64), np.nan),
+            np.asarray(pc.equal(table[CAUSE], cause).cast(pa.float64()).to_numpy()),  # NaN where a row has none
             {},
             binary=True,
             direction=direction_of(cause),
@@ -42,9 +40,12 @@ def causes_of(rows: CachedColumns, confidence: Confidence) -> AnswerCauses | Non
         )
         for cause in CAUSES
     }
-    counts = Counter(zip(causes.tolist(), table[CAUSE_EVIDENCE].to_pylist(), strict=True))
     evidence = {
-        cause: {str(by): count for (name, by), count in sorted(counts.items(), key=str) if name == cause}
+        cause: {
+            str(row[CAUSE_EVIDENCE]): row["count_all"]
+            for row in sorted(counts, key=lambda row: str(row[CAUSE_EVIDENCE]))
+            if row[CAUSE] == cause
+        }
         for cause in CAUSES
         if cause in present
     }

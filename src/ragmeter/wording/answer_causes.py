@@ -24,23 +24,23 @@ WORDS = {
 }
 #: What a cause rests on, or why it is not known.
 EVIDENCE = {
-    "gold_documents": "by ids of gold documents",
-    "judged_claims": "by the judge's labels of claims",
-    "offline_support": "by the texts of the passages, offline",
+    "gold_documents": "ids of gold documents",
+    "judged_claims": "the judge's labels of claims",
+    "offline_support": "the texts of the passages, offline",
     "passages_disagree": "the passages answer otherwise than the reference: look at these first",
     "no_passages": "nothing was retrieved",
     "marked_unanswerable": "the question is marked as unanswerable",
     "reference_declines": "the reference declines, too",
     "not_sure": "the offline judge is not sure whether the answer is right",
     "no_reference": "there is no reference",
-    "no_texts": "by ids; without the passages' texts it may be misread",
+    "no_texts": "ids of gold documents; without the passages' texts it may be misread",
     "no_evidence": "there are neither ids of documents nor texts of passages",
     "answered_unanswerable": "the question is marked as unanswerable, and was answered",
-    "llm_correct": "by the judge's verdict",
-    "offline_correct": "by the offline judge's verdict",
-    "exact_match": "by exact match",
+    "llm_correct": "the judge's verdict",
+    "offline_correct": "the offline judge's verdict",
+    "exact_match": "exact match",
 }
-TITLES = ("cause", "share", "interval", "n", "by")
+TITLES = ("cause", "share", "interval", "n", "evidence")
 
 
 def cause_words(cause: str) -> str:

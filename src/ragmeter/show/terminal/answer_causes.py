@@ -17,7 +17,7 @@ def show_causes(causes: AnswerCauses | None) -> None:
         return
     titles = [f"{percent(lines[0].summary.level)} interval" if title == "interval" else title for title in TITLES]
     names = (0, len(titles) - 1)
-    table = Figures([Column(title, place not in names, title == "by") for place, title in enumerate(titles)])
+    table = Figures([Column(title, place not in names, title == "evidence") for place, title in enumerate(titles)])
     for line in lines:
         table.add(*map(printable, line.cells))
     console().print(table)

@@ -14,7 +14,7 @@ function causeTable(run) {
     [words(line.words), make('span', { class: 'soft n' }, words(line.meaning))],
     line.share, line.interval, count(line.n), words(line.by)]);
   const name = `Causes of ${run.name}`;
-  return scrolling(name, table(name, ['cause', 'share', 'interval', 'n', 'by'], rows, { class: 'plain' }));
+  return scrolling(name, table(name, ['cause', 'share', 'interval', 'n', 'evidence'], rows, { class: 'plain' }));
 }
 
 /** Of how many more right answers, how many are the retriever's work. */
