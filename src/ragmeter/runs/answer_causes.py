@@ -8,14 +8,14 @@ import pyarrow.compute as pc
 
 from ragmeter.documents.summary import AnswerCauses
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, direction_of
-from ragmeter.runs.rows import CachedColumns, clusters_of
-from ragmeter.runs.run import TEXTS
+from ragmeter.runs.rows import StoredRows
+from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.summary import summarise
 
 
-def causes_of(rows: CachedColumns, confidence: Confidence) -> AnswerCauses | None:
-    """Where the answers of a table failed; None for a table without causes."""
+def causes_of(rows: StoredRows, confidence: Confidence, codes: Codes | None) -> AnswerCauses | None:
+    """Where the answers of a table failed; None for a table without causes. `codes` has the cluster of each row."""
     if not {CAUSE, CAUSE_EVIDENCE} <= set(rows.schema.names):
         return None
     table = rows.read([CAUSE, CAUSE_EVIDENCE])
@@ -23,12 +23,6 @@ def causes_of(rows: CachedColumns, confidence: Confidence) -> AnswerCauses | Non
     present = {row[CAUSE] for row in counts} - {None}
     if not present or not present <= set(CAUSES):  # columns of the user's own
         return None
-
-    def column(name: str) -> pa.Array:
-        return rows.read([name])[name].combine_chunks()
-
-    texts = [field.name for field in rows.schema if field.type in TEXTS]
-    codes = clusters_of(confidence.cluster, texts, column, is_own=True)[1]
     shares = {
         cause: summarise(
             np.asarray(pc.equal(table[CAUSE], cause).cast(pa.float64()).to_numpy()),  # NaN where a row has none
