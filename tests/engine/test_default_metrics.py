@@ -152,6 +152,15 @@ def test_without_a_file(ragmeter: Run) -> None:
     assert "which file holds the system's answers?" in done.stderr
 
 
+def test_a_metric_that_a_gate_may_name_is_kept(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path / "qa.jsonl", {"question": "Where?", "reference": "Paris", "relevant": ["d1"]})
+    (tmp_path / "here.py").write_text("def answer(question):\n    return 'Paris'\n")
+    command = ("ask", "--dataset", "qa.jsonl", "--target", "here:answer", "--fail-under", "ndcg@10=0.5")
+    done = ragmeter(*command)
+    assert done.returncode == 1
+    assert "ndcg@10: nothing was scored (1 no_retrieved)" in done.stderr
+
+
 def test_a_results_json_has_its_own_metrics_too(ragmeter: Run, tmp_path: Path) -> None:
     write(tmp_path / "qa.jsonl", {"question": "Where?", "reference": "Paris"})
     (tmp_path / "mine.py").write_text("def answer(question):\n    return 'Paris'\n")

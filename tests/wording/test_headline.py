@@ -48,6 +48,7 @@ NONE = summary_of(mean=None, n_total=3, n_scored=0, n_not_scored={"target_error"
         ({"token_f1": SHARE}, "token_f1 0.43 (0.15 to 0.71), on 7 questions"),
         ({"offline_correct": NONE, "token_f1": SHARE}, "token_f1 0.43 (0.15 to 0.71), on 7 questions"),
         ({"offline_correct": NONE}, "no score by offline_correct, on 3 questions (3 system error)"),
+        ({"token_f1": summary_of(mean=0.5, n_scored=1)}, "token_f1 0.5000, on 1 question"),
         ({}, ""),
     ],
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragmeter.cli.gate_options import asks_for_gate
 from ragmeter.cli.judge_options import read_judge_of_answers, read_models
 from ragmeter.cli.options import read_columns
 
@@ -50,6 +51,9 @@ def read_ask_plan(
     from ragmeter.engine.ask_plan import AskPlan
     from ragmeter.engine.judging.setup import JudgeSetup
 
+    if choice is not None and asks_for_gate(chosen):  # a rule may name any of these metrics: all are kept
+        dataset.source.say(choice.sentence())
+        choice = None
     judge = read_judge_of_answers(chosen)
     most, budget = getattr(chosen, "max_calls", None), getattr(chosen, "budget", None)
     return AskPlan.of(

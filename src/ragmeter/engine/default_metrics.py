@@ -100,7 +100,7 @@ class MetricChoice:
 
     def remaining(self, metrics: Sequence[Metric], asked: MetricChoice) -> list[Metric]:
         """These metrics without those that were chosen before asking, and are not any more."""
-        gone = {naming.parse(name).base for name in asked.metrics if name not in self.metrics}
+        gone = {naming.base_of(name) for name in asked.metrics if name not in self.metrics}
         return [metric for metric in metrics if metric.base not in gone]
 
     def sentence(self) -> str:

@@ -92,6 +92,7 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
     if name is None:
         return ""
     summary = metrics[name]
+    unit = unit.removesuffix("s") if summary.n_total == 1 else unit
     on = f"on {numbers.scored(summary.n_scored, summary.n_total)} {unit}"
     if summary.mean is None:
         return f"no score by {name}, on {summary.n_total:,} {unit}{because(summary.n_not_scored)}"
