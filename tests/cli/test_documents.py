@@ -69,7 +69,7 @@ def test_a_missing_file_or_run_is_an_error(ragmeter: Run) -> None:
 def test_the_gate_takes_the_share_of_a_cause(ragmeter: Run) -> None:
     assert ragmeter("gate", "r", "--fail-over", "cause:not_retrieved=0.3").returncode == 0
     done = ragmeter("gate", "r", "--fail-over", "cause:not_retrieved=0.1")
-    assert (done.returncode, "cause:not_retrieved is 0.2500" in done.stderr) == (1, True)
+    assert (done.returncode, "cause:not_retrieved is 0.25" in done.stderr) == (1, True)
     done = ragmeter("gate", "r", "--fail-over", "cause:not_retreived=0.1")
     assert (done.returncode, "did you mean cause:not_retrieved?" in done.stderr) == (2, True)
     done = ragmeter("gate", "r", "--fail-over", "cause:right=0.1")
