@@ -76,6 +76,10 @@ def test_the_baseline_of_the_project_is_that_of_several_runs(ragmeter: Run, runs
     (runs / "ragmeter.toml").write_text('[compare]\nbaseline = "other"\n')
     assert json.loads(ragmeter(*several).stdout)["baseline"] == "other"
     assert json.loads(ragmeter(*several, "--baseline", "new").stdout)["baseline"] == "new"
+    apart = ragmeter("compare", "old", "new", "--baseline", "other", "--metrics", "score", "--keep")
+    assert apart.stdout.splitlines()[-1] == f"kept: {Path('runs/new/comparisons/other+old.json')}"
+    assert (runs / "runs" / "new" / "comparisons" / "other+old.json").exists()
+    assert r"new vs. other" in ragmeter("compare", "old", "new", "--baseline", "other", "--latex").stdout
     two = json.loads(ragmeter("compare", "old", "new", "--json").stdout)
     assert two["baseline"] == "old", "of two runs, the first"
     (runs / "ragmeter.toml").write_text('[compare]\nbaseline = "elsewhere"\n')

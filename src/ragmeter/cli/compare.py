@@ -74,7 +74,8 @@ def run(chosen: argparse.Namespace) -> int:
             console().sentence(sentence)
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
         if chosen.keep:
-            path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
+            named = find_runs(_runs_of(chosen, comparison), chosen.output_dir)
+            path = comparison_file(named)
             console().print(printable(f"kept: {path}"), soft_wrap=True)
     return 0 if preferred is None else judge_code(chosen, preferred.run, list(preferred))
 
@@ -85,10 +86,16 @@ def _document(chosen: argparse.Namespace, comparison: Comparison, more: str) -> 
         from ragmeter.runs.finding import find_runs
         from ragmeter.show.latex import comparison_as_latex
 
-        return comparison_as_latex(comparison, find_runs(chosen.runs, chosen.output_dir), more)
+        return comparison_as_latex(comparison, find_runs(_runs_of(chosen, comparison), chosen.output_dir), more)
     from ragmeter.show.markdown import comparison_as_markdown
 
     return comparison_as_markdown(comparison, more)
+
+
+def _runs_of(chosen: argparse.Namespace, comparison: Comparison) -> list[str]:
+    """The runs as they were named; a baseline that was named by its option alone comes before them."""
+    is_apart = len(comparison.runs) > len(chosen.runs)
+    return [chosen.baseline, *chosen.runs] if is_apart else chosen.runs
 
 
 def compared(chosen: argparse.Namespace) -> Comparison:

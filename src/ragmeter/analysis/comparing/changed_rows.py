@@ -46,7 +46,7 @@ def changed_rows(
     Each metric counts by its direction, as a share of its range; without a direction it is left out.
     """
     gains = {scores.measure.name: gain for scores in metrics if (gain := _gain(scores)) is not None}
-    if not gains:
+    if not gains or max(better, worse) < 1:
         return ChangedRows([], [])
     first = gains.get(headline, np.zeros(len(pairing)))
     others = np.mean([gain for name, gain in gains.items() if name != headline] or [np.zeros(len(pairing))], axis=0)
