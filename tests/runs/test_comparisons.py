@@ -44,7 +44,7 @@ def figures(comparison: dict[str, Any]) -> Any:
     pairs = [
         {
             "sentence": pair["sentence"],
-            "metrics": {name: {**metric, "movers": None} for name, metric in pair["metrics"].items()},
+            "metrics": {name: {**metric, "movers": 0, "cells": 0} for name, metric in pair["metrics"].items()},
             "slices": pair["slices"],
             "rows": [[row["qid"] for row in pair[f"{way}_rows"]] for way in ("worse", "better")],
         }
