@@ -40,7 +40,9 @@ _SETTINGS: dict[str, OptionWords] = {
                  "calls; default: in a second one where the first leaves the model in doubt"},
     "tries": {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; default: 3"},
     "claims_per_call": {"metavar": "N", "type": int, "help": "how many claims the model is asked about in one call; "
-                        "small models do better with 1; default: 10"},
+                        "default: 10"},
+    "passages_per_call": {"metavar": "N", "type": int, "help": "how many passages the model is shown together, where "
+                          "it says what supports a claim; default: 1, each by itself"},
     "temperature": {"metavar": "T", "type": float, "help": "default: 0"},
     "seed": {"metavar": "N", "type": int, "help": "default: 0"},
     "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024. With 1, a verdict of one "

@@ -12,10 +12,20 @@ from typing import Any
 
 import numpy as np
 
-import ragmeter.metrics.causes as c
 from ragmeter.definition.judge_columns import DECLARED
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
-from ragmeter.metrics.causes import Facts, Known
+from ragmeter.metrics.causes import (
+    GOLD_DOCUMENTS,
+    JUDGED_CLAIMS,
+    NO_EVIDENCE,
+    NO_PASSAGES,
+    NO_REFERENCE,
+    NO_TEXTS,
+    NOT_SURE,
+    OFFLINE_SUPPORT,
+    Facts,
+    Known,
+)
 from ragmeter.metrics.causes.statements import has_own_number, statement_of, statements_support
 from ragmeter.metrics.ranking import ranked
 from ragmeter.metrics.refusals import is_miss
@@ -26,7 +36,7 @@ from ragmeter.table import IDS_AS_WRITTEN, SCORED, Column, Scores
 _SHARE = 0.5
 #: A probability of the offline judge between these is no verdict.
 SURE_WRONG, SURE_RIGHT = 0.4, 0.6
-_UNKNOWN = Known(None, c.NO_EVIDENCE)
+_UNKNOWN = Known(None, NO_EVIDENCE)
 _NO_ANSWER = "no_answer"
 
 
@@ -49,9 +59,9 @@ class Correctness:
         score = self.scores[row]
         if np.isnan(score):
             outcome = self.outcomes[row]
-            return Known(None, c.NO_REFERENCE if outcome == SCORED else outcome)
+            return Known(None, NO_REFERENCE if outcome == SCORED else outcome)
         if self.is_probability and SURE_WRONG < score < SURE_RIGHT:
-            return Known(None, c.NOT_SURE)
+            return Known(None, NOT_SURE)
         return Known(bool(score >= SURE_RIGHT), self.metric)
 
 
@@ -108,15 +118,15 @@ class CauseColumns:
         columns = ([column[place] for place in places] for column in (gold, ids, as_written))
         hits = ranked.function(*columns, doc_id=self.doc_id).hits() if places else np.zeros(0)
         for place, n_hits in zip(places, hits.tolist(), strict=True):
-            rows[place].retrieved = Known(n_hits > 0, c.GOLD_DOCUMENTS)
+            rows[place].retrieved = Known(n_hits > 0, GOLD_DOCUMENTS)
 
     def _add_labels(self, rows: Sequence[_Row]) -> None:
         """What a judge says of the claims of the reference and of the answer, passage by passage."""
         for place, share in self._label_shares(self.reference_labels):
             if rows[place].retrieved.holds is None:
-                rows[place].retrieved = Known(share >= _SHARE, c.JUDGED_CLAIMS)
+                rows[place].retrieved = Known(share >= _SHARE, JUDGED_CLAIMS)
         for place, share in self._label_shares(self.answer_labels):
-            rows[place].supported = Known(share >= _SHARE, c.JUDGED_CLAIMS)
+            rows[place].supported = Known(share >= _SHARE, JUDGED_CLAIMS)
 
     def _label_shares(self, name: str | None) -> list[tuple[int, float]]:
         """The share of claims that some passage supports, for the rows with labels."""
@@ -152,13 +162,13 @@ class _Row:
             self.declines = is_miss(self.answer)
             self.reference_declines = self.declines and any(map(is_miss, self.references))
         if self.passages == []:
-            self.supported = Known(False, c.NO_PASSAGES)
+            self.supported = Known(False, NO_PASSAGES)
             if self.retrieved.holds is None:
                 self.retrieved = self.supported
         elif self.passages is None or not reads_texts:
             self.is_settled = True
             if self.supported.holds is None and self.retrieved.holds:
-                self.supported = Known(None, c.NO_TEXTS)
+                self.supported = Known(None, NO_TEXTS)
         declined_rightly = self.declines and bool(self.unanswerable or self.reference_declines)
         is_told = self.failure is not None or declined_rightly or (self.right.holds is None and not self.declines)
         self.is_settled = self.is_settled or is_told or not self.passages
@@ -181,7 +191,7 @@ class _Row:
         """What is known when all was read."""
         retrieved = self.retrieved
         if retrieved == _UNKNOWN and self.passages and not self.references:
-            retrieved = Known(None, c.NO_REFERENCE)
+            retrieved = Known(None, NO_REFERENCE)
         return Facts(
             self.failure, self.declines, self.unanswerable, self.reference_declines, self.right,
             retrieved, self.supported, self.answers,
@@ -204,12 +214,12 @@ def _add_passages(rows: Sequence[_Row]) -> None:
     for row, (references, with_answer), supports in zip(rows, wanted, results, strict=True):
         if references:
             is_said = any(support.is_said for support in supports[: len(references)])
-            row.retrieved = Known(is_said, c.OFFLINE_SUPPORT)
+            row.retrieved = Known(is_said, OFFLINE_SUPPORT)
         if with_answer:
             is_there = supports[-1].is_there
             if is_there and not row.right.holds:
                 is_there = not has_own_number(row.answer, row.passages or [])
-            row.supported = Known(is_there, c.OFFLINE_SUPPORT)
+            row.supported = Known(is_there, OFFLINE_SUPPORT)
             row.answers = is_there and supports[-1].answers
 
 

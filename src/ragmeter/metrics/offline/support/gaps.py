@@ -63,6 +63,17 @@ def supported_spans(text: str, others: Sequence[str]) -> list[Span]:
     return shared
 
 
+def speak_of(claims: Sequence[str], texts: Sequence[str]) -> list[bool]:
+    """Which claims have a content word that the texts have in any form, or have no content word at all."""
+    if not claims:
+        return []
+    (block,) = compare([(claims, texts)])
+    words = block.compared.words
+    says_something = ~block.compared.claims.has(Mark.FUNCTION)[words.item]
+    n_shared, n_words = words.per_pair(words.is_covered & says_something), words.per_pair(says_something)
+    return [bool(speaks) for speaks in (n_shared > 0) | (n_words == 0)]
+
+
 def _covered(compared: ComparedClaims) -> list[bool]:
     """Which texts have content words, all of which the others have."""
     words = compared.words
