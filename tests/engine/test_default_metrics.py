@@ -62,7 +62,7 @@ def test_what_was_left_out_has_its_columns() -> None:
     choice = MetricChoice.of({"reference", "answer", "retrieved"})
     assert choice.sentence() == (
         "chosen by its columns: token_f1; left out: offline_correct (no question); offline_hallucinated (no contexts); "
-        "recall@5 and ndcg@10 (no relevant); to choose otherwise: --metrics (in Python metrics=)"
+        "recall@5 and ndcg@10 (no relevant); name metrics to choose otherwise"
     )
 
 

@@ -108,6 +108,9 @@ PAGES = {
             "ragmeter gate after --no-worse-than before:offline_correct:0.02 --junit gate.xml",
         )
     ),
+    "ragmeter runs remove": HelpPage(("ragmeter runs remove before", "ragmeter runs remove try-1 try-2 --yes")),
+    "ragmeter runs tag": HelpPage(("ragmeter runs tag after baseline", "ragmeter runs tag after baseline --remove")),
+    "ragmeter runs prune": HelpPage(("ragmeter runs prune", "ragmeter runs prune --older-than 90 --yes")),
     "ragmeter summary": HelpPage(("ragmeter summary after --slice domain", "ragmeter summary after --json")),
     "ragmeter metrics": HelpPage(("ragmeter metrics", "ragmeter metrics ndcg@10")),
     "ragmeter init": HelpPage(("ragmeter init qa.jsonl --target mypkg.rag:pipeline", "ragmeter init answers.jsonl")),

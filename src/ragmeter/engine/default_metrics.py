@@ -110,7 +110,7 @@ class MetricChoice:
             columns.setdefault(lacks, []).append(name)
         left_out = "; ".join(f"{' and '.join(names)} (no {' or '.join(lacks)})" for lacks, names in columns.items())
         chosen = f"chosen by its columns: {', '.join(self.metrics)}{f'; left out: {left_out}' if left_out else ''}"
-        return f"{chosen}; to choose otherwise: --metrics (in Python metrics=)"
+        return f"{chosen}; name metrics to choose otherwise"
 
 
 def models_of(judge: object, embedding_model: str | None) -> list[Model]:
