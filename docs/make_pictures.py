@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 TARGET = Path(__file__).with_name("pictures")
 _EVALUATE = "ragmeter evaluate examples/nq/{run}.jsonl examples/nq/reference.jsonl --run {run}"
 #: What the terminal shows; the other runs are for the report and the app.
-SHOWN = (_EVALUATE.format(run="search"), "ragmeter compare reader search --movers 0")
+SHOWN = (_EVALUATE.format(run="search"), "ragmeter compare reader search --better 0")
 HIDDEN = (
     _EVALUATE.format(run="reader"),
     "ragmeter ask --dataset examples/agenda_qa.jsonl --target examples.rag_app:Agenda "

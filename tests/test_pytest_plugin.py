@@ -199,7 +199,7 @@ def test_worse(ragmeter):
     result = outcome(pytester, code)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        ["*this evaluation is -0.8000 against main*the whole interval is a loss of more than 0.02; few rows*"]
+        ["*this evaluation is 0.8000 lower than main*the whole interval is a loss of more than 0.02; few rows*"]
     )
 
 

@@ -50,7 +50,7 @@ def test_a_reason_shows_on_which_side_of_its_limit_a_score_is(tmp_path: Path) ->
     for name, score in (("high", 2.6), ("near", 2.589997)):  # of no known range, so there are no pseudo-rows
         make_run(tmp_path / name, {"score": [score] * 40})
     (check, *_) = gate("near", no_worse_than="high:score:0.01", output_dir=tmp_path).checks
-    assert "near is -0.0100 against high (95%: -0.0100 to -0.0100), significantly worse" in check.reason
+    assert "near is 0.0100 lower than high (95%: -0.0100 to -0.0100), significantly worse" in check.reason
     assert "the whole interval is a loss of more than 0.01 (at worst 0.010003)" in check.reason
 
 
@@ -274,7 +274,7 @@ def test_the_interval_of_the_difference_against_a_margin(tmp_path: Path) -> None
     assert check.interval == pytest.approx((2 - 2.4841377, 2 + 2.4841377))
     assert check.baseline == "main"
     assert check.reason == (
-        "latency_ms: new is +2.0000 against main (95%: -0.4841 to +4.4841), not significant after correction over 2 "
+        "latency_ms: new is 2.0000 higher than main (95%: -0.4841 to +4.4841), not significant after correction over 2 "
         "tests (Holm p = 0.5000, n = 3): the interval does not rule out a loss of more than 4.4; few rows, so it is "
         "rough"
     )
@@ -304,7 +304,7 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     assert check.interval[0] < -0.02 < check.value
     assert not check.passed
     match = re.fullmatch(
-        r"exact_match: new is -0\.0100 against main \(95%: -[\d.]+ to \+[\d.]+\), not significant \(p = 1\.0000, "
+        r"exact_match: new is 0\.0100 lower than main \(95%: -[\d.]+ to \+[\d.]+\), not significant \(p = 1\.0000, "
         r"n = 100\): the interval does not rule out a loss of more than 0\.02; if they are alike, about ([\d,]+) "
         r"questions would show it",
         check.reason,

@@ -138,18 +138,18 @@ def test_score_and_check_in_one_go(tmp_path: Path, ragmeter: Run) -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert (
-        "token_f1: new is -0.6000 against main (95%: -0.8084 to -0.3092), significantly worse after correction over 2 "
-        "tests (Holm p = 0.0010, n = 20): the whole interval is a loss of more than 0.02" in done.stderr
+        "token_f1: new is 0.6000 lower than main (95%: -0.8084 to -0.3092), significantly worse after correction over "
+        "2 tests (Holm p = 0.0010, n = 20): the whole interval is a loss of more than 0.02" in done.stderr
     )
-    assert "token_f1: new is -0.6000 against main" in done.stdout
+    assert "new is worse on exact_match: 20% instead of 80% (-60 points, 95%: -81 to -31, 20 questions)." in done.stdout
     suite = Xml.parse(tmp_path / "out" / "gate.xml").getroot()[0]  # noqa: S314 - our own file
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
     assert suite[0].get("name") == "--no-worse-than main:token_f1:0.02"
-    assert "token_f1: new is -0.6000 against main" in (suite[0][0].text or "")
+    assert "token_f1: new is 0.6000 lower than main" in (suite[0][0].text or "")
     assert "the whole interval is a loss of more than 0.02" in (suite[0][0].text or "")
     text = (tmp_path / "out" / "gate.md").read_text(encoding="utf-8")
     assert text.startswith("## ❌ Gate failed: new\n")
-    assert "token\\_f1: new is -0.6000 against main" in text
+    assert "token\\_f1: new is 0.6000 lower than main" in text
     assert "| exact\\_match ↑ | 0.20 |" in text, "metrics without a rule are shown too"
     again = ragmeter(
         "evaluate",
@@ -309,5 +309,5 @@ def test_the_workflow_of_the_documents_runs(tmp_path: Path) -> None:
     assert (code, "--no-worse-than main:token\\_f1:0.02" in said) == (0, True)
     code, said = run_step("new", "'yes' if int(question[1:]) % 4 else 'no'")
     assert code == 1
-    assert "new is -0.2500 against main" in said
+    assert "new is 0.2500 lower than main" in said
     assert said.count("## ✅ Gate passed") == said.count("## ❌ Gate failed") == 1

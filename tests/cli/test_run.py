@@ -61,11 +61,11 @@ def test_all_systems_with_all_settings_in_one_table(ragmeter: Run, folder: Path)
     done = ragmeter("run")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("token_f1 ↑") == 1
+    assert "The baseline is a" in done.stdout
     for name in ("a", "b-top_k=1", "b-top_k=2"):
         assert name in done.stdout
         assert (folder / "runs" / name / "summary.json").exists()
     assert asked(folder) == ["plain"] * 3 + ["m 1"] * 3 + ["m 2"] * 3
-    assert "against a" in done.stdout
     assert not (folder / ".ragmeter.toml.done.json").exists()
 
 
@@ -74,8 +74,8 @@ def test_two_systems_are_compared_in_full(ragmeter: Run, folder: Path) -> None:
           "[compare]\nalpha = 0.2\nmovers = 0\n[report]\noutput = 'page.html'\n")  # fmt: skip
     done = ragmeter("run")
     assert done.returncode == 0, done.stderr
-    assert "A: a, B: b" in done.stdout
-    assert "p below 0.2" in done.stdout
+    assert "baseline: a, candidate: b" in done.stdout
+    assert "p below 0.2." in done.stdout
     assert (folder / "page.html").exists()
 
 

@@ -17,13 +17,13 @@ def test_the_markdown_has_figures_intervals_n_failures_and_slices(tmp_path: Path
     keep(tmp_path, "other", [{**row, "answer": "gold answer"} for row in rows()])
     runs = loaded(tmp_path, "small", "other")
     text = runs_as_markdown(runs, compare(runs))
-    assert text.startswith("# small · other\n\n- ")
+    assert text.startswith("# small · other\n\n**No difference seen between other and small")
     assert "| exact\\_match ↑ | 0.57 (0.25 to 0.84), n = 7 of 8 | 0.00 (0.00 to 0.32), n = 8 |" in text
     assert "- 1: no\\_answer, the row has no answer (token\\_f1, exact\\_match)" in text
     assert "| music | 0.6667, n = 3 (few) | 0.6667, n = 3 (few) | 0.5000, n = 4 (few) |" in text
     assert "few: fewer than 30 rows" in text
     rendered = MarkdownIt("commonmark").enable("table").render(text)
-    assert rendered.count("<table>") == 5  # means, slices and causes of both runs
+    assert rendered.count("<table>") == 6  # the verdicts, means, slices and causes of both runs
     assert "| not retrieved | 38% | 14% to 69% | 3 | ids of gold documents |" in text
 
 

@@ -143,7 +143,7 @@ def in_script(browser_address: str) -> Any:
     with chromium(browser_address) as browser:
         page = browser.new_page()
         source = SCRIPT.read_text(encoding="utf-8")
-        names = "figure, signed, interval, signedInterval, pValue, percent, signedHundredths, money, tick"
+        names = "figure, interval, pValue, percent, signedHundredths, money, tick"
         page.evaluate(f"() => {{ {source}; window.written = {{ {names} }}; }}")
         yield lambda name, values: page.evaluate("([name, values]) => values.map(window.written[name])", [name, values])
 
@@ -153,10 +153,8 @@ def test_the_script_writes_numbers_the_same_way(in_script: Any) -> None:
     values += [numerator / 64 for numerator in range(-640, 1280, 7)]  # halves of the last decimal among them
     values += [numerator / 16 for numerator in range(150, 40_000, 377)] + [10**power / 3 for power in range(-9, 21)]
     assert in_script("figure", values) == [number(value) for value in values]
-    assert in_script("signed", values) == [signed(value) for value in values]
     pairs = [None, *([value, other] for value, other in pairwise(values) if value and other)]
     assert in_script("interval", pairs) == [interval(pair) for pair in pairs]
-    assert in_script("signedInterval", pairs) == [signed_interval(pair) for pair in pairs]
     ps = [None, 0.0, 0.00009, 0.0001, 0.03125, 0.0625, 0.5, 1.0]
     assert in_script("pValue", ps) == [p_value(p) for p in ps]
     shares = [0.9, 0.95, 0.999, 0.07, 0.29]

@@ -86,9 +86,8 @@ COMPARE = "Compare"
 KEEP = "Keep with the runs"
 KEPT = "Kept with the runs on {day}; the report of these runs shows this comparison."
 KEPT_BEFORE = "The comparison that is kept with the runs is of an earlier state of them."
-MOVERS = "Rows that moved most"
-CORRECTED = "p is corrected (Holm) over {tests:,} tests."
-SIGNIFICANT = "Significant: p below {alpha}."
+GOT_WORSE = "Rows that got worse"
+GOT_BETTER = "Rows that got better"
 CHANGE = "Rows"
 CHANGES = {
     "all": "all",

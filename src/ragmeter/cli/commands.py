@@ -68,6 +68,7 @@ HEADINGS = {
     "Judge and people": (
         Command("label", "choose some of a run's rows, and have a person say which are correct"),
         Command("calibrate", "a run's verdicts beside people's labels, and the accuracy behind them"),
+        Command("documents", "say which documents a run's questions found, and which they missed"),
         Command("explain", "say who judged a row and how, and what the offline judge sees in it"),
     ),
     "CI": (

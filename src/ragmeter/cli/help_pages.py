@@ -68,12 +68,13 @@ PAGES = {
         "--url URL [--try QUESTION | --input FILE --output FILE] [options]",
     ),
     "ragmeter compare": HelpPage(
-        ("ragmeter compare before after", "ragmeter compare before after --metrics llm_correct --slice domain"),
+        ("ragmeter compare before after", "ragmeter compare small medium large --baseline small --metrics llm_correct"),
         {
-            "what to compare": ("RUN", "--metrics", "--slice", "--movers"),
-            "how sure": ("--alpha", "--margin", "--cluster"),
+            "what to compare": ("RUN", "--baseline", "--metrics", "--slice"),
+            "rows to read": ("--worse", "--better"),
+            "how sure": ("--alpha", "--margin"),
             "a judge's preference": ("--preference", "--judge-model", "--dry-run"),
-            "output": ("--keep", "--output-dir", "--json"),
+            "output": ("--markdown", "--latex", "--keep", "--output-dir", "--json"),
         },
         "RUN RUN [RUN ...] [options]",
     ),

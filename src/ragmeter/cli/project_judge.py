@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
-from ragmeter.cli.commands import PROJECT
 from ragmeter.cli.parser import Parser
 from ragmeter.cli.project_keys import check_keys, table_keys
-from ragmeter.errors import InputError, UsageError
+from ragmeter.cli.project_tables import read_table
 
 _TABLE = "judge"
 
@@ -23,7 +19,7 @@ def with_judge_of_project(parser: Parser, arguments: Sequence[str], chosen: argp
     """
     if not _needs_judge(chosen):
         return chosen
-    table = _read_table()
+    table = read_table(_TABLE)
     named = chosen.given_flags.get("judge_model") and chosen.judge_model
     if not table or named not in (None, table.get("model")):
         return chosen
@@ -54,16 +50,3 @@ def _needs_judge(chosen: argparse.Namespace) -> bool:
     from ragmeter.engine.metric_choice import choose_metrics
 
     return any(metric.judge_columns for metric in choose_metrics(chosen.metrics))
-
-
-def _read_table() -> dict[str, Any]:
-    try:
-        document = tomllib.loads(Path(PROJECT).read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", file=PROJECT) from None
-    except ValueError as error:  # not TOML, or not UTF-8
-        raise InputError(f"can't be read: {error}", file=PROJECT) from None
-    table = document.get(_TABLE, {})
-    if not isinstance(table, dict):
-        raise UsageError(f"{PROJECT}: {_TABLE} should be a table", hint=f"write [{_TABLE}]")
-    return table

@@ -1,4 +1,4 @@
-"""`ragmeter run`: every run that ragmeter.toml asks for, one table of all, and one comparison."""
+"""`ragmeter run`: every run that ragmeter.toml asks for, and how they compare."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from ragmeter.cli.project import PlannedRun, Project, Step
 
 _DESCRIPTION = f"""\
-Do all that {PROJECT} asks for: ask or score each system with each of its settings, and show one table and one
-comparison.
+Do all that {PROJECT} asks for: ask or score each system with each of its settings, and show how they compare.
 
   ragmeter init qa.jsonl       # writes {PROJECT}
   ragmeter run

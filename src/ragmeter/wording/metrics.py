@@ -61,7 +61,7 @@ def about_intervals(levels: Sequence[str]) -> str:
 
 
 #: The metrics whose mean is the share of right answers, the most trustworthy first.
-RIGHT = ("llm_correct", "offline_correct")
+_RIGHT = ("llm_correct", "offline_correct")
 
 
 def headline_metric(metrics: Mapping[str, MetricSummary]) -> str | None:
@@ -70,7 +70,17 @@ def headline_metric(metrics: Mapping[str, MetricSummary]) -> str | None:
     One that has no score is taken only if no other has one.
     """
     names = [name for name, summary in metrics.items() if summary.n_scored] or list(metrics)
-    return next((name for base in RIGHT for name in names if naming.base_of(name) == base), names[0] if names else None)
+    return first_of(names) if names else None
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The metric of these that counts most: the share of right answers by a model, or offline, or the first one."""
+    return next((name for base in _RIGHT for name in names if naming.base_of(name) == base), names[0])
+
+
+def is_right(metric: str) -> bool:
+    """Whether the metric's mean is the share of right answers."""
+    return naming.base_of(metric) in _RIGHT
 
 
 def result_unit(manifest: Manifest) -> str:
@@ -85,7 +95,6 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
         return ""
     summary = metrics[name]
     unit = unit.removesuffix("s") if summary.n_total == 1 else unit
-    is_right = naming.base_of(name) in RIGHT
     on = f"on {numbers.scored(summary.n_scored, summary.n_total)} {unit}"
     if summary.mean is None:
         return f"no score by {name}, on {summary.n_total:,} {unit}{because(summary.n_not_scored)}"
@@ -97,7 +106,7 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
         mean, interval = headline(summary)
         ends = interval or ""
     between = f" ({differing_level(summary)}{ends})" if ends else ""
-    return f"{mean} right{between}, {on}" if is_right else f"{name} {mean}{between}, {on}"
+    return f"{mean} right{between}, {on}" if is_right(name) else f"{name} {mean}{between}, {on}"
 
 
 def headline(summary: MetricSummary) -> tuple[str, str | None]:

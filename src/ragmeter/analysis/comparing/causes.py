@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ragmeter.analysis.comparing.row_pairs import Pairing
 from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER
 from ragmeter.runs.run import Run
-from ragmeter.wording.answer_causes import moved_sentence
+from ragmeter.wording.answer_causes import moved_counts, moved_sentence
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,11 @@ class CauseChanges:
     otherwise: int
     moved: dict[str, dict[str, int]]
     sentence: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Whose work the difference is, if there is one, and the number of answers by cause."""
+        return [text for text in (self.sentence, moved_counts(self.a, self.b)) if text]
 
     @property
     def net(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, compare, shared_measures
+from ragmeter.analysis.comparing import Comparison, MetricDifference, compare, shared_measures
 from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
@@ -26,6 +26,7 @@ from ragmeter.analysis.gating.rules import (
     option,
 )
 from ragmeter.analysis.slices import summarise_run
+from ragmeter.documents.comparison import JUDGES_DIFFER
 from ragmeter.documents.metrics import MetricSummary, is_few
 from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
@@ -95,10 +96,10 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
         if rule.kind != NO_WORSE_THAN:
             checks.append(_check_bound(rule, summaries[rule.metric], gate.on))
             continue
-        check, missing, sentence = _check_margin(rule, opened, baselines)
+        check, missing, texts = _check_margin(rule, opened, baselines)
         checks.append(check)
         unscored.append((rule.metric, missing))
-        sentences.append(sentence)
+        sentences += texts
     checks += _check_unscored(unscored, gate.most_failed)
     return Verdict(opened.name, checks, summaries, list(dict.fromkeys(sentences)))
 
@@ -236,11 +237,11 @@ class _Baselines:
             named = [other.metric for other in self._gate.rules if other.baseline and self.run(other) == baseline]
             metrics = [measure.name for measure in shared_measures(baseline, run)]
             metrics += [name for name in dict.fromkeys(named) if name not in metrics]  # such as latency_ms
-            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], movers=0)
+            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], better=0, worse=0)
         return baseline, self._comparisons[baseline]
 
 
-def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
+def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, list[str]]:
     """Check the interval of the difference to the baseline against a margin; also the questions without a pair."""
     baseline, comparison = baselines.compared(rule, run)
     pair = comparison.pairs[0]
@@ -255,7 +256,7 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     if pair.questions_differ:
         reason += reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
-    return check, _unpaired_questions(rule, run, baseline), pair.sentence
+    return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings]
 
 
 def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
+from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
 from ragmeter.runs.lookup import run_labels
@@ -25,6 +26,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
+from ragmeter.show.system_tables import SystemTables
 from ragmeter.wording.answer_causes import cause_lines
 from ragmeter.wording.causes import failures
 from ragmeter.wording.document_list import TITLES, document_cells, list_lines
@@ -183,20 +185,48 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
 
 
 def _comparison(comparison: Comparison, kept: str) -> dict[str, Any]:
-    """The comparison as JSON, without the answers of its movers, which the rows have; `kept` is said of it."""
-    keys = ("qid", "a", "b", "difference", "question")
+    """The comparison as JSON, without the answers of its rows, which the page has; `kept` is said of it."""
     content = comparison.as_dict()
     pairs = [
         {
-            **pair,
+            **{key: value for key, value in pair.items() if key not in ("remarks", "warnings")},
             "metrics": {
-                name: {**difference, "movers": [{key: mover[key] for key in keys} for mover in difference["movers"]]}
+                name: {**difference, "movers": [], "cells": table_cells(name, compared.metrics[name])}
                 for name, difference in pair["metrics"].items()
             },
+            "causes": {"lines": compared.causes.lines} if compared.causes else None,
+            "better_rows": list(map(_without_answers, pair["better_rows"])),
+            "worse_rows": list(map(_without_answers, pair["worse_rows"])),
         }
-        for pair in content["pairs"]
+        for pair, compared in zip(content["pairs"], comparison.pairs, strict=True)
     ]
-    return {**content, "kept": kept, "pairs": pairs}
+    tables = SystemTables(comparison)
+    several = len(comparison.pairs) > 1
+    return {
+        **content,
+        "kept": kept,
+        "pairs": pairs,
+        "first": tables.first_sentences if several else [comparison.pairs[0].sentence],
+        "remarks": [] if several else comparison.pairs[0].remarks,
+        "warnings": list(dict.fromkeys(warning for pair in comparison.pairs for warning in pair.warnings)),
+        "test_sentence": comparison.test_sentence,
+        "systems": _systems(tables) if several else None,
+    }
+
+
+def _without_answers(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in ("qid", "question", "scores")}
+
+
+def _systems(tables: SystemTables) -> dict[str, Any]:
+    """The tables of several systems."""
+    return {
+        "names": tables.systems,
+        "titles": tables.order_titles,
+        "order": [[vars(cell) for cell in row] for row in tables.order()],
+        "metrics": [[vars(cell) for cell in row] for row in tables.metrics()],
+        "signs": tables.signs,
+    }
 
 
 def _answer_causes(summary: Summary) -> list[dict[str, Any]]:

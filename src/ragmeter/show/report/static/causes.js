@@ -3,7 +3,7 @@
 function answerCauses() {
   const told = data.runs.filter((run) => run.answer_causes.length);
   if (!told.length) return hide('causes');
-  $('causes-body').replaceChildren(...told.map((run) => [whose(run), causeTable(run)]).flat().filter(Boolean), ...movedLines());
+  $('causes-body').replaceChildren(...told.map((run) => [whose(run), causeTable(run)]).flat().filter(Boolean));
   return show('causes', 'Causes');
 }
 
@@ -15,13 +15,6 @@ function causeTable(run) {
     line.share, line.interval, count(line.n), words(line.by)]);
   const name = `Causes of ${run.name}`;
   return scrolling(name, table(name, ['cause', 'share', 'interval', 'n', 'evidence'], rows, { class: 'plain' }));
-}
-
-/** Of how many more right answers, how many are the retriever's work. */
-function movedLines() {
-  if (!data.comparison) return [];
-  return data.comparison.pairs.filter((pair) => pair.causes && pair.causes.sentence).map((pair) => make('p', { class: 'about' },
-    words(`From ${pair.a} to ${pair.b}: ${pair.causes.sentence}`)));
 }
 
 function documentUse() {

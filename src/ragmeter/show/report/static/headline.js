@@ -10,19 +10,24 @@ function headline() {
     run.limit.map((line) => make('strong', {}, `; ${line}`))));
   $('headline-body').replaceChildren(
     make('ul', { class: 'lead' }, lead),
-    ...sentences(), failures(), warnings() || '',
+    ...verdict(), failures(), warnings() || '');
+  $('scores-body').replaceChildren(
     make('div', { class: data.runs.length > 1 ? 'cards several' : 'cards' }, Object.keys(data.metrics).map(card)),
     make('p', { class: 'about' }, data.interval), judges() || '', numbers() || '');
+  show('scores', 'Scores');
 }
 
 const dot = (run) => make('span', { class: `swatch run-${data.runs.indexOf(run) % 8}`, 'aria-hidden': 'true' });
 
-/** With so many runs, what their comparison comes to stands above all; with more, beside each pair. */
-const MOST_SENTENCES = 3;
-
-function sentences() {
-  if (!data.comparison || data.runs.length > MOST_SENTENCES) return [];
-  return data.comparison.pairs.map((pair) => make('p', { class: pair.warnings.length ? 'note bad' : 'verdict' }, words(pair.sentence)));
+/** What the comparison comes to, above all else. */
+function verdict() {
+  if (!data.comparison) return [];
+  const { first, remarks, warnings: unsure } = data.comparison;
+  return [
+    ...first.map((line, place) => make('p', { class: place ? 'about' : 'verdict' }, words(line))),
+    ...remarks.map((line) => make('p', { class: 'about' }, words(line))),
+    ...unsure.map((line) => make('p', { class: 'note bad' }, words(line))),
+  ];
 }
 
 function failures() {
