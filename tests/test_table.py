@@ -82,7 +82,7 @@ def outcomes_in(source: Path) -> Iterator[tuple[str, object]]:
 def test_every_outcome_has_a_meaning() -> None:
     sources = Path(ragmeter.__file__).parent.rglob("*.py")
     given = {place: value for source in sources for place, value in outcomes_in(source)}
-    assert {"ragmeter.targets.web.page.BLOCKED", "ragmeter.effects.caller.STOPPED"} <= given.keys()
+    assert {"ragmeter.targets.web.page.BLOCKED", "ragmeter.effects.limits.caller.STOPPED"} <= given.keys()
     unknown = {
         place: value
         for place, value in given.items()

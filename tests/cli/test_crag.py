@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
 from tests.compat.crag.helpers import conversation, keep_talk, turn
 from tests.conftest import Run

@@ -11,7 +11,7 @@ import pytest
 from ragmeter import CRAGEvaluator, Evaluation, LLMJudge, Run, add_metrics, ask, evaluate, metric
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
-from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.registry import get_all
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import ROWS, asked, fake, judge, planned_addition, rows, scripted

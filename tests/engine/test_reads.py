@@ -22,7 +22,7 @@ from ragmeter.registry import get_all
 from ragmeter.table import Batch
 from tests.judge_rows import fake, judge
 from tests.judge_server import JudgeServer
-from tests.judges.test_probes import expert
+from tests.judges.asking.test_probes import expert
 
 
 @pytest.fixture

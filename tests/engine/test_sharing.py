@@ -9,7 +9,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, add_metrics, evaluate
 from ragmeter.errors import UsageError
-from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.models.fake import FakeProvider
 from ragmeter.models.prices import Price
 from ragmeter.wording.judging import judge_lines

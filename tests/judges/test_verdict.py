@@ -8,9 +8,9 @@ import pickle
 import pytest
 
 from ragmeter import get_metric, list_metrics
-from ragmeter.judges.column_judge import shown_texts
-from ragmeter.judges.judge import Judge
-from ragmeter.judges.prompt import Prompt
+from ragmeter.judges.asking.column_judge import shown_texts
+from ragmeter.judges.asking.judge import Judge
+from ragmeter.judges.asking.prompt import Prompt
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import is_same_answer
 

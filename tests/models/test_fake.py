@@ -9,8 +9,8 @@ from unittest.mock import Mock
 import pytest
 
 from ragmeter import ChatReply, FakeProvider, Judge, LLMJudge
-from ragmeter.effects.caller import Failure, GiveUp, TryAgain
-from ragmeter.effects.journal import Reply
+from ragmeter.effects.limits.caller import Failure, GiveUp, TryAgain
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.models.port import ChatProvider
 from ragmeter.models.prices import Price

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ragmeter import Judge, LLMJudge
-from ragmeter.effects.caller import Failure
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.pace import Pace
-from ragmeter.effects.vendors import VENDORS
+from ragmeter.effects.limits.caller import Failure
+from ragmeter.effects.limits.pace import Pace
+from ragmeter.effects.network.vendors import VENDORS
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.models.prices import price_of
 from ragmeter.models.registry import ADAPTERS, endpoint_of

@@ -9,7 +9,7 @@ import pytest
 
 import ragmeter
 from ragmeter import CRAGEvaluator, Run
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.errors import UsageError
 from tests.compat.crag.helpers import turn
 from tests.conftest import Run as Command

@@ -21,7 +21,7 @@ from ragmeter.stats.confidence import AUTO, RANDOMISATION, Confidence
 from ragmeter.table import QID, NewRow
 
 if TYPE_CHECKING:
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 
 @dataclass(frozen=True, eq=False)

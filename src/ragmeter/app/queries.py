@@ -18,7 +18,7 @@ import numpy as np
 from ragmeter.app.changes import ALL_ROWS, ChangedRows, changed, have_same_rows
 from ragmeter.app.orders import Orders, Places
 from ragmeter.app.search_texts import SearchTexts
-from ragmeter.effects.cores import available_cores
+from ragmeter.effects.process.cores import available_cores
 from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.runs.layout import stamps_of

@@ -23,7 +23,7 @@ from ragmeter.io.write import dumps
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
     from ragmeter.analysis.preferences import Preference
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 _DESCRIPTION = """\
 Is the candidate better than the baseline? By how much, how sure is that, where, and which rows are to be read:

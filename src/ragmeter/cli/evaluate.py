@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ragmeter.engine.plan import Plan
     from ragmeter.engine.results import Evaluation
     from ragmeter.io.data import Data
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
     from ragmeter.runs.run_place import RunPlace
 
 _DESCRIPTION = """\

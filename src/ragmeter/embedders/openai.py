@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.effects.caller import Caller, Failure, TryAgain
-from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.endpoint import Endpoint
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import for_each
-from ragmeter.effects.pace import Retries
-from ragmeter.effects.vendors import OPENAI
-from ragmeter.effects.wire import Wire
+from ragmeter.effects.limits.caller import Caller, Failure, TryAgain
+from ragmeter.effects.limits.calls import Limits, run_calls
+from ragmeter.effects.limits.pace import Retries
+from ragmeter.effects.network.endpoint import Endpoint
+from ragmeter.effects.network.vendors import OPENAI
+from ragmeter.effects.network.wire import Wire
+from ragmeter.effects.process.loop import for_each
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.hints import by_caller, option, parameter

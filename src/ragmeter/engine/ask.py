@@ -14,11 +14,11 @@ from msgspec import structs
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
-from ragmeter.effects.caller import Failure
-from ragmeter.effects.calls import Limits
-from ragmeter.effects.patience import GIVE_UP_AFTER
-from ragmeter.effects.rounds import Reuse
-from ragmeter.effects.signals import signal_of
+from ragmeter.effects.limits.caller import Failure
+from ragmeter.effects.limits.calls import Limits
+from ragmeter.effects.limits.patience import GIVE_UP_AFTER
+from ragmeter.effects.process.signals import signal_of
+from ragmeter.effects.replies.rounds import Reuse
 from ragmeter.engine.ask_plan import ANSWERED, ASKS, AskPlan, default_name
 from ragmeter.engine.default_metrics import MetricChoice, models_of
 from ragmeter.engine.judging.setup import JudgeSetup
@@ -50,7 +50,7 @@ from ragmeter.targets.replies import Answers, Replies, failures, number_columns,
 from ragmeter.targets.replies import ask as ask_all
 
 if TYPE_CHECKING:
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 
 @dataclass(frozen=True, eq=False, repr=False)

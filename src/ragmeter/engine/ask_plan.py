@@ -11,8 +11,8 @@ from typing import Self
 
 from ragmeter.definition import Metric
 from ragmeter.definition.judge_columns import BoundColumn
-from ragmeter.effects.calls import Limits
-from ragmeter.effects.rounds import Reuse
+from ragmeter.effects.limits.calls import Limits
+from ragmeter.effects.replies.rounds import Reuse
 from ragmeter.engine.default_metrics import RETURNED, MetricChoice
 from ragmeter.engine.judging.offline import with_offline
 from ragmeter.engine.judging.setup import JudgeSetup

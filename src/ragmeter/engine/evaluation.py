@@ -60,7 +60,7 @@ from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import Batch
 
 if TYPE_CHECKING:
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 #: What a process is told that waits for the place of a run.
 EVALUATES = "evaluates results"

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ragmeter.effects.cores import available_cores
+from ragmeter.effects.process.cores import available_cores
 from ragmeter.errors import UnknownNameError, UsageError, WorkerError
 from ragmeter.hints import option, parameter
 from ragmeter.io.arrow import from_arrow, scores_from_arrow, scores_to_arrow, to_arrow

@@ -17,8 +17,8 @@ from ragmeter.documents.manifest import EmbeddingUse, Manifest, MetricEntry
 from ragmeter.documents.metrics import Statistics
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
-from ragmeter.effects.collector import rare_collections
-from ragmeter.effects.signals import held_back
+from ragmeter.effects.process.collector import rare_collections
+from ragmeter.effects.process.signals import held_back
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.causes import correctness_of
 from ragmeter.engine.executors import Executor, in_order

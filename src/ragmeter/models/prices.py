@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragmeter.effects.vendors import split_model
+from ragmeter.effects.network.vendors import split_model
 from ragmeter.errors import InputError
 
 #: When the table below was last looked at.

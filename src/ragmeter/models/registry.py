@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ragmeter.effects.endpoint import Endpoint
-from ragmeter.effects.vendors import ANTHROPIC, GEMINI, OPENAI, Vendor, split_model
+from ragmeter.effects.network.endpoint import Endpoint
+from ragmeter.effects.network.vendors import ANTHROPIC, GEMINI, OPENAI, Vendor, split_model
 from ragmeter.models.anthropic import AnthropicProvider
 from ragmeter.models.gemini import GeminiProvider
 from ragmeter.models.http import HttpProvider

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.credentials import hide_credentials
-from ragmeter.effects.headers import read_headers
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import Response, Wire, check_address
+from ragmeter.effects.keys.credentials import hide_credentials
+from ragmeter.effects.keys.headers import read_headers
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
+from ragmeter.effects.network.wire import Response, Wire, check_address
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public

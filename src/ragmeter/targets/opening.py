@@ -9,7 +9,7 @@ import re
 from importlib.util import find_spec
 from typing import Any
 
-from ragmeter.effects.vendors import OPENAI, VENDORS, Vendor
+from ragmeter.effects.network.vendors import OPENAI, VENDORS, Vendor
 from ragmeter.errors import UnknownNameError, UsageError, did_you_mean
 from ragmeter.hints import by_caller, parameter
 from ragmeter.naming import Settings

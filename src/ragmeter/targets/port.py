@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from ragmeter.effects.caller import GiveUp
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.rounds import Identity
+from ragmeter.effects.limits.caller import GiveUp
+from ragmeter.effects.replies.journal import Reply
+from ragmeter.effects.replies.rounds import Identity
 from ragmeter.io.write import dumps
 from ragmeter.naming import Signature
 from ragmeter.table import TARGET_ERROR

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from ragmeter.documents.usage import Effort, Usage
-from ragmeter.effects.caller import Caller, Failure
-from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import for_each
-from ragmeter.effects.rounds import Reuse, begin_round
+from ragmeter.effects.limits.caller import Caller, Failure
+from ragmeter.effects.limits.calls import Limits, run_calls
+from ragmeter.effects.process.loop import for_each
+from ragmeter.effects.replies.journal import Journal
+from ragmeter.effects.replies.rounds import Reuse, begin_round
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import for_python, parameter
 from ragmeter.io.progress import show_notice

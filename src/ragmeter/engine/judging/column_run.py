@@ -14,9 +14,9 @@ from ragmeter.definition.judge_columns import DECLARED, EXACT, LLM, MISS, BoundC
 from ragmeter.documents.judging import CascadeSummary, JudgeSummary
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.usage import Usage
-from ragmeter.effects.caller import Caller
-from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import for_each
+from ragmeter.effects.limits.caller import Caller
+from ragmeter.effects.process.loop import for_each
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, CascadeRun, Decision, Row, decided
 from ragmeter.engine.judging.offline import rows_to_fill
 from ragmeter.engine.row_reader import RowReader
@@ -25,12 +25,12 @@ from ragmeter.hints import option
 from ragmeter.io.columns import missing_column
 from ragmeter.io.progress import Advance
 from ragmeter.io.write import dumps
-from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.column_judge import texts_of_calls
-from ragmeter.judges.judge import Judge, as_rephrased
-from ragmeter.judges.judgement import Judgement, joined
-from ragmeter.judges.probes import same_verdicts
-from ragmeter.judges.prompt import prompt_hash
+from ragmeter.judges.asking.cascade import Cascade
+from ragmeter.judges.asking.column_judge import texts_of_calls
+from ragmeter.judges.asking.judge import Judge, as_rephrased
+from ragmeter.judges.asking.judgement import Judgement, joined
+from ragmeter.judges.asking.probes import same_verdicts
+from ragmeter.judges.asking.prompt import prompt_hash
 from ragmeter.metrics.support import has_text
 from ragmeter.naming import Signature
 from ragmeter.stats.intervals import wilson_interval

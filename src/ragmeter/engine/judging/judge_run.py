@@ -16,12 +16,12 @@ from msgspec import structs
 from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.documents.judging import JudgeCheck
 from ragmeter.documents.usage import Calls, Effort, Usage
-from ragmeter.effects.caller import Caller
-from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.charges import Spent
-from ragmeter.effects.journal import Journal, journal_to_read
-from ragmeter.effects.loop import for_each
-from ragmeter.effects.usage import UsageCounter
+from ragmeter.effects.limits.caller import Caller
+from ragmeter.effects.limits.calls import Limits, run_calls
+from ragmeter.effects.process.loop import for_each
+from ragmeter.effects.replies.charges import Spent
+from ragmeter.effects.replies.journal import Journal, journal_to_read
+from ragmeter.effects.replies.usage import UsageCounter
 from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
@@ -32,9 +32,9 @@ from ragmeter.errors import BusyError
 from ragmeter.hints import option
 from ragmeter.io.progress import Advance, both, show_notice
 from ragmeter.io.write import check_writable
-from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
-from ragmeter.judges.judge import Judge
-from ragmeter.judges.probes import NOT_ASKED, calls_to_check, check_judge, recorded_cases
+from ragmeter.judges.asking.column_judge import ColumnJudge, most_of_a_call
+from ragmeter.judges.asking.judge import Judge
+from ragmeter.judges.asking.probes import NOT_ASKED, calls_to_check, check_judge, recorded_cases
 from ragmeter.judges.verdict import verdict
 from ragmeter.models.port import ChatProvider
 from ragmeter.table import Batch, outcome_column

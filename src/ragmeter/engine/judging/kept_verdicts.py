@@ -10,7 +10,7 @@ from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import InputError
-from ragmeter.judges.column_judge import shown_texts
+from ragmeter.judges.asking.column_judge import shown_texts
 from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 from ragmeter.table import Batch

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ragmeter.definition.judge_columns import EXACT, MISS
-from ragmeter.effects.loop import for_each
+from ragmeter.effects.process.loop import for_each
 from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row
 from ragmeter.engine.judging.column_run import Ask, ColumnRun
-from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.column_judge import ColumnJudge
-from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.asking.cascade import Cascade
+from ragmeter.judges.asking.column_judge import ColumnJudge
+from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
 from ragmeter.metrics.conversation import WRONG_AT_END, ended_at, is_correct, is_end, sessions_of, turn_of
 from ragmeter.stats.cascade import Flags

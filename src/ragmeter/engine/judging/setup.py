@@ -31,7 +31,7 @@ from ragmeter.table import Batch
 
 if TYPE_CHECKING:  # an evaluation without a judge does not wait for these
     from ragmeter.engine.judging.judge_run import JudgeRun
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 #: Where a judge's replies are kept unless somebody says otherwise: for every run of a folder, since they are the same
 #: for the same texts.
@@ -267,6 +267,6 @@ def _several_judgements(metrics: Sequence[Metric]) -> UsageError:
 
 
 def _is_judge(given: object) -> bool:
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
     return isinstance(given, Judge)

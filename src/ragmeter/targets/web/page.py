@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public

@@ -8,7 +8,7 @@ import time
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
-from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.table import BLOCKED, SELECTOR_NOT_FOUND, TIMEOUT
 from ragmeter.targets.web.growth import Growth

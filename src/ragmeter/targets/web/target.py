@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Self, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
-from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import check_address
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
+from ragmeter.effects.network.wire import check_address
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public

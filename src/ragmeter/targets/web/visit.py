@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
 from ragmeter.table import SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT
