@@ -46,7 +46,7 @@ class Ragmeter:
         import ragmeter
 
         service = ragmeter.ask(*arguments, **keywords)
-        self._note(service.evaluation)
+        self._note(service)
         return service
 
     def check(self, run: RunLike, **rules: Any) -> Verdict:

@@ -54,7 +54,7 @@ def test_two_of_four_calls_fail(tmp_path: Path) -> None:
     assert failed["scores"] == {"semantic_similarity": None, "response_coverage_rate": 0.0, "satisfaction_score": None}
     assert failed["not_scored"] == {"semantic_similarity": "target_error", "satisfaction_score": "target_error"}
     assert document["results"][0]["not_scored"] == {}
-    coverage = service.evaluation["response_coverage_rate"]
+    coverage = service["response_coverage_rate"]
     assert (coverage.mean, coverage.n_scored, coverage.n_not_scored) == (0.5, 4, {})
 
 

@@ -134,7 +134,6 @@ def test_what_ask_returned_is_an_evaluation(tmp_path: Path) -> None:
     service = ask(dataset, answer, metrics="token_f1", run="asked", output_dir=tmp_path, allow_failures=True)
     assert isinstance(service, AskedEvaluation)
     assert isinstance(service, Evaluation)
-    assert service.evaluation is service
     assert len(service) == 1
     assert service["token_f1"].n_scored == 39
     assert service.summary.n_rows == len(service.to_pandas()) == len(service.replies.in_order) == 40

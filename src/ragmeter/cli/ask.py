@@ -49,8 +49,8 @@ def run(chosen: argparse.Namespace) -> int:
     source = open_source(chosen.dataset, options.read_reading(chosen), what="dataset")
     wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    latest, keeping = chosen.resume or chosen.retry_failed, options.read_keeping(chosen)
-    with RunPlace.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **keeping) as place:
+    latest, replace = chosen.resume or chosen.retry_failed, chosen.replace
+    with RunPlace.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, replace=replace) as place:
         return _ask(chosen, target, source, place)
 
 
@@ -72,8 +72,8 @@ def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: RunP
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
     with options.prints_aside():
         plan = read_ask_plan(chosen, dataset(), target, metrics, choice, output=chosen.output)
-        service = carry_out(plan.at(place))
-    evaluation, replies = service.evaluation, service.replies
+        evaluation = carry_out(plan.at(place))
+    replies = evaluation.replies
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:

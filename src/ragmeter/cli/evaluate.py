@@ -219,8 +219,8 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     if chosen.dry_run:
         return _make_run(chosen, RunPlace.planned(name, folder, EVALUATES))
     is_usual = chosen.run is None  # there may be two runs in a second
-    asks, keeping = chosen.judge_model is not None, options.read_keeping(chosen)
-    with RunPlace.named(name, folder, EVALUATES, asks=asks, **keeping, usual=is_usual) as place:
+    asks, replace = chosen.judge_model is not None, chosen.replace
+    with RunPlace.named(name, folder, EVALUATES, asks=asks, replace=replace, usual=is_usual) as place:
         return _make_run(chosen, place)
 
 

@@ -37,9 +37,8 @@ def run(chosen: argparse.Namespace) -> int:
     from ragmeter.wording.limits import limit_lines
 
     stored_run = find_run(chosen.run, chosen.output_dir)
-    summary = summarise_run(
-        stored_run, metrics=chosen.metrics, slices=chosen.slice, **options.read_other_statistics(chosen)
-    )
+    settings = options.read_statistics(chosen)
+    summary = summarise_run(stored_run, metrics=chosen.metrics, slices=chosen.slice, **settings)
     level = summary.statistics.level
     if chosen.json:
         print(dumps({**summary.as_dict(), **repeats_json(stored_run, level)}, indent=2))

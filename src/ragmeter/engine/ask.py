@@ -64,11 +64,6 @@ class AskedEvaluation(Evaluation):
         """An evaluation of answers that were just asked for."""
         return cls(evaluation.run, evaluation.embeddings, evaluation.judging, replies=replies)
 
-    @property
-    def evaluation(self) -> Evaluation:
-        """The evaluation, which this object is."""
-        return self
-
     def _repr_html_(self) -> str:
         failed = sum(self.replies.causes().values())
         unanswered = f", without an answer: {failed:,}" if failed else ""
