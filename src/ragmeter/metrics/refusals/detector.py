@@ -1,0 +1,227 @@
+"""Detects answers that decline: "I don't know", "the documents don't say", "I can't give legal advice", "Which model?".
+
+An answer is read sentence by sentence and clause by clause, in all languages at once. A clause declines, says something
+of what was asked, or is filler: thanks, apologies, offers, who could help, what the documents are about. An answer
+declines if some clause does and none says anything: "I couldn't find the price, but the plan includes 3 users" is an
+answer, and so are "I don't know if you knew, but it is Paris", "I'm not sure, I think it is Paris", "Nobody knows" and
+"The minister said that he did not know". `languages/` has the expressions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+
+from ragmeter.metrics.markup import bare, without_thoughts
+from ragmeter.metrics.normalize import fold
+from ragmeter.metrics.refusals.tables import Language, cues, joints, languages
+
+_LONGEST = 4000  # characters of an answer that are read
+_LONGEST_CLAUSE = 400
+_MOST_CLAUSES = 40
+_WORDS_OF_LABEL = 4
+_WORD = re.compile(r"\w+")
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]")
+_NO_TEXT = " \t\n\"'*_~>.-–—?…`"
+#: Ends of sentences, with what is said of them: a question, or a label or an introduction.
+_STOP = re.compile(
+    r"(?P<question>[?？؟]+)|(?P<colon>[:：](?=\s|$|[^\w\s/]))|[!…;。！；।|]+|\.+(?=\W*(?:\s|$))|\n(?P<item>\W+ )?|\s[–—-]+\s|—"
+)
+_QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|(?<!\w)'(?:[^'\n]|'(?=\w)){1,300}'(?!\w)|[「『《][^」』》\n]{1,300}[」』》]")
+_QUOTE = "<quote>"
+#: Where a part of a clause begins.
+_PART = re.compile(r"[,،、，(] ?| (?:and|so|because|since|y|e|et|und|porque|perché|car) (?=(?:i|je|j'\w+|no|non|não|ich)\b)")
+
+
+class Kind(Enum):
+    """What a clause does."""
+
+    DECLINES = "declines"
+    ASKS = "asks the user"
+    FILLER = "says nothing of what was asked"
+    ANSWERS = "says something"
+
+
+def is_miss(answer: str) -> bool:
+    """Whether the answer declines to answer, in any language; an empty answer does."""
+    answer = without_thoughts(answer)[:_LONGEST]
+    candidates = _candidates(answer)
+    if not candidates:
+        return not answer.strip(_NO_TEXT)
+    text = bare(answer)
+    if not text.strip(_NO_TEXT) or _is_bare(text, candidates):
+        return True
+    declines = False
+    for kind in _kinds(_without_quotes(text, candidates), candidates):
+        if kind is Kind.ANSWERS:
+            return False
+        declines |= kind is not Kind.FILLER
+    return declines
+
+
+def without_refusals(claim: str) -> str:
+    """The claim without its clauses that decline; empty if nothing else is left."""
+    candidates = _candidates(claim)
+    if not candidates:
+        return claim
+    if is_miss(claim):
+        return ""
+    clauses = _split(claim)
+    kept = [clause for clause in clauses if not is_miss(clause)]
+    return claim if len(kept) == len(clauses) else " ".join(clause.strip(" ,;") for clause in kept)
+
+
+def _split(claim: str) -> list[str]:
+    begins = [0, *(match.end() for match in joints().finditer(claim)), len(claim)]
+    return [claim[begin:end] for begin, end in zip(begins, begins[1:], strict=False) if claim[begin:end].strip()]
+
+
+def _candidates(answer: str) -> list[Language]:
+    """The languages in which the answer may decline: most answers have no cue of any."""
+    folded = fold(answer)
+    words = set(_WORD.findall(folded))
+    has_other_script = not folded.isascii() and _OTHER_SCRIPT.search(folded) is not None
+    asks = "?" in folded
+    if not asks and not has_other_script and words.isdisjoint(cues()):
+        return []
+    return [
+        language
+        for language in languages().values()
+        if (has_other_script if language.has_own_script else asks or not words.isdisjoint(language.cues))
+    ]
+
+
+def _is_bare(text: str, candidates: list[Language]) -> bool:
+    """Whether the answer is nothing but a mark that there is none: "n/a", "not specified"."""
+    for language in candidates:
+        lead = language.lead.match(text)
+        rest = text[lead.end() if lead else 0 :].strip(" .!()[]*\"'\n,")
+        if language.whole.fullmatch(rest) or language.whole.fullmatch(text.strip(" .!()[]*\"'\n,")):
+            return True
+    return False
+
+
+def _without_quotes(text: str, candidates: list[Language]) -> str:
+    """The text with what it quotes left out: others say that. A quotation that is the whole answer stays."""
+
+    def replaced(match: re.Match[str]) -> str:
+        before, after = text[: match.start()].rpartition("\n")[2], text[match.end() :].partition("\n")[0]
+        is_alone = not after.strip(" .!)]}*") and any(
+            (lead := language.lead.match(before + "\n")) and lead.end() >= len(before.rstrip(" ([{*"))
+            for language in candidates
+        )
+        return match[0][1:-1] if is_alone else _QUOTE
+
+    return _QUOTED.sub(replaced, text).replace("*", "")
+
+
+def _kinds(text: str, candidates: list[Language]) -> Iterator[Kind]:
+    """What each clause of the text does, in order. An item of a list does what its introduction does."""
+    begin, is_item, count = 0, False, 0
+    of_list: Kind | None = None
+    last = Kind.FILLER
+    for stop in [*_STOP.finditer(text), None]:
+        end = stop.start() if stop else len(text)
+        sentence, begin = text[begin:end].strip(), stop.end() if stop else end
+        if _WORD.search(sentence):
+            count += 1
+            if count > _MOST_CLAUSES:
+                return
+            is_question, is_label = bool(stop and stop["question"]), bool(stop and stop["colon"])
+            if is_item and of_list in (Kind.FILLER, Kind.DECLINES):
+                last = Kind.FILLER
+                yield last
+            else:
+                for kind in _kinds_of_clauses(sentence, candidates, is_question, is_label, last):
+                    last = kind
+                    yield kind
+                of_list = last if is_label or not is_item else of_list
+        is_item = bool(stop and stop["item"] and _is_mark(stop["item"]))
+
+
+def _is_mark(mark: str) -> bool:
+    return mark.strip() in ("-", "*", "+", "•", "·", "–", "—")
+
+
+def _kinds_of_clauses(
+    sentence: str, candidates: list[Language], is_question: bool, is_label: bool, last: Kind
+) -> Iterator[Kind]:
+    if is_question:
+        yield _kind_of_question(sentence, candidates)
+        return
+    begin = 0
+    for joint in [*joints().finditer(sentence), None]:
+        end = joint.start() if joint else len(sentence)
+        clause, begin = sentence[begin:end].strip(" ,")[:_LONGEST_CLAUSE], joint.end() if joint else end
+        if not _WORD.search(clause):
+            continue
+        kind = _kind(clause, candidates)
+        if kind is Kind.ANSWERS and is_label and joint is None and _is_label(clause, candidates):
+            kind = Kind.FILLER
+        if kind is Kind.ANSWERS and last is Kind.FILLER and not re.search(r"[^\W\d_]", clause) and len(clause) > 4:
+            kind = Kind.FILLER  # a number to call
+        yield kind
+
+
+def _is_label(clause: str, candidates: list[Language]) -> bool:
+    return len(clause.split()) <= _WORDS_OF_LABEL and not any(
+        language.reports and language.reports.search(clause) for language in candidates
+    )
+
+
+def _kind_of_question(sentence: str, candidates: list[Language]) -> Kind:
+    if any(language.asks and language.asks.search(sentence) for language in candidates):
+        return Kind.ASKS
+    kind = _kind(sentence, candidates)
+    return kind
+
+
+def _kind(clause: str, candidates: list[Language]) -> Kind:
+    is_filler = False
+    for language in candidates:
+        lead = language.lead.match(clause)
+        begin = lead.end() if lead else 0
+        if begin >= len(clause):
+            is_filler = True
+            continue
+        span = _refusal(clause, begin, language)
+        if span is not None:
+            return Kind.ANSWERS if _answers_beside(clause, span, language) else Kind.DECLINES
+        if language.filler and (language.filler.match(clause, begin) or language.filler.match(clause)):
+            is_filler = True
+    return Kind.FILLER if is_filler else Kind.ANSWERS
+
+
+def _refusal(clause: str, begin: int, language: Language) -> tuple[int, int] | None:
+    """Where the clause declines, if it does."""
+    match = language.begins.match(clause, begin) or language.begins.match(clause)
+    if match is None:
+        for part in _PART.finditer(clause):
+            lead = language.lead.match(clause, part.end())
+            match = language.begins.match(clause, lead.end() if lead else part.end())
+            if match:
+                break
+    if match is None and language.declines:
+        match = language.declines.search(clause)
+    if match is None or (language.other and language.other.search(clause, match.start())):
+        return None
+    if language.reports and language.reports.search(clause, 0, match.end()):
+        return None
+    return match.span()
+
+
+def _answers_beside(clause: str, span: tuple[int, int], language: Language) -> bool:
+    """Whether a part of the clause between commas answers: with a verb, or with a number after what declines."""
+    begin = 0
+    for comma in [*re.finditer("[,،、，]", clause), None]:
+        end = comma.start() if comma else len(clause)
+        part, is_apart = clause[begin:end], begin >= span[1] or end <= span[0]
+        is_after, begin = begin >= span[1], comma.end() if comma else end
+        if not is_apart or (language.subordinate and language.subordinate.match(part)):
+            continue
+        if language.filler and language.filler.match(part):
+            continue
+        if (is_after and re.search(r"\d", part)) or (language.finite and language.finite.search(part)):
+            return True
+    return False
