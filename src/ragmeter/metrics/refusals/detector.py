@@ -15,7 +15,7 @@ from enum import Enum
 
 from ragmeter.metrics.markup import bare, without_thoughts
 from ragmeter.metrics.normalize import fold
-from ragmeter.metrics.refusals.tables import Language, cues, joints, languages
+from ragmeter.metrics.refusals.tables import Expression, Language, cues, joints, languages
 
 _LONGEST = 4000  # characters of an answer that are read
 _LONGEST_CLAUSE = 400
@@ -23,6 +23,8 @@ _MOST_CLAUSES = 40
 _WORDS_OF_LABEL = 4
 _WORD = re.compile(r"\w+")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]")
+#: The wording that CRAG counts, but for "the exact shade".
+_NOT_KNOWING = re.compile(r"\bi (?:don'?t|do not) know\b(?! (?:(?:the|its|his|her|their) )?(?:exact|precise))")
 _NO_TEXT = " \t\n\"'*_~>.-–—?…`"
 #: Ends of sentences, with what is said of them: a question, or a label or an introduction.
 _STOP = re.compile(
@@ -40,6 +42,7 @@ class Kind(Enum):
     DECLINES = "declines"
     ASKS = "asks the user"
     FILLER = "says nothing of what was asked"
+    COVERAGE = "says what the documents are about"
     ANSWERS = "says something"
 
 
@@ -53,11 +56,25 @@ def is_miss(answer: str) -> bool:
     if not text.strip(_NO_TEXT) or _is_bare(text, candidates):
         return True
     declines = False
-    for kind in _kinds(_without_quotes(text, candidates), candidates):
+    for _, kind in _clauses(_without_quotes(text, candidates), candidates):
         if kind is Kind.ANSWERS:
             return False
-        declines |= kind is not Kind.FILLER
+        declines |= kind in (Kind.DECLINES, Kind.ASKS)
     return declines
+
+
+def ends_not_knowing(answer: str) -> bool:
+    """Whether the answer says "I don't know" in so many words, and nothing of what was asked after it."""
+    if _NOT_KNOWING.search(fold(answer)) is None:
+        return False
+    answer = without_thoughts(answer)[:_LONGEST]
+    candidates, ends = _candidates(answer), False
+    for clause, kind in _clauses(_without_quotes(bare(answer), candidates), candidates):
+        if kind is Kind.ANSWERS:
+            ends = False
+        elif kind is Kind.DECLINES and _NOT_KNOWING.search(clause):
+            ends = True
+    return ends
 
 
 def without_refusals(claim: str) -> str:
@@ -116,8 +133,8 @@ def _without_quotes(text: str, candidates: list[Language]) -> str:
     return _QUOTED.sub(replaced, text).replace("*", "")
 
 
-def _kinds(text: str, candidates: list[Language]) -> Iterator[Kind]:
-    """What each clause of the text does, in order. An item of a list does what its introduction does."""
+def _clauses(text: str, candidates: list[Language]) -> Iterator[tuple[str, Kind]]:
+    """The clauses of the text and what each does, in order. An item of a list does what its introduction does."""
     begin, is_item, count = 0, False, 0
     of_list: Kind | None = None
     last = Kind.FILLER
@@ -131,11 +148,11 @@ def _kinds(text: str, candidates: list[Language]) -> Iterator[Kind]:
             is_question, is_label = bool(stop and stop["question"]), bool(stop and stop["colon"])
             if is_item and of_list in (Kind.FILLER, Kind.DECLINES):
                 last = Kind.FILLER
-                yield last
+                yield sentence, last
             else:
-                for kind in _kinds_of_clauses(sentence, candidates, is_question, is_label, last):
+                for clause, kind in _clauses_of(sentence, candidates, is_question, is_label, last):
                     last = kind
-                    yield kind
+                    yield clause, kind
                 of_list = last if is_label or not is_item else of_list
         is_item = bool(stop and stop["item"] and _is_mark(stop["item"]))
 
@@ -144,24 +161,33 @@ def _is_mark(mark: str) -> bool:
     return mark.strip() in ("-", "*", "+", "•", "·", "–", "—")
 
 
-def _kinds_of_clauses(
+def _clauses_of(
     sentence: str, candidates: list[Language], is_question: bool, is_label: bool, last: Kind
-) -> Iterator[Kind]:
+) -> Iterator[tuple[str, Kind]]:
+    """The clauses of a sentence; `last` is what the one before it does."""
     if is_question:
-        yield _kind_of_question(sentence, candidates)
+        asks = any(language.asks and language.asks.search(sentence) for language in candidates)
+        yield sentence, Kind.ASKS if asks else _kind(sentence, candidates)
         return
-    begin = 0
+    begin, covers = 0, False
     for joint in [*joints().finditer(sentence), None]:
         end = joint.start() if joint else len(sentence)
         clause, begin = sentence[begin:end].strip(" ,")[:_LONGEST_CLAUSE], joint.end() if joint else end
         if not _WORD.search(clause):
             continue
         kind = _kind(clause, candidates)
+        if kind is Kind.ANSWERS and covers and any(_is_negated(clause, language) for language in candidates):
+            kind = Kind.DECLINES
+        covers = kind is Kind.COVERAGE
         if kind is Kind.ANSWERS and is_label and joint is None and _is_label(clause, candidates):
             kind = Kind.FILLER
         if kind is Kind.ANSWERS and last is Kind.FILLER and not re.search(r"[^\W\d_]", clause) and len(clause) > 4:
             kind = Kind.FILLER  # a number to call
-        yield kind
+        yield clause, kind
+
+
+def _is_negated(clause: str, language: Language) -> bool:
+    return language.negation is not None and language.negation.search(clause) is not None
 
 
 def _is_label(clause: str, candidates: list[Language]) -> bool:
@@ -170,27 +196,29 @@ def _is_label(clause: str, candidates: list[Language]) -> bool:
     )
 
 
-def _kind_of_question(sentence: str, candidates: list[Language]) -> Kind:
-    if any(language.asks and language.asks.search(sentence) for language in candidates):
-        return Kind.ASKS
-    kind = _kind(sentence, candidates)
-    return kind
-
-
 def _kind(clause: str, candidates: list[Language]) -> Kind:
-    is_filler = False
+    is_filler = covers = False
+    words = set(_WORD.findall(clause))
     for language in candidates:
         lead = language.lead.match(clause)
         begin = lead.end() if lead else 0
         if begin >= len(clause):
             is_filler = True
             continue
-        span = _refusal(clause, begin, language)
+        may_decline = language.has_own_script or not words.isdisjoint(language.cues)
+        span = _refusal(clause, begin, language) if may_decline else None
         if span is not None:
             return Kind.ANSWERS if _answers_beside(clause, span, language) else Kind.DECLINES
-        if language.filler and (language.filler.match(clause, begin) or language.filler.match(clause)):
-            is_filler = True
-    return Kind.FILLER if is_filler else Kind.ANSWERS
+        is_filler = is_filler or _matches(language.filler, clause, begin)
+        covers = covers or _matches(language.coverage, clause, begin)
+    return Kind.COVERAGE if covers else Kind.FILLER if is_filler else Kind.ANSWERS
+
+
+def _matches(expression: Expression | None, clause: str, begin: int) -> bool:
+    """Whether the clause begins with the expression, with its introductory words or without them."""
+    if expression is None:
+        return False
+    return expression.match(clause, begin) is not None or (begin > 0 and expression.match(clause) is not None)
 
 
 def _refusal(clause: str, begin: int, language: Language) -> tuple[int, int] | None:

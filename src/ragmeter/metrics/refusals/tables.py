@@ -10,7 +10,8 @@ text in this language declines nothing, and by kind the expressions, over folded
 | begins | declines, where a clause begins with it: "I don't have", "no information about" |
 | declines | declines anywhere in a clause: "the text does not mention", "there is no information" |
 | whole | declines where the answer is nothing else: "n/a", "not specified" |
-| filler | says nothing of what was asked: thanks, offers, who could help, what the documents are about |
+| filler | says nothing of what was asked: thanks, offers, who could help |
+| coverage | says what the documents are about; a clause with a `negation` after it, that they lack something |
 | asks | in a question: asks the user for something |
 | contrast, weak | begins another clause; `weak` after a comma only |
 | hedge | after a comma, begins an answer: "I think", "about 5" |
@@ -56,6 +57,8 @@ class Language:
     declines: Expression | None
     whole: Expression
     filler: Expression | None
+    coverage: Expression | None
+    negation: Expression | None
     asks: Expression | None
     finite: Expression | None
     subordinate: Expression | None
@@ -92,7 +95,7 @@ def joints() -> regex.Pattern[str]:
         hedge.extend(_listed(kinds, "hedge"))
     return regex.compile(
         rf"(?:[,،;] ?| )(?:{'|'.join(contrast)})\b[, ]*|[,、，]?(?:{'|'.join(unspaced)})[,、，]?"
-        rf"|, ?(?:{'|'.join(weak)})\b[, ]*|[,،、，] ?(?=(?:{'|'.join(hedge)}))",
+        rf"|, ?(?:{'|'.join(weak)})\b[, ]*|[,،、，] ?(?=(?:{'|'.join(hedge)})(?!\p{{Latin}}))",
         regex.IGNORECASE,
     )
 
@@ -140,6 +143,8 @@ def _compiled(code: str, own_cues: frozenset[str], kinds: dict[str, str]) -> Lan
         declines=expression("declines", r"(?<!\w)", ""),
         whole=compiled(f"(?:{kinds.get('whole', none)})"),
         filler=expression("filler", r"\W*", ""),
+        coverage=expression("coverage", r"\W*", ""),
+        negation=expression("negation", "", ""),
         asks=expression("asks", "", ""),
         finite=expression("finite", r"(?<!\w)"),
         subordinate=expression("subordinate", r"\W*"),

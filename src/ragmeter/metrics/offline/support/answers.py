@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragmeter.metrics.bags import ranges
-from ragmeter.metrics.offline.reading.omissions import says_nothing
-from ragmeter.metrics.offline.reading.tables import Mark
-from ragmeter.metrics.offline.reading.vocabulary import DEFAULT, Bools, Floats
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats
 from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.offline.support.features import N_COLUMNS, NAMES, support_features
 from ragmeter.metrics.offline.support.model import MODEL, Row, compare, log_odds, support_trees
 from ragmeter.metrics.offline.trees import read_model
+from ragmeter.metrics.refusals import is_miss
 
 #: From this probability on an answer counts as one with a hallucination.
 HALLUCINATED = 0.5
@@ -70,15 +69,11 @@ def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]])
     """The claims of each answer with their support by the passages of its row."""
     rows: list[Row] = [(claims_of(answer), row) for answer, row in zip(answers, passages, strict=True)]
     starts = np.concatenate([[0], np.cumsum([len(claims) for claims, _ in rows])]).astype(np.int64)
-    lines, declines = np.zeros((int(starts[-1]), N_COLUMNS)), np.zeros(int(starts[-1]), bool)
+    lines = np.zeros((int(starts[-1]), N_COLUMNS))
+    declines = np.array([is_miss(text) for claims, _ in rows for text in claims], bool)
     for block in compare(rows):
         places = ranges(starts[block.rows], np.diff(starts)[block.rows])
         lines[places] = support_features(block.compared)
-        claims = block.compared.claims
-        texts = [text for number in block.rows.tolist() for text in rows[number][0]]
-        may_decline = np.flatnonzero(claims.per_text(claims.has(Mark.NEGATION | Mark.SORRY)) > 0)
-        languages = {block.compared.language, DEFAULT}
-        declines[places[may_decline]] = [says_nothing(texts[number], languages) for number in may_decline.tolist()]
     odds = log_odds(lines, support_trees())
     parts = [slice(begin, end) for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
     words = words_of(lines)
