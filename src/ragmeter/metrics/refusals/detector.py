@@ -34,6 +34,7 @@ _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|(?<!\w)'(?:[^'\n]|'(?=\w)){1,300}'(?!\
 _QUOTE = "<quote>"
 #: Where a part of a clause begins.
 _PART = re.compile(r"[,،、，(] ?| (?:and|so|because|since|y|e|et|und|porque|perché|car) (?=(?:i|je|j'\w+|no|non|não|ich)\b)")
+_COMMA = re.compile(r"[,،、，]| (?:and|y|e|et|und|ed) ")
 
 
 class Kind(Enum):
@@ -230,8 +231,8 @@ def _refusal(clause: str, begin: int, language: Language) -> tuple[int, int] | N
             match = language.begins.match(clause, lead.end() if lead else part.end())
             if match:
                 break
-    if match is None and language.declines:
-        match = language.declines.search(clause)
+    for expression in (language.person, language.declines):
+        match = match or (expression.search(clause) if expression else None)
     if match is None or (language.other and language.other.search(clause, match.start())):
         return None
     if language.reports and language.reports.search(clause, 0, match.end()):
@@ -242,7 +243,7 @@ def _refusal(clause: str, begin: int, language: Language) -> tuple[int, int] | N
 def _answers_beside(clause: str, span: tuple[int, int], language: Language) -> bool:
     """Whether a part of the clause between commas answers: with a verb, or with a number after what declines."""
     begin = 0
-    for comma in [*re.finditer("[,،、，]", clause), None]:
+    for comma in [*_COMMA.finditer(clause), None]:
         end = comma.start() if comma else len(clause)
         part, is_apart = clause[begin:end], begin >= span[1] or end <= span[0]
         is_after, begin = begin >= span[1], comma.end() if comma else end

@@ -7,7 +7,8 @@ text in this language declines nothing, and by kind the expressions, over folded
 |---|---|
 | lead | words before what is said: "sorry", "unfortunately", "based on the text," |
 | label, announce | the answer comes now: "Answer:", "the answer is" |
-| begins | declines, where a clause begins with it: "I don't have", "no information about" |
+| person | declines anywhere in a clause, in the first person: "I don't have", "that is beyond my remit" |
+| begins | declines where a clause begins with it: "unable to say", "no information about" |
 | declines | declines anywhere in a clause: "the text does not mention", "there is no information" |
 | whole | declines where the answer is nothing else: "n/a", "not specified" |
 | filler | says nothing of what was asked: thanks, offers, who could help |
@@ -53,6 +54,7 @@ class Language:
     cues: frozenset[str]
     has_own_script: bool
     lead: Expression
+    person: Expression | None
     begins: Expression
     declines: Expression | None
     whole: Expression
@@ -139,6 +141,7 @@ def _compiled(code: str, own_cues: frozenset[str], kinds: dict[str, str]) -> Lan
         cues=own_cues,
         has_own_script=not own_cues,
         lead=compiled(rf"\W*(?:(?:{kinds.get('lead', none)})(?:{gap}|$)|{labels}){{0,{_MOST_LEADS}}}"),
+        person=expression("person", r"(?<!\w)"),
         begins=compiled(f"(?:{kinds['begins']}){edge}"),
         declines=expression("declines", r"(?<!\w)", ""),
         whole=compiled(f"(?:{kinds.get('whole', none)})"),
