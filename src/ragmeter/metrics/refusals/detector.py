@@ -91,7 +91,7 @@ def without_refusals(claim: str) -> str:
 
 
 def _split(claim: str) -> list[str]:
-    begins = [0, *(match.end() for match in joints().finditer(claim)), len(claim)]
+    begins = [0, *(match.end() for match in joints(folded=False).finditer(claim)), len(claim)]
     return [claim[begin:end] for begin, end in zip(begins, begins[1:], strict=False) if claim[begin:end].strip()]
 
 
@@ -170,6 +170,9 @@ def _clauses_of(
         asks = any(language.asks and language.asks.search(sentence) for language in candidates)
         yield sentence, Kind.ASKS if asks else _kind(sentence, candidates)
         return
+    if _has_no_cue(sentence, candidates) and _kind(sentence, candidates) is Kind.ANSWERS and not is_label:
+        yield sentence, Kind.ANSWERS  # most sentences
+        return
     begin, covers = 0, False
     for joint in [*joints().finditer(sentence), None]:
         end = joint.start() if joint else len(sentence)
@@ -185,6 +188,11 @@ def _clauses_of(
         if kind is Kind.ANSWERS and last is Kind.FILLER and not re.search(r"[^\W\d_]", clause) and len(clause) > 4:
             kind = Kind.FILLER  # a number to call
         yield clause, kind
+
+
+def _has_no_cue(sentence: str, candidates: list[Language]) -> bool:
+    words = set(_WORD.findall(sentence))
+    return all(not language.has_own_script and words.isdisjoint(language.cues) for language in candidates)
 
 
 def _is_negated(clause: str, language: Language) -> bool:
@@ -242,15 +250,17 @@ def _refusal(clause: str, begin: int, language: Language) -> tuple[int, int] | N
 
 def _answers_beside(clause: str, span: tuple[int, int], language: Language) -> bool:
     """Whether a part of the clause between commas answers: with a verb, or with a number after what declines."""
-    begin = 0
+    begin, is_joined = 0, False
     for comma in [*_COMMA.finditer(clause), None]:
         end = comma.start() if comma else len(clause)
         part, is_apart = clause[begin:end], begin >= span[1] or end <= span[0]
         is_after, begin = begin >= span[1], comma.end() if comma else end
+        joined, is_joined = is_joined, bool(comma and comma[0].isspace() is False and comma[0].startswith(" "))
         if not is_apart or (language.subordinate and language.subordinate.match(part)):
             continue
         if language.filler and language.filler.match(part):
             continue
-        if (is_after and re.search(r"\d", part)) or (language.finite and language.finite.search(part)):
+        speaks = language.finite is not None and language.finite.search(part) is not None
+        if (is_after and re.search(r"\d", part)) or (speaks and not (is_after and joined)):
             return True
     return False

@@ -87,18 +87,19 @@ def cues() -> frozenset[str]:
 
 
 @cache
-def joints() -> regex.Pattern[str]:
+def joints(*, folded: bool = True) -> re.Pattern[str]:
     """Where a sentence is split into clauses: before a contrast, and before the words that begin a guess."""
-    contrast, weak, hedge, unspaced = [], [], [], []
+    own: dict[str, list[str]] = {"contrast": [], "weak": [], "hedge": [], "unspaced": []}
     for code in codes():
-        kinds = _read(code)[1]
-        (unspaced if code in _UNSPACED else contrast).extend(_listed(kinds, "contrast"))
-        weak.extend(_listed(kinds, "weak"))
-        hedge.extend(_listed(kinds, "hedge"))
-    return regex.compile(
-        rf"(?:[,،;] ?| )(?:{'|'.join(contrast)})\b[, ]*|[,、，]?(?:{'|'.join(unspaced)})[,、，]?"
-        rf"|, ?(?:{'|'.join(weak)})\b[, ]*|[,،、，] ?(?=(?:{'|'.join(hedge)})(?!\p{{Latin}}))",
-        regex.IGNORECASE,
+        for kind, expression in _read(code)[1].items():
+            name = "unspaced" if kind == "contrast" and code in _UNSPACED else kind
+            if name in own:
+                own[name].append(expression)
+    contrast, weak, hedge, unspaced = ("|".join(expressions) for expressions in own.values())
+    return re.compile(
+        rf"[,،;] ?(?:(?:{contrast}|{weak})\b[, ]*|(?=(?:{hedge})(?![a-zà-ÿ])))| (?:{contrast})\b[, ]*"
+        rf"|[、，](?=(?:{hedge}))|[,、，]?(?:{unspaced})[,、，]?",
+        0 if folded else re.IGNORECASE,
     )
 
 
@@ -121,10 +122,6 @@ def _with(words: dict[str, str], text: str) -> str:
 def _folded(expression: str) -> str:
     """The expression with its letters folded as texts are, but not those of its escapes."""
     return _ESCAPE.sub(lambda match: match[0] if match[0].startswith("\\") else fold(match[0]), expression)
-
-
-def _listed(kinds: dict[str, str], kind: str) -> list[str]:
-    return [kinds[kind]] if kind in kinds else []
 
 
 def _compiled(code: str, own_cues: frozenset[str], kinds: dict[str, str]) -> Language:
