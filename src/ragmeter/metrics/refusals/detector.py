@@ -129,7 +129,10 @@ def _without_quotes(text: str, candidates: list[Language]) -> str:
             (lead := language.lead.match(before + "\n")) and lead.end() >= len(before.rstrip(" ([{*"))
             for language in candidates
         )
-        return match[0][1:-1] if is_alone else _QUOTE
+        if is_alone:
+            return match[0][1:-1]
+        ends = match[0][-2] in ".!?…。" and after[:1] == " "  # 'on "Dancing on Ice." The show'
+        return f"{_QUOTE}." if ends else _QUOTE
 
     return _QUOTED.sub(replaced, text).replace("*", "")
 
