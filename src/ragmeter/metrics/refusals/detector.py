@@ -21,19 +21,20 @@ _LONGEST = 4000  # characters of an answer that are read
 _LONGEST_CLAUSE = 400
 _MOST_CLAUSES = 40
 _WORDS_OF_LABEL = 4
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\ud7ff]")
 #: The wording that CRAG counts, but for "the exact shade".
 _NOT_KNOWING = re.compile(r"\bi (?:don'?t|do not) know\b(?! (?:(?:the|its|his|her|their) )?(?:exact|precise))")
-_NO_TEXT = " \t\n\"'*_~>.-–—?…`"
+_NO_TEXT = " \t\n\"'*_~>"
 #: Ends of sentences, with what is said of them: a question, or a label or an introduction.
 _STOP = re.compile(
-    r"(?P<question>[?？؟]+)|(?P<colon>[:：](?=\s|$|[^\w\s/]))|[!…;。！；।|]+|\.+(?=\W*(?:\s|$))|\n(?P<item>\W+ )?|\s[–—-]+\s|—"
+    r"(?P<question>[?？؟]+)|(?P<colon>[:：](?=\s|$|[^\w\s/]))|[!…;。！；।|]+|\.+(?=\W*(?:\s|$))|\n(?P<item>\W+ |\W*(?:\d{1,3}|[a-h])[.)] +)?|\s[–—-]+\s|—"
 )
 _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|(?<!\w)'(?:[^'\n]|'(?=\w)){1,300}'(?!\w)|[「『《][^」』》\n]{1,300}[」』》]")
 _QUOTE = "<quote>"
 #: Where a part of a clause begins.
 _PART = re.compile(r"[,،、，(] ?| (?:and|so|because|since|y|e|et|und|porque|perché|car) (?=(?:i|je|j'\w+|no|non|não|ich)\b)")
+_JSON = re.compile(r'\{\W*\w{1,20}": "((?:[^"\\]|\\.)*)"')
 _COMMA = re.compile(r"[,،、，]| (?:and|y|e|et|und|ed) ")
 
 
@@ -52,8 +53,8 @@ def is_miss(answer: str) -> bool:
     answer = without_thoughts(answer)[:_LONGEST]
     candidates = _candidates(answer)
     if not candidates:
-        return not answer.strip(_NO_TEXT)
-    text = bare(answer)
+        return not (bare(answer) if answer[:1] in "<`" else answer).strip(_NO_TEXT)
+    text = _announced(bare(answer), candidates)
     if not text.strip(_NO_TEXT) or _is_bare(text, candidates):
         return True
     declines = False
@@ -62,6 +63,15 @@ def is_miss(answer: str) -> bool:
             return False
         declines |= kind in (Kind.DECLINES, Kind.ASKS)
     return declines
+
+
+def _announced(text: str, candidates: list[Language]) -> str:
+    """What follows the last label: "Question: Who? Answer: I don't know". The whole text if there is none."""
+    reply = _JSON.match(text)
+    if reply:
+        return reply[1]
+    ends = [match.end() for language in candidates for match in language.announced.finditer(text)]
+    return text[max(ends, default=0) :] or text
 
 
 def ends_not_knowing(answer: str) -> bool:
@@ -91,8 +101,13 @@ def without_refusals(claim: str) -> str:
 
 
 def _split(claim: str) -> list[str]:
-    begins = [0, *(match.end() for match in joints(folded=False).finditer(claim)), len(claim)]
-    return [claim[begin:end] for begin, end in zip(begins, begins[1:], strict=False) if claim[begin:end].strip()]
+    clauses, begin = [], 0
+    for joint in [*joints(folded=False).finditer(claim), None]:
+        clause = claim[begin : joint.start() if joint else None]
+        begin = joint.end() if joint else len(claim)
+        if clause.strip():
+            clauses.append(clause)
+    return clauses
 
 
 def _candidates(answer: str) -> list[Language]:
@@ -162,7 +177,7 @@ def _clauses(text: str, candidates: list[Language]) -> Iterator[tuple[str, Kind]
 
 
 def _is_mark(mark: str) -> bool:
-    return mark.strip() in ("-", "*", "+", "•", "·", "–", "—")
+    return mark.strip() in ("-", "*", "+", "•", "·", "–", "—") or mark[0].isalnum()
 
 
 def _clauses_of(
@@ -209,14 +224,13 @@ def _is_label(clause: str, candidates: list[Language]) -> bool:
 
 
 def _kind(clause: str, candidates: list[Language]) -> Kind:
+    if any((lead := language.lead.match(f"{clause}\n")) and lead.end() >= len(clause) for language in candidates):
+        return Kind.FILLER  # a label, or introductory words alone
     is_filler = covers = False
     words = set(_WORD.findall(clause))
     for language in candidates:
         lead = language.lead.match(clause)
         begin = lead.end() if lead else 0
-        if begin >= len(clause):
-            is_filler = True
-            continue
         may_decline = language.has_own_script or not words.isdisjoint(language.cues)
         span = _refusal(clause, begin, language) if may_decline else None
         if span is not None:
@@ -253,6 +267,8 @@ def _refusal(clause: str, begin: int, language: Language) -> tuple[int, int] | N
 
 def _answers_beside(clause: str, span: tuple[int, int], language: Language) -> bool:
     """Whether a part of the clause between commas answers: with a verb, or with a number after what declines."""
+    if language.has_own_script and re.search(r"\d", clause[span[1] :]):
+        return True
     begin, is_joined = 0, False
     for comma in [*_COMMA.finditer(clause), None]:
         end = comma.start() if comma else len(clause)

@@ -53,6 +53,7 @@ class Language:
 
     cues: frozenset[str]
     has_own_script: bool
+    announced: Expression
     lead: Expression
     person: Expression | None
     begins: Expression
@@ -137,6 +138,7 @@ def _compiled(code: str, own_cues: frozenset[str], kinds: dict[str, str]) -> Lan
     return Language(
         cues=own_cues,
         has_own_script=not own_cues,
+        announced=compiled(rf"(?:^|[\n.!?;？。])[^\w\n]*(?:{kinds.get('label', none)}|{english})[^\w\n:：]{{0,4}}[:：]"),
         lead=compiled(rf"\W*(?:(?:{kinds.get('lead', none)})(?:{gap}|$)|{labels}){{0,{_MOST_LEADS}}}"),
         person=expression("person", r"(?<!\w)"),
         begins=compiled(f"(?:{kinds['begins']}){edge}"),
