@@ -28,12 +28,15 @@ _NOT_KNOWING = re.compile(r"\bi (?:don'?t|do not) know\b(?! (?:(?:the|its|his|he
 _NO_TEXT = " \t\n\"'*_~>"
 #: Ends of sentences, with what is said of them: a question, or a label or an introduction.
 _STOP = re.compile(
-    r"(?P<question>[?？؟]+)|(?P<colon>[:：](?=\s|$|[^\w\s/]))|[!…;。！；।|]+|\.+(?=\W*(?:\s|$))|\n(?P<item>\W+ |\W*(?:\d{1,3}|[a-h])[.)] +)?|\s[–—-]+\s|—"
+    r"(?P<question>[?？؟]+)|(?P<colon>[:：](?=\s|$|[^\w\s/]))|[!…;。！；।|]+|\.+(?=\W*(?:\s|$))"
+    r"|\n(?P<item>\W+ |\W*(?:\d{1,3}|[a-h])[.)] +)?|\s[–—-]+\s|—"
 )
 _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|(?<!\w)'(?:[^'\n]|'(?=\w)){1,300}'(?!\w)|[「『《][^」』》\n]{1,300}[」』》]")
 _QUOTE = "<quote>"
 #: Where a part of a clause begins.
-_PART = re.compile(r"[,،、，(] ?| (?:and|so|because|since|y|e|et|und|porque|perché|car) (?=(?:i|je|j'\w+|no|non|não|ich)\b)")
+_PART = re.compile(
+    r"[,،、，(] ?| (?:and|so|because|since|y|e|et|und|porque|perché|car) (?=(?:i|je|j'\w+|no|non|não|ich)\b)"
+)
 _JSON = re.compile(r'\{\W*\w{1,20}": "((?:[^"\\]|\\.)*)"')
 _COMMA = re.compile(r"[,،、，]| (?:and|y|e|et|und|ed) ")
 

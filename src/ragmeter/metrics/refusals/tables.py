@@ -110,9 +110,7 @@ def _read(code: str) -> tuple[frozenset[str], dict[str, str]]:
     words: dict[str, str] = {}
     for name, text in table.get("words", {}).items():
         words[name] = f"(?:{_with(words, text)})"
-    kinds = {
-        kind: _folded(_with(words, "|".join(text.strip().splitlines()))) for kind, text in table["kinds"].items()
-    }
+    kinds = {kind: _folded(_with(words, "|".join(text.strip().splitlines()))) for kind, text in table["kinds"].items()}
     return frozenset(fold(table.get("cues", "")).split()), kinds
 
 
@@ -138,7 +136,9 @@ def _compiled(code: str, own_cues: frozenset[str], kinds: dict[str, str]) -> Lan
     return Language(
         cues=own_cues,
         has_own_script=not own_cues,
-        announced=compiled(rf"(?:^|[\n.!?;？。])[^\w\n]*(?:{kinds.get('label', none)}|{english})[^\w\n:：]{{0,4}}[:：]"),
+        announced=compiled(
+            rf"(?:^|[\n.!?;？。])[^\w\n]*(?:{kinds.get('label', none)}|{english})[^\w\n:：]{{0,4}}[:：]"
+        ),
         lead=compiled(rf"\W*(?:(?:{kinds.get('lead', none)})(?:{gap}|$)|{labels}){{0,{_MOST_LEADS}}}"),
         person=expression("person", r"(?<!\w)"),
         begins=compiled(f"(?:{kinds['begins']}){edge}"),
