@@ -101,8 +101,8 @@ def _store(folder: Path, sizes: Sequence[int]) -> None:
             where = f"s3://{_BUCKET}/{count}"
             watched = _evaluate(where, f"s3://{_BUCKET}/runs", f"rows-{count}", options, environment)
             moved = [_bytes(environment, f"{_BUCKET}/{place}") / count for place in (count, f"runs/rows-{count}")]
-            each = 1e6 * watched.seconds / count
-            shown = (f"{watched.seconds:.0f}", f"{each:.1f}", f"{1e6 * watched.cpu_seconds / count:.1f}")
+            microseconds = 1e6 * watched.seconds / count
+            shown = (f"{watched.seconds:.0f}", f"{microseconds:.1f}", f"{1e6 * watched.cpu_seconds / count:.1f}")
             sizes_shown = (f"{moved[0]:.0f}", f"{moved[1]:.0f}")
             lines.append((f"{count:,}", *shown, _mb(watched.driver), _mb(watched.worker), *sizes_shown))
     header = ("rows", "seconds", "µs a row", "CPU µs a row", "command MB", "worker MB", "bytes read", "bytes written")

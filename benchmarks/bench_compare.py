@@ -31,7 +31,7 @@ def _tests(rows: int) -> None:
     from scipy import stats
 
     from ragmeter.stats.distributions import t_two_sided
-    from ragmeter.stats.paired import randomisation_p
+    from ragmeter.stats.paired_tests import randomisation_p
 
     progress("compare, against scipy")
     differences = np.random.default_rng(0).normal(0.01, 0.5, rows)
@@ -102,7 +102,7 @@ def _run(path: Path, rows: int, seed: int) -> None:
         scores["right"] = np.round(scores["right"])
         writer.write(Scored(Batch(columns), {name: (values, outcomes) for name, values in scores.items()}))
     writer.close()
-    how, found = writer.summaries(Confidence())
-    summary = {"n_rows": rows, "metrics": found}
+    how, summaries = writer.summaries(Confidence())
+    summary = {"n_rows": rows, "metrics": summaries}
     (path / SUMMARY).write_text(dumps(summary), encoding="utf-8")
     (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": how.kept()}), encoding="utf-8")

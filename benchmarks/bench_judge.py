@@ -227,9 +227,9 @@ def _print(engines: list[Engine], count: int, repetitions: int) -> None:
                 f"{TARGET:.0%}" if engine is best else "",
                 "" if engine is best else f"{median(ratios):.1f}x",
                 "" if engine is best else f"{min(ratios):.1f}-{max(ratios):.1f}",
-                f"{median(each.seconds for each in engine.whole):.2f}",
+                f"{median(run.seconds for run in engine.whole):.2f}",
                 "" if engine is best else f"{median(whole):.1f}x",
-                f"{median(each.cpu_seconds for each in engine.whole) / count * 1000:.2f}",
+                f"{median(run.cpu_seconds for run in engine.whole) / count * 1000:.2f}",
                 f"{engine.peak}",
             )
         )
@@ -275,7 +275,7 @@ def _resume(folder: Path, count: int, repetitions: int) -> None:
     scores = json.loads((output / "scores_dictionary.json").read_text(encoding="utf-8"))
     if scores["all"]["accuracy"] != 0.5:
         raise BenchmarkError(f"resume: the accuracy is {scores['all']['accuracy']}, and should be 0.5")
-    seconds = [each.seconds for each in again]
+    seconds = [run.seconds for run in again]
     table(
         f"RESUME  ragmeter crag evaluate with every verdict in the journal, whole command; median of {repetitions}",
         ("turns", "first run", "resumed", "(range)", "target", "CPU s", "peak memory", "calls made"),
@@ -286,8 +286,8 @@ def _resume(folder: Path, count: int, repetitions: int) -> None:
                 f"{median(seconds):.2f} s",
                 f"{min(seconds):.2f}-{max(seconds):.2f}",
                 f"< {RESUME_TARGET:.0f} s",
-                f"{median(each.cpu_seconds for each in again):.2f}",
-                f"{max(each.peak_bytes for each in again) / 1e6:,.0f} MB",
+                f"{median(run.cpu_seconds for run in again):.2f}",
+                f"{max(run.peak_bytes for run in again) / 1e6:,.0f} MB",
                 f"{more}",
             )
         ],

@@ -24,22 +24,22 @@ Answer = tuple[str, list[str], str, bool]
 def offline(folder: Path, *, quick: bool) -> None:
     """Agreement on held-out answers, and the speed of the whole command."""
     answers = _answers()
-    held = [each for each in answers if _is_held_out(each[0])]
-    progress(f"offline: agreement on {len(held):,} answers")
-    right = np.array([each[3] for each in held])
+    held_out = [answer for answer in answers if _is_held_out(answer[0])]
+    progress(f"offline: agreement on {len(held_out):,} answers")
+    right = np.array([answer[3] for answer in held_out])
     lines = []
     for name, judge in _judges().items():
-        usage, scores = timed(lambda judge=judge: judge(held))  # type: ignore[misc]
+        usage, scores = timed(lambda judge=judge: judge(held_out))  # type: ignore[misc]
         threshold = 0.5 if name == "ragmeter offline_correct" else _best_threshold(scores, right)
         said = scores >= threshold
         chance = said.mean() * right.mean() + (1 - said.mean()) * (1 - right.mean())
         agreement = float((said == right).mean())
         kappa = (agreement - chance) / (1 - chance)
         lines.append(
-            (name, f"{threshold:.2f}", f"{agreement:.3f}", f"{kappa:.3f}", f"{len(held) / usage.seconds:,.0f}")
+            (name, f"{threshold:.2f}", f"{agreement:.3f}", f"{kappa:.3f}", f"{len(held_out) / usage.seconds:,.0f}")
         )
     table(
-        f"OFFLINE  agreement with people on {len(held):,} answers, to questions that the model has never seen",
+        f"OFFLINE  agreement with people on {len(held_out):,} answers, to questions that the model has never seen",
         ("judge", "threshold", "agreement", "kappa", "answers/s"),
         lines,
     )
@@ -71,7 +71,7 @@ def _speed(folder: Path, answers: list[Answer], times: int) -> None:
         [
             (
                 f"{count:,}",
-                f"{times * sum(len(each[1]) for each in answers):,}",
+                f"{times * sum(len(item[1]) for item in answers):,}",
                 f"{usage.seconds:.1f}",
                 f"{usage.cpu_seconds:.1f}",
                 f"{count / usage.seconds:,.0f}",
@@ -85,21 +85,21 @@ def _judges() -> dict[str, Callable[[list[Answer]], Values]]:
     from ragmeter import get_metric
 
     def contained(answers: list[Answer]) -> Values:
-        found = [any(gold.casefold() in answer.casefold() for gold in golds) for _, golds, answer, _ in answers]
-        return np.array(found, np.float64)
+        right = [any(gold.casefold() in answer.casefold() for gold in golds) for _, golds, answer, _ in answers]
+        return np.array(right, np.float64)
 
     def of_texts(name: str) -> Callable[[list[Answer]], Values]:
         metric = get_metric(name)
-        return lambda answers: metric([each[1] for each in answers], [each[2] for each in answers])
+        return lambda answers: metric([answer[1] for answer in answers], [answer[2] for answer in answers])
 
     judge = get_metric("offline_correct_probability")
-    found: dict[str, Callable[[list[Answer]], Values]] = {
-        "ragmeter offline_correct": lambda answers: judge(*([each[part] for each in answers] for part in range(3))),
+    methods: dict[str, Callable[[list[Answer]], Values]] = {
+        "ragmeter offline_correct": lambda answers: judge(*([item[part] for item in answers] for part in range(3))),
         "exact match": of_texts("exact_match"),
         "token F1": of_texts("token_f1"),
         "gold answer contained": contained,
     }
-    return {**found, **_qa_metrics()}
+    return {**methods, **_qa_metrics()}
 
 
 def _qa_metrics() -> dict[str, Callable[[list[Answer]], Values]]:
@@ -121,7 +121,7 @@ def _qa_metrics() -> dict[str, Callable[[list[Answer]], Values]]:
 
 def _best_threshold(scores: Values, right: np.ndarray) -> float:
     candidates = np.unique(scores[scores > 0])
-    return float(max(candidates, key=lambda each: ((scores >= each) == right).mean()))
+    return float(max(candidates, key=lambda threshold: ((scores >= threshold) == right).mean()))
 
 
 def _answers() -> list[Answer]:

@@ -78,24 +78,24 @@ def make_queries(count: int) -> Queries:
     choose = random.Random(20)
     relevant, retrieved = [], []
     for _ in range(count):
-        found = [f"doc{number}" for number in choose.sample(range(DOCUMENTS), DEPTH)]
+        documents = [f"doc{number}" for number in choose.sample(range(DOCUMENTS), DEPTH)]
         gold = {
-            choose.choice(found) if choose.random() < 0.5 else f"doc{choose.randrange(DOCUMENTS)}"
+            choose.choice(documents) if choose.random() < 0.5 else f"doc{choose.randrange(DOCUMENTS)}"
             for _ in range(choose.randint(1, 4))
         }
         relevant.append(sorted(gold))
-        retrieved.append(found)
+        retrieved.append(documents)
     return Queries(relevant, retrieved)
 
 
 def _engines() -> list[Engine]:
     return [
-        Engine("ragmeter, both at once", _ragmeter_block, lambda found: found),
-        Engine(f"ragmeter{_ONE_BY_ONE}", _ragmeter_calls, lambda found: found),
+        Engine("ragmeter, both at once", _ragmeter_block, lambda result: result),
+        Engine(f"ragmeter{_ONE_BY_ONE}", _ragmeter_calls, lambda result: result),
         Engine("pytrec_eval", _pytrec_eval, _read_pytrec_eval),
         Engine(f"pytrec_eval{_ONE_BY_ONE}", _pytrec_eval_calls, _read_pytrec_eval),
-        Engine("trectools", _trectools, lambda found: found),
-        Engine("ranx", _ranx, lambda found: (found[f"ndcg@{DEPTH}"], found[f"recall@{DEPTH}"])),
+        Engine("trectools", _trectools, lambda result: result),
+        Engine("ranx", _ranx, lambda result: (result[f"ndcg@{DEPTH}"], result[f"recall@{DEPTH}"])),
     ]
 
 
@@ -130,8 +130,8 @@ def _check(engines: list[Engine], data: Queries) -> dict[str, float]:
     for peer in peers:
         expected = _values(peer, data.first(peer.queries))
         for mine in ours:
-            found = _values(mine, data.first(peer.queries))
-            for name, a, b in zip(("ndcg@10", "recall@10"), found, expected, strict=True):
+            values = _values(mine, data.first(peer.queries))
+            for name, a, b in zip(("ndcg@10", "recall@10"), values, expected, strict=True):
                 apart = check(f"{name} of {mine.name} and {peer.name}", a, b)
                 differences[peer.name] = max(apart, differences.get(peer.name, 0.0))
     return differences
@@ -194,8 +194,10 @@ def _dicts(data: Queries) -> tuple[dict[str, dict[str, int]], dict[str, dict[str
     """The form that pytrec_eval and ranx take. They sort by score, so scores fall with the rank."""
     names = _names(len(data))
     scores = [float(DEPTH - rank) for rank in range(DEPTH)]
-    gold = {name: dict.fromkeys(each, 1) for name, each in zip(names, data.relevant, strict=True)}
-    run = {name: dict(zip(each, scores, strict=True)) for name, each in zip(names, data.retrieved, strict=True)}
+    gold = {name: dict.fromkeys(documents, 1) for name, documents in zip(names, data.relevant, strict=True)}
+    run = {
+        name: dict(zip(documents, scores, strict=True)) for name, documents in zip(names, data.retrieved, strict=True)
+    }
     return gold, run
 
 
@@ -221,16 +223,16 @@ def _pytrec_eval_calls() -> Callable[[Queries], Any]:
         values: dict[str, dict[str, float]] = {}
         for measure in (f"ndcg_cut.{DEPTH}", f"recall.{DEPTH}"):
             gold, run = _dicts(data)
-            for name, each in pytrec_eval.RelevanceEvaluator(gold, {measure}).evaluate(run).items():
-                values.setdefault(name, {}).update(each)
+            for name, by_measure in pytrec_eval.RelevanceEvaluator(gold, {measure}).evaluate(run).items():
+                values.setdefault(name, {}).update(by_measure)
         return values
 
     return call
 
 
-def _read_pytrec_eval(found: dict[str, dict[str, float]]) -> tuple[Values, Values]:
-    names = _names(len(found))
-    ndcg, recall = ([found[name][f"{key}_{DEPTH}"] for name in names] for key in ("ndcg_cut", "recall"))
+def _read_pytrec_eval(result: dict[str, dict[str, float]]) -> tuple[Values, Values]:
+    names = _names(len(result))
+    ndcg, recall = ([result[name][f"{key}_{DEPTH}"] for name in names] for key in ("ndcg_cut", "recall"))
     return np.array(ndcg), np.array(recall)
 
 
@@ -252,8 +254,8 @@ def _trectools() -> Callable[[Queries], Any]:
     from trectools import TrecEval, TrecQrel, TrecRun
 
     def frame(lists: Lists, names: list[str]) -> Any:
-        counts = [len(each) for each in lists]
-        return pd.DataFrame({"query": np.repeat(names, counts), "docid": [item for each in lists for item in each]})
+        counts = [len(items) for items in lists]
+        return pd.DataFrame({"query": np.repeat(names, counts), "docid": [item for items in lists for item in items]})
 
     def call(data: Queries) -> Any:
         names = _names(len(data))
@@ -261,7 +263,7 @@ def _trectools() -> Callable[[Queries], Any]:
         run.run_data = frame(data.retrieved, names).assign(score=np.tile(np.arange(DEPTH, 0, -1), len(names)))
         gold.qrels_data = frame(data.relevant, names).assign(rel=1)
         judged = TrecEval(run, gold)
-        found = judged.get_ndcg(DEPTH, per_query=True), judged.get_recall(DEPTH, per_query=True)
-        return tuple(each.reindex(names).fillna(0.0).to_numpy(dtype=np.float64)[:, 0] for each in found)
+        measures = judged.get_ndcg(DEPTH, per_query=True), judged.get_recall(DEPTH, per_query=True)
+        return tuple(frame.reindex(names).fillna(0.0).to_numpy(dtype=np.float64)[:, 0] for frame in measures)
 
     return call

@@ -67,9 +67,10 @@ def semantic(folder: Path, *, quick: bool) -> None:
     )
 
 
-def _line(name: str, found: list[Usage], bare: list[Usage], target: str = "", apart: str = "") -> tuple[str, ...]:
+def _line(name: str, usages: list[Usage], bare: list[Usage], target: str = "", apart: str = "") -> tuple[str, ...]:
     (wall, cpu), (bare_wall, bare_cpu) = (
-        (median(each.seconds for each in many), median(each.cpu_seconds for each in many)) for many in (found, bare)
+        (median(usage.seconds for usage in many), median(usage.cpu_seconds for usage in many))
+        for many in (usages, bare)
     )
     return name, f"{wall:.2f}", f"{cpu:.1f}", f"{bare_wall / wall:.2f}", f"{bare_cpu / cpu:.2f}", target, apart
 
@@ -107,7 +108,7 @@ def _apart(folder: Path) -> float:
     from common import BenchmarkError
 
     table = pq.read_table(folder / "semantic" / "rows.parquet")
-    (name,) = (each for each in table.column_names if each.startswith("semantic_similarity") and each.endswith("]"))
+    (name,) = (name for name in table.column_names if name.startswith("semantic_similarity") and name.endswith("]"))
     apart = float(np.abs(table[name].to_numpy() - np.load(folder / "sentence.npy")).max())
     if not apart <= _CLOSE:
         raise BenchmarkError(f"semantic: scores are {apart:.2g} away from those of sentence-transformers")
@@ -125,12 +126,12 @@ def bare(model: Path, rows: list[dict[str, str]]) -> Any:
     session = onnxruntime.InferenceSession(str(model / "onnx" / "model.onnx"), providers=["CPUExecutionProvider"])
     # By tokens and not by characters: less padding, so the hardest to keep up with.
     tokenizer.no_padding()
-    order = sorted(range(len(texts)), key=[len(each) for each in tokenizer.encode_batch(texts)].__getitem__)
+    order = sorted(range(len(texts)), key=[len(encoding) for encoding in tokenizer.encode_batch(texts)].__getitem__)
     tokenizer.enable_padding()
     for start in range(0, len(texts), _BATCH):
         encoded = tokenizer.encode_batch([texts[place] for place in order[start : start + _BATCH]])
         fields = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
-        given = {name: np.array([getattr(each, field) for each in encoded]) for name, field in fields.items()}
+        given = {name: np.array([getattr(encoding, field) for encoding in encoded]) for name, field in fields.items()}
         session.run(None, given)
     return np.zeros(0)
 

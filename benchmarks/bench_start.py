@@ -41,7 +41,7 @@ def _times(folder: Path, repetitions: int) -> None:
     table(
         f"START  wall time; median of {repetitions}",
         ("command", "seconds", "over bare Python"),
-        [(name, f"{median(each):.3f}", f"{median(each) - bare:+.3f}") for name, each in seconds.items()],
+        [(name, f"{median(series):.3f}", f"{median(series) - bare:+.3f}") for name, series in seconds.items()],
     )
 
 
@@ -60,18 +60,18 @@ def _packages() -> None:
 
 def _requirements(name: str) -> set[str]:
     """The distribution and all that it needs on this machine."""
-    found: set[str] = set()
+    requirements: set[str] = set()
     waiting = [canonicalize_name(name)]
     while waiting:
-        each = waiting.pop()
-        if each in found:
+        package = waiting.pop()
+        if package in requirements:
             continue
-        found.add(each)
-        for text in metadata.requires(each) or []:
+        requirements.add(package)
+        for text in metadata.requires(package) or []:
             requirement = Requirement(text)
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                 waiting.append(canonicalize_name(requirement.name))
-    return found
+    return requirements
 
 
 def _size(distribution: metadata.Distribution) -> int:

@@ -113,14 +113,14 @@ def _compare(case: Case, folder: Path, count: int, repetitions: int) -> tuple[st
     pairs = list(zip(ours, theirs, strict=True))
     ratios = [(count / a.seconds) / (len(rows) / b.seconds) for a, b in pairs]
     cpu_ratios = [(count / a.cpu_seconds) / (len(rows) / b.cpu_seconds) for a, b in pairs]
-    seconds = median(each.seconds for each in ours)
+    seconds = median(run.seconds for run in ours)
     return (
         case.title,
         f"{count:,}",
         sample.words(),
         f"{seconds:.2f}",
         f"{count / seconds:,.0f}",
-        f"{len(rows) / median(each.seconds for each in theirs):,.0f}",
+        f"{len(rows) / median(run.seconds for run in theirs):,.0f}",
         f"{median(ratios):,.0f}x",
         f"{min(ratios):,.0f}-{max(ratios):,.0f}",
         f"{case.target}x",
@@ -160,4 +160,4 @@ def _check(sample: Sample, numbers: list[int], count: int, run: Path) -> float:
 
 
 def _nfc(row: Row) -> Row:
-    return Row(row.question, *(unicodedata.normalize("NFC", each) for each in (row.reference, row.answer)))
+    return Row(row.question, *(unicodedata.normalize("NFC", item) for item in (row.reference, row.answer)))

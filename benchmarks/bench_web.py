@@ -24,10 +24,12 @@ def web(folder: Path, *, quick: bool) -> None:
     try:
         address = f"http://127.0.0.1:{process.stdout.readline().strip()}/streamed?seconds={_SECONDS:g}"
         plain = Page(address, "#query-input", "#submit-button", same_page=True)
-        told = Page(address, "#query-input", "#submit-button", same_page=True, ready_selector="#submit-button:enabled")
+        with_selector = Page(
+            address, "#query-input", "#submit-button", same_page=True, ready_selector="#submit-button:enabled"
+        )
         lines = []
         for name, page, workers, questions in (
-            (f"ragmeter, {_WORKERS} pages, --ready-selector", told, _WORKERS, number),
+            (f"ragmeter, {_WORKERS} pages, --ready-selector", with_selector, _WORKERS, number),
             (f"ragmeter, {_WORKERS} pages, the page says nothing", plain, _WORKERS, number),
             ("one question at a time", plain, 1, number // 10),
         ):
@@ -55,11 +57,11 @@ def _asked(page: object, workers: int, questions: int) -> float:
 
     assert isinstance(page, Page)
     begin = time.perf_counter()
-    held = [Question(str(i), f"question {i}") for i in range(questions)]
-    found = ask(WebTarget(page), held, Limits(workers), None, lambda count: None).in_order
+    asked = [Question(str(i), f"question {i}") for i in range(questions)]
+    replies = ask(WebTarget(page), asked, Limits(workers), None, lambda count: None).in_order
     seconds = time.perf_counter() - begin
-    for number, each in enumerate(found):
-        good = isinstance(each, Answer) and each.answer.startswith(f"Answer to question {number}:")
-        if not good or not str(getattr(each, "answer", "")).endswith("end."):
-            raise BenchmarkError(f"question {number} was lost, swapped or cut: {each}")
+    for number, reply in enumerate(replies):
+        good = isinstance(reply, Answer) and reply.answer.startswith(f"Answer to question {number}:")
+        if not good or not str(getattr(reply, "answer", "")).endswith("end."):
+            raise BenchmarkError(f"question {number} was lost, swapped or cut: {reply}")
     return seconds

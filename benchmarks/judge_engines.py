@@ -57,7 +57,7 @@ def openai(url: str, cases: Cases) -> Call:
     def call(count: int, folder: Path, workers: int) -> list[bool]:
         with OpenAI(base_url=url, api_key=KEY, max_retries=RETRIES) as client, ThreadPoolExecutor(workers) as pool:
             return list(
-                pool.map(lambda each: _right(client.chat.completions.create(**each)), cases["requests"][:count])
+                pool.map(lambda request: _right(client.chat.completions.create(**request)), cases["requests"][:count])
             )
 
     return call
@@ -72,12 +72,12 @@ def ragas(url: str, cases: Cases) -> Call:
     async def judge_all(count: int, workers: int) -> list[bool]:
         async with AsyncOpenAI(base_url=url, api_key=KEY, max_retries=RETRIES) as client:
 
-            async def judge(each: dict[str, Any]) -> bool:
-                return _right(await client.chat.completions.create(**each))
+            async def judge(request: dict[str, Any]) -> bool:
+                return _right(await client.chat.completions.create(**request))
 
             executor = Executor(show_progress=False, raise_exceptions=True, run_config=RunConfig(max_workers=workers))
-            for each in cases["requests"][:count]:
-                executor.submit(judge, each)
+            for request in cases["requests"][:count]:
+                executor.submit(judge, request)
             return list(await executor.aresults())
 
     return lambda count, folder, workers: asyncio.run(judge_all(count, workers))
@@ -113,7 +113,7 @@ def deepeval(url: str, cases: Cases) -> Call:
     def call(count: int, folder: Path, workers: int) -> list[bool]:
         turns = cases["turns"][:count]
         client = AsyncOpenAI(base_url=url, api_key=KEY, max_retries=RETRIES)
-        found = evaluate(
+        evaluation = evaluate(
             [
                 LLMTestCase(
                     name=str(number),
@@ -129,7 +129,7 @@ def deepeval(url: str, cases: Cases) -> Call:
             cache_config=CacheConfig(write_cache=False),
         )
         asyncio.get_event_loop().run_until_complete(client.close())  # the loop that evaluate() leaves behind
-        verdicts = {int(each.name): bool(each.success) for each in found.test_results}
+        verdicts = {int(test_result.name): bool(test_result.success) for test_result in evaluation.test_results}
         return [verdicts[number] for number in range(count)]
 
     return call

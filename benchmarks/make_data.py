@@ -36,11 +36,11 @@ def main() -> None:
 
 def evouna(questions: Sequence[dict[str, Any]], count: int) -> Iterator[Row]:
     """Five rows a question, one for each system; the reference is the first of the gold answers."""
-    whole = [each for each in questions if not each["improper"] and all(_evouna_texts(each))]
-    for each in _spread(whole, count):
-        reference, *answers = _evouna_texts(each)
+    whole = [question for question in questions if not question["improper"] and all(_evouna_texts(question))]
+    for row in _spread(whole, count):
+        reference, *answers = _evouna_texts(row)
         for answer in answers:
-            yield {"question": each["question"], "reference": reference, "answer": answer}
+            yield {"question": row["question"], "reference": reference, "answer": answer}
 
 
 def _evouna_texts(question: dict[str, Any]) -> list[str]:
@@ -51,12 +51,14 @@ def _evouna_texts(question: dict[str, Any]) -> list[str]:
 def ragchecker(questions: Sequence[dict[str, Any]], count: int) -> Iterator[Row]:
     """Two rows a question, one for each system, of the questions whose three texts are all long; each question once."""
     long = {
-        each["query"]: each for each in questions if min(len(text.split()) for text in _ragchecker_texts(each)) >= _LONG
+        question["query"]: question
+        for question in questions
+        if min(len(text.split()) for text in _ragchecker_texts(question)) >= _LONG
     }
-    for each in _spread(list(long.values()), count):
-        reference, *answers = _ragchecker_texts(each)
+    for question in _spread(list(long.values()), count):
+        reference, *answers = _ragchecker_texts(question)
         for answer in answers:
-            yield {"question": each["query"], "reference": reference, "answer": answer}
+            yield {"question": question["query"], "reference": reference, "answer": answer}
 
 
 def _ragchecker_texts(question: dict[str, Any]) -> list[str]:

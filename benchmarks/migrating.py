@@ -219,15 +219,15 @@ def recall() -> None:
     """NDCG@10; recall, precision and F1 are the same."""
     for name, retrieved, gold in retrieval():
         title(f"CONTEXT RECALL  {len(gold)} questions of RAGChecker, {name}")
-        found = ContextRecall(doc_id_pattern=r"(<\d+>)").evaluate(
+        result = ContextRecall(doc_id_pattern=r"(<\d+>)").evaluate(
             [RAGResult(qid=str(place), doc_ids=documents) for place, documents in enumerate(retrieved)],
             [QAPair(qid=str(place), document_ids=documents) for place, documents in enumerate(gold)],
         )
         distinct = [set(map(document_of, row)) for row in retrieved]
         shares = [len(documents & set(row)) / len(row) for documents, row in zip(distinct, gold, strict=True)]
-        compare("context_recall", shares, [row["context_recall"] for row in found.rows])
+        compare("context_recall", shares, [row["context_recall"] for row in result.rows])
         old = [old_ndcg(documents, row) for documents, row in zip(retrieved, gold, strict=True)]
-        compare("ndcg_10", old, [row["ndcg_10"] for row in found.rows])
+        compare("ndcg_10", old, [row["ndcg_10"] for row in result.rows])
 
 
 # -- semantic similarity, coverage, satisfaction -----------------------------------------------------------------------
@@ -258,8 +258,8 @@ def service() -> None:
 def _similarity(references: Sequence[str], answers: Sequence[str]) -> list[float]:
     rows = [{"reference": one, "answer": other} for one, other in zip(references, answers, strict=True)]
     name = "semantic_similarity[model=wordllama]"
-    found: list[float] = evaluate(rows, metrics=name).rows[name].to_pylist()
-    return found
+    scores: list[float] = evaluate(rows, metrics=name).rows[name].to_pylist()
+    return scores
 
 
 # -- CRAG-MM -----------------------------------------------------------------------------------------------------------

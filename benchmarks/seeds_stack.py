@@ -77,8 +77,8 @@ def as_installed(language: str) -> SeedsStack:
     """The stack as a user has it, with NLTK's usual tokeniser, less the search for sentences that needs a download."""
 
     def words(text: str) -> list[str]:
-        found: list[str] = word_tokenize(text.lower(), preserve_line=True)
-        return found
+        words: list[str] = word_tokenize(text.lower(), preserve_line=True)
+        return words
 
     def plain(text: str) -> str:
         decomposed = unicodedata.normalize("NFD", text.lower())

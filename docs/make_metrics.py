@@ -72,7 +72,7 @@ def _columns(metric: Metric) -> tuple[str, ...]:
 
 def builtin() -> list[Metric]:
     """The metrics that come with ragmeter, without plugins."""
-    return [metric for metric in registry.known() if metric.source.startswith("ragmeter.")]
+    return [metric for metric in registry.known() if metric.is_builtin]
 
 
 def heading(metric: Metric) -> str:

@@ -106,8 +106,8 @@ class Agenda:
         if events and session_id:
             self._remember(session_id, events[0])
         answer = self._answer(question, events[0]) if events else FALLBACK
-        found = [{key: event[key] for key in ("id", "title", "text")} for event in events]
-        return {"answer": answer, "events": found, "latency_ms": (time.perf_counter() - start) * 1000}
+        shown = [{key: event[key] for key in ("id", "title", "text")} for event in events]
+        return {"answer": answer, "events": shown, "latency_ms": (time.perf_counter() - start) * 1000}
 
     def retrieve(self, question: str, last: Event | None = None) -> list[Event]:
         """The best events, none if all are poor. A question that only points back gets the event it points to."""

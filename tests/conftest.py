@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from ragmeter import definition, registry
+from ragmeter import registry
+from ragmeter.definition.metrics import COLUMNS, METRICS
 from ragmeter.targets.web.browser import launch
 from tests.browser import chromium_server, served
 from tests.command import PATIENCE, call
@@ -81,9 +82,9 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 def _own_registry() -> Iterator[None]:
     """No test sees the metrics that another one has declared: tests run in any order."""
     registry.known()
-    metrics, columns = dict(definition.METRICS), dict(definition.COLUMNS)
+    metrics, columns = dict(METRICS), dict(COLUMNS)
     yield
-    for registered, before in ((definition.METRICS, metrics), (definition.COLUMNS, columns)):
+    for registered, before in ((METRICS, metrics), (COLUMNS, columns)):
         registered.clear()
         registered.update(before)  # type: ignore[arg-type]
 

@@ -142,9 +142,9 @@ class JudgeServer:
 
     def counted(self) -> dict[str, float]:
         """The calls, the most at once, and the seconds from the first request to the last reply; then all from 0."""
-        found = {"count": self.count, "peak": self.peak, "seconds": self.last - self.first}
+        results = {"count": self.count, "peak": self.peak, "seconds": self.last - self.first}
         self.count = self.peak = 0
-        return found
+        return results
 
     def _serve(self) -> None:
         server = self.loop.run_until_complete(self.loop.create_server(lambda: _Connection(self), sock=self._socket))
@@ -176,8 +176,8 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.received += data
         head, blank, rest = self.received.partition(b"\r\n\r\n")
-        found = _LENGTH.search(head)
-        length = int(found[1]) if found else 0
+        match = _LENGTH.search(head)
+        length = int(match[1]) if match else 0
         if not blank or len(rest) < length:
             return
         self.received = rest[length:]

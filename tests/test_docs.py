@@ -34,8 +34,8 @@ def test_every_title_that_is_recognised_is_listed() -> None:
     listed = (ROOT / "docs" / "input.md").read_text(encoding="utf-8")
     for aliases in _ALIASES.values():
         for name, titles in aliases.items():
-            for each in (name, *titles):
-                assert f"`{each}`" in listed, each
+            for spelling in (name, *titles):
+                assert f"`{spelling}`" in listed, spelling
 
 
 def test_links_between_the_documents_lead_somewhere() -> None:

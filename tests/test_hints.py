@@ -183,7 +183,7 @@ def test_both_sides_of_the_same_mistakes(
 
 def test_no_message_below_the_command_line_names_a_flag_alone() -> None:
     """Every text outside the commands and the app, which shows them: flags are in `by_caller` or a whole command."""
-    found = [
+    results = [
         f"{path.relative_to(PACKAGE)}:{line}: {text!r}"
         for path in sorted(PACKAGE.rglob("*.py"))
         if path.relative_to(PACKAGE).parts[0] not in ("app", "cli", "hints.py", "pytest_plugin.py")
@@ -191,7 +191,7 @@ def test_no_message_below_the_command_line_names_a_flag_alone() -> None:
         for line, text in _texts(ast.parse(path.read_text(encoding="utf-8")))
         if re.search(r"(?<![\w-])--[a-z]", COMMAND.sub("", text))
     ]
-    assert found == []
+    assert results == []
 
 
 def test_a_flag_in_a_message_is_an_option_of_a_command() -> None:

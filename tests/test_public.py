@@ -37,7 +37,7 @@ def test_the_names_that_were_promised() -> None:
         RAGResult,
         ResponseEvaluator,
     )
-    assert all(isinstance(each, type) for each in promised)
+    assert all(isinstance(kind, type) for kind in promised)
     assert callable(evaluate)
     assert callable(metric)
 

@@ -47,7 +47,7 @@ def test_the_package_is_still_there():
         ]
     )
     properties = Xml.parse(pytester.path / "out.xml").getroot().iter("property")  # noqa: S314 - pytest's own file
-    assert [each.get("name") for each in properties] == ["ragmeter.exact_match", "ragmeter.token_f1"]
+    assert [property_name.get("name") for property_name in properties] == ["ragmeter.exact_match", "ragmeter.token_f1"]
 
 
 def test_a_check_takes_a_run_in_every_form(pytester: pytest.Pytester) -> None:

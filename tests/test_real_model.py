@@ -30,35 +30,37 @@ def url() -> Iterator[str]:
 
 
 def test_a_structured_verdict(url: str) -> None:
-    found = LLMJudge("no-key", "smollm2", url, max_tokens=100).evaluate("What is it?", "a red car", "It is a car, red.")
-    assert found.outcome == "scored"
-    assert found.verdict in ("CORRECT", "WRONG")
-    document = json.loads(found.replies[-1])
+    result = LLMJudge("no-key", "smollm2", url, max_tokens=100).evaluate(
+        "What is it?", "a red car", "It is a car, red."
+    )
+    assert result.outcome == "scored"
+    assert result.verdict in ("CORRECT", "WRONG")
+    document = json.loads(result.replies[-1])
     assert set(document) == {"reason", "verdict"}
 
 
 def test_a_run_and_its_resume(url: str, tmp_path: Path) -> None:
     turns = [turn(f"s{i // 2}", i % 2, f"number {i}", f"I say it is number {i}") for i in range(6)]
     judge = LLMJudge("no-key", "smollm2", url, max_tokens=100)
-    found, made = [], []
+    results, made = [], []
     for _ in range(2):
         evaluator = CRAGEvaluator(judge=judge, num_workers=2, journal=tmp_path / "journal.sqlite")
         rows, scores = evaluator.evaluate_agent_responses(turns)
         assert evaluator.report is not None
-        found.append((rows, scores, evaluator.report.summary))
+        results.append((rows, scores, evaluator.report.summary))
         made.append(evaluator.report.effort["made"])
-    assert found[0] == found[1]
+    assert results[0] == results[1]
     assert made[0] >= 6
     assert made[1] == 0
-    usage = found[0][2]["usage"]
+    usage = results[0][2]["usage"]
     assert usage["calls"] >= 6
     assert usage["prompt_tokens"] > 6 * 100
     assert usage["completion_tokens"] > 0
 
 
 def test_cut_off_is_unparsable(url: str) -> None:
-    found = LLMJudge("no-key", "smollm2", url, max_tokens=3, tries=2).evaluate(
+    result = LLMJudge("no-key", "smollm2", url, max_tokens=3, tries=2).evaluate(
         "What is it?", "a red car", "It is a car."
     )
-    assert (found.outcome, found.cause) == ("unparsable", "cut off at max_tokens")
-    assert len(found.replies) == 2
+    assert (result.outcome, result.cause) == ("unparsable", "cut off at max_tokens")
+    assert len(result.replies) == 2

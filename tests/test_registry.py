@@ -47,9 +47,9 @@ class SameLength(MyNewScorer):
 
 
 def test_a_scorer_may_say_that_its_mean_is_a_rate() -> None:
-    found = evaluate([{"answer": "abc", "reference": "abd"}] * 3, metrics=[SameLength, MyNewScorer])
-    assert found["same_length"].interval == wilson_interval(3, 3)
-    assert (found["my_new_score"].binary, found["my_new_score"].interval_method) == (
+    evaluation = evaluate([{"answer": "abc", "reference": "abd"}] * 3, metrics=[SameLength, MyNewScorer])
+    assert evaluation["same_length"].interval == wilson_interval(3, 3)
+    assert (evaluation["my_new_score"].binary, evaluation["my_new_score"].interval_method) == (
         False,
         "student_t_with_pseudo_rows",
     )
@@ -64,9 +64,9 @@ def test_a_metric_in_a_few_lines() -> None:
     assert starts_alike(["Paris", "Rome"], ["Pisa", "Paris"]).tolist() == [1, 0]
     assert get_metric("starts_alike[letters=2]").name == "starts_alike[letters=2]"
     assert get_metric("starts_alike[letters=2]")(["Paris"], ["Pisa"]).tolist() == [0]
-    found = evaluate([{"answer": "Pisa", "reference": ["Rome", "Paris"]}], metrics=["starts_alike", "token_f1"])
-    assert found["starts_alike"].mean == 1
-    assert found["starts_alike"].interval_method == "wilson"
+    evaluation = evaluate([{"answer": "Pisa", "reference": ["Rome", "Paris"]}], metrics=["starts_alike", "token_f1"])
+    assert evaluation["starts_alike"].mean == 1
+    assert evaluation["starts_alike"].interval_method == "wilson"
 
 
 def test_a_column_that_two_metrics_share() -> None:
@@ -85,8 +85,8 @@ def test_a_column_that_two_metrics_share() -> None:
     def doubled_length(answer_length: Scores) -> Scores:
         return answer_length * 2
 
-    found = evaluate([{"answer": "abc"}, {"answer": "a"}], metrics=[answer_length, doubled_length])
-    assert found["doubled_length"].mean == 4
+    evaluation = evaluate([{"answer": "abc"}, {"answer": "a"}], metrics=[answer_length, doubled_length])
+    assert evaluation["doubled_length"].mean == 4
     assert calls == [2]
 
 
@@ -96,11 +96,11 @@ def test_a_scorer_class_is_a_metric() -> None:
         {"answer": "", "reference": "x"},
         {"answer": "", "reference": ["x", "y"]},
     ]
-    found = evaluate(rows, metrics=[MyNewScorer, "token_f1"])
-    summary = found["my_new_score"]
+    evaluation = evaluate(rows, metrics=[MyNewScorer, "token_f1"])
+    summary = evaluation["my_new_score"]
     assert summary.mean == 0.5
     assert summary.n_not_scored == {"scorer_error: ValueError": 2}
-    outcomes = found.rows.column("my_new_score.outcome").to_pylist()
+    outcomes = evaluation.rows.column("my_new_score.outcome").to_pylist()
     assert outcomes == ["scored"] + ["scorer_error: ValueError"] * 2
 
 
@@ -113,10 +113,10 @@ def test_a_scorer_s_nonsense_is_a_failure_of_the_row(value: Any) -> None:
         def get_score_name(self) -> str:
             return "odd"
 
-    found = evaluate([{"answer": "a", "reference": "a"}], metrics=[Odd()])
-    assert found["odd"].n_scored == 0
-    assert found["odd"].mean is None
-    assert next(iter(found["odd"].n_not_scored)).startswith("scorer_error: ")
+    evaluation = evaluate([{"answer": "a", "reference": "a"}], metrics=[Odd()])
+    assert evaluation["odd"].n_scored == 0
+    assert evaluation["odd"].mean is None
+    assert next(iter(evaluation["odd"].n_not_scored)).startswith("scorer_error: ")
 
 
 def test_by_dotted_path_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("mine", f"{__name__}:MyNewScorer", "ragmeter.metrics")
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: [point])
     assert get_metric("my_new_score")(["ab"], ["ab"]).tolist() == [1]
-    assert "my_new_score" in [each.name for each in registry.known()]
+    assert "my_new_score" in [metric.name for metric in registry.known()]
 
 
 class Quits(MyNewScorer):
@@ -216,9 +216,9 @@ def test_a_metric_on_a_column_of_the_user_s() -> None:
         return [float(value) / unit for value in latency_ms]
 
     rows = [{"latency_ms": 1500, "answer": "a"}, {"latency_ms": None, "answer": "a"}]
-    found = evaluate(rows, metrics=["seconds", "seconds[unit=500]"])
-    assert (found["seconds"].mean, found["seconds[unit=500]"].mean) == (1.5, 3.0)
-    assert found["seconds"].n_not_scored == {"no_latency_ms": 1}
+    evaluation = evaluate(rows, metrics=["seconds", "seconds[unit=500]"])
+    assert (evaluation["seconds"].mean, evaluation["seconds[unit=500]"].mean) == (1.5, 3.0)
+    assert evaluation["seconds"].n_not_scored == {"no_latency_ms": 1}
     with pytest.raises(ColumnError, match="seconds needs the column 'latency_ms'"):
         evaluate([{"latency": 1}], metrics=["seconds"])
 
@@ -232,9 +232,9 @@ def test_a_metric_without_bounds_is_written_as_json(tmp_path: Path) -> None:
         """
         return np.array([float(r) - float(a) for r, a in zip(reference, answer, strict=True)])
 
-    found = evaluate([{"answer": "5", "reference": "3"}], metrics=[difference], run="r", output_dir=tmp_path)
-    assert found["difference"].mean == -2
-    assert found["difference"].range == (None, None)
+    evaluation = evaluate([{"answer": "5", "reference": "3"}], metrics=[difference], run="r", output_dir=tmp_path)
+    assert evaluation["difference"].mean == -2
+    assert evaluation["difference"].range == (None, None)
     assert MetricInfo.of(difference).as_dict()["range"] == (None, None)
     assert "−∞ to ∞" in metric_page(difference)
 
@@ -249,8 +249,8 @@ def test_many_kinds_of_failure() -> None:
     def picky(answer: Sequence[str]) -> list[Failed]:
         return [Failed(f"bad {place}") for place, _ in enumerate(answer)]
 
-    found = evaluate([{"answer": str(n)} for n in range(300)], metrics=[picky])
-    assert len(found["picky"].n_not_scored) == 300
+    evaluation = evaluate([{"answer": str(n)} for n in range(300)], metrics=[picky])
+    assert len(evaluation["picky"].n_not_scored) == 300
 
 
 def test_two_scorers_of_one_name() -> None:

@@ -28,9 +28,9 @@ def test_the_data_and_its_splits() -> None:
     assert len(rows) == 15_098
     assert {row.system for row in rows} == {"fid", "gpt35", "chatgpt", "gpt4", "newbing"}
     questions = {row.question for row in rows}
-    assert 0.08 < np.mean([is_held_out(each) for each in questions]) < 0.12
-    assert all(is_held_out(each) == test_offline.is_held_out(each) for each in questions)
-    assert {fold(each) for each in questions} == set(range(5))
+    assert 0.08 < np.mean([is_held_out(question) for question in questions]) < 0.12
+    assert all(is_held_out(question) == test_offline.is_held_out(question) for question in questions)
+    assert {fold(question) for question in questions} == set(range(5))
     some = [row for row in rows if row.number < 50]
     assert made_up(some) == made_up(some)
     assert all(row.weight < 1 for row in made_up(some))
@@ -85,7 +85,7 @@ def test_cross_validation_by_question() -> None:
     every = [*real, *made_up(real)]
     rows = Rows.of(every)
     is_real = np.arange(len(every)) < len(real)
-    folds = np.array([fold(each.question) for each in every])
+    folds = np.array([fold(row.question) for row in every])
     pairs, scores = rows.some(is_real), cross_validated(rows, folds, is_real)[is_real[rows.row]]
     right = pairs.right
     probability = pairs.chances(scores, *calibration(pairs.best(scores), right))
@@ -97,7 +97,7 @@ def test_cross_validation_by_question() -> None:
     unsure = ~by_share(probability, 0.25).sure(probability)
     assert unsure.mean() <= 0.25
     assert (unsure | same).mean() >= 0.98
-    number = np.array([each.number for each in real])
+    number = np.array([row.number for row in real])
     kept, asked = promised(probability, right, number, 0.98, np.random.default_rng(5))
     assert np.mean(asked) <= 0.25
     assert np.mean(np.array(kept) >= 0.98) >= 0.95

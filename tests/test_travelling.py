@@ -167,7 +167,7 @@ def test_another_metric_of_the_same_name_does_not_take_its_place() -> None:
 
 
 def _every(kind: type[Any]) -> list[type[Any]]:
-    return [kind, *(below for each in kind.__subclasses__() for below in _every(each))]
+    return [kind, *(below for below_kind in kind.__subclasses__() for below in _every(below_kind))]
 
 
 def test_errors_travel_as_they_are() -> None:
@@ -178,7 +178,7 @@ def test_errors_travel_as_they_are() -> None:
         errors.Interrupted(),
     ]
     ours = [kind for kind in _every(RagmeterError) if kind.__module__ == "ragmeter.errors"]
-    simple = [kind for kind in ours if kind not in {type(each) for each in made}]
+    simple = [kind for kind in ours if kind not in {type(value) for value in made}]
     for sent in (*made, *(kind("what\x02--a\x1fa=...\x03", hint="do") for kind in simple)):
         arrived = there_and_back(sent)
         assert type(arrived) is type(sent)

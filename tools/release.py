@@ -62,10 +62,10 @@ def main() -> None:
 def package_version() -> str:
     """The version in the package."""
     text = (ROOT / "src" / "ragmeter" / "__init__.py").read_text(encoding="utf-8")
-    found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
-    if found is None:
+    match = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    if match is None:
         sys.exit("src/ragmeter/__init__.py has no __version__")
-    return found[1]
+    return match[1]
 
 
 def with_date(changelog: str, version: str, date: str) -> str:

@@ -76,15 +76,15 @@ def adversarial(questions: Sequence[tuple[str, list[str]]], language: str, seed:
     """Cases (kind, question, gold answers, answer) of questions with their gold answers, two of a kind for each."""
     chance = random.Random(seed)
     pool = [golds[0] for _, golds in questions]
-    found: list[Case] = []
+    cases: list[Case] = []
     for question, golds in questions:
         if not _is_yes_or_no(golds):  # "no or Paris" and "It is not no" mean nothing
             for kind, answer in _answers(question, golds, pool, language, chance):
-                found.append((kind, question, golds, answer))
+                cases.append((kind, question, golds, answer))
     everything = ", ".join(pool)
     for question, golds in chance.sample(list(questions), min(20, len(questions))):
         gold = golds[0]
-        found += [
+        cases += [
             ("every gold answer", question, golds, everything),
             ("every gold answer", question, golds, everything.replace(",", "")),
             ("1 MB", question, golds, "lorem ipsum dolor sit amet " * (_MEGABYTE // 27)),
@@ -92,13 +92,13 @@ def adversarial(questions: Sequence[tuple[str, list[str]]], language: str, seed:
             ("1 MB", question, golds, f"{question} {gold}. " + "lorem ipsum dolor sit amet. " * (_MEGABYTE // 28)),
             ("1 MB", question, golds, f"{gold} " * (_MEGABYTE // (len(gold) + 1))),
         ]
-    return found
+    return cases
 
 
 def negated(right: Sequence[Answered]) -> dict[str, list[Answered]]:
     """Right answers of real systems, turned around by a word in the middle of them or a sentence after them."""
     chosen = [
-        each for each in right if len(_BE.findall(each[2])) == 1 and len(each[2]) < 200 and each[2].count(".") < 2
+        case for case in right if len(_BE.findall(case[2])) == 1 and len(case[2]) < 200 and case[2].count(".") < 2
     ]
     changes: dict[str, Callable[[str], str]] = {
         "is not": lambda text: _BE.sub(r" \1 not ", text),
@@ -131,10 +131,10 @@ def _unlike(golds: Sequence[str], pool: Sequence[str], chance: random.Random) ->
     """Another question's gold answer, without a word of this one's."""
     own = {word for gold in golds for word in gold.casefold().split()}
     for _ in range(50):
-        found = chance.choice(pool)
-        if not own & set(found.casefold().split()):
+        candidate = chance.choice(pool)
+        if not own & set(candidate.casefold().split()):
             break
-    return found
+    return candidate
 
 
 def _is_yes_or_no(golds: Sequence[str]) -> bool:

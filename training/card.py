@@ -57,18 +57,18 @@ class Figures:
     def probabilities(self) -> Floats:
         """Calibrated on the other folds, so that no row has a part in its own, and capped by the guards."""
         best = self.pairs.best(self.scores)
-        found = np.zeros(len(self.right))
-        for each in np.unique(self.folds).tolist():
-            slope, intercept = calibration(best[self.folds != each], self.right[self.folds != each])
-            inside = self.folds == each
-            found[inside] = self.pairs.chances(self.scores, slope, intercept)[inside]
-        return found
+        values = np.zeros(len(self.right))
+        for number in np.unique(self.folds).tolist():
+            slope, intercept = calibration(best[self.folds != number], self.right[self.folds != number])
+            inside = self.folds == number
+            values[inside] = self.pairs.chances(self.scores, slope, intercept)[inside]
+        return values
 
 
 def write_card(figures: Figures) -> str:
     """The card's text with its tables filled in."""
     probability = figures.probabilities()
-    held = np.array([is_held_out(row.question) for row in figures.rows])
+    held_out = np.array([is_held_out(row.question) for row in figures.rows])
     filled = {
         "rows": f"{len(figures.rows):,}",
         "questions": f"{len({row.number for row in figures.rows}):,}",
@@ -85,7 +85,7 @@ def write_card(figures: Figures) -> str:
         "adversarial": _adversarial(figures.rows),
         "guards": _guards(figures),
         "unseen": _unseen(figures),
-        "held": _held_out([row for row, each in zip(figures.rows, held, strict=True) if each]),
+        "held": _held_out([row for row, is_out in zip(figures.rows, held_out, strict=True) if is_out]),
         "languages": _languages(),
     }
     text = TEXT.read_text(encoding="utf-8")
@@ -128,10 +128,10 @@ def _guards(figures: Figures) -> str:
     for name, scores in figures.unseen.items():
         by_system[of_system == name] = scores
     kinds = {"questions": figures.scores, "systems": by_system, "kinds": figures.unseen_kind}
-    found = effects(figures.pairs, flags(figures.rows), kinds)
+    of_guards = effects(figures.pairs, flags(figures.rows), kinds)
     lines = [
         [guard.because, f"{guard.floor:.2f} – {guard.cap:.2f}" if guard.floor else f"≤ {guard.cap:.2f}"]
-        + [f"{caught} / {lost}" for caught, lost in found[name]]
+        + [f"{caught} / {lost}" for caught, lost in of_guards[name]]
         for name, guard in GUARDS.items()
     ]
     return as_table(("where", "limit", "unseen questions", "unseen systems", "unseen kinds of questions"), lines)
@@ -226,18 +226,18 @@ def _cascade(figures: Figures, probability: Floats) -> str:
     lines = []
     for target in (0.95, 0.97, 0.98):
         kept, asked = promised(probability, figures.right, number, target, chance)
-        held = sum(each >= target for each in kept)
-        lines.append([f"{target:.2f}", f"{np.mean(kept):.4f}", f"{np.mean(asked):.1%}", f"{held} of {len(kept)}"])
+        n_kept = sum(value >= target for value in kept)
+        lines.append([f"{target:.2f}", f"{np.mean(kept):.4f}", f"{np.mean(asked):.1%}", f"{n_kept} of {len(kept)}"])
     return as_table(("promised", "agreement", "share asked", "promise held"), lines)
 
 
 def _held_out(rows: Sequence[Judged]) -> str:
     metric = get_metric("offline_correct_probability")
-    found = metric([row.question for row in rows], [list(row.golds) for row in rows], [row.answer for row in rows])
+    scores = metric([row.question for row in rows], [list(row.golds) for row in rows], [row.answer for row in rows])
     right = np.array([row.right for row in rows])
     return as_table(
         ("answers", "right", "agreement", "kappa", "ECE"),
-        [[*_of(found, right), f"{calibration_error(found, right, 10):.3f}"]],
+        [[*_of(scores, right), f"{calibration_error(scores, right, 10):.3f}"]],
     )
 
 
@@ -247,13 +247,13 @@ def _adversarial(rows: Sequence[Judged]) -> str:
     spanish = [(row["question"], [row["gold"]]) for row in controlled()["es"] if row["kind"] == "gold alone"]
     lines = []
     for language, questions in (("en", english), ("es", spanish)):
-        found = adversarial(questions, language)
-        chances = get_metric("offline_correct_probability")(*([each[part] for each in found] for part in (1, 2, 3)))
-        kinds = np.array([each[0] for each in found])
+        made_up = adversarial(questions, language)
+        chances = get_metric("offline_correct_probability")(*([case[part] for case in made_up] for part in (1, 2, 3)))
+        kinds = np.array([case[0] for case in made_up])
         lines += [[f"{language}: {kind}", *_fooled(chances[kinds == kind])] for kind in dict.fromkeys(kinds.tolist())]
     right = [(row.question, list(row.golds), row.answer) for row in rows if row.right]
     for name, cases in negated(right).items():
-        chances = get_metric("offline_correct_probability")(*([each[part] for each in cases] for part in range(3)))
+        chances = get_metric("offline_correct_probability")(*([case[part] for case in cases] for part in range(3)))
         lines.append([f"en, real: {name}", *_fooled(chances)])
     return as_table(("answers", "n", "mean", "≥ 0.5", "≥ 0.9", "highest"), lines)
 
@@ -265,12 +265,12 @@ def _fooled(chances: Floats) -> list[str]:
 
 def controlled() -> dict[str, list[dict[str, str]]]:
     """The right and wrong answers made of XQuAD, by language."""
-    found: dict[str, list[dict[str, str]]] = {}
+    by_language: dict[str, list[dict[str, str]]] = {}
     with gzip.open(CONTROLLED, "rt", encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
-            found.setdefault(row["language"], []).append(row)
-    return found
+            by_language.setdefault(row["language"], []).append(row)
+    return by_language
 
 
 def _languages() -> str:

@@ -31,7 +31,7 @@ def flags(rows: Sequence[Judged]) -> Bools:
 
 def effects(pairs: Rows, holds: Bools, scores: Mapping[str, Floats]) -> dict[str, list[tuple[int, int]]]:
     """For each guard and each kind of scores: how many verdicts it makes right, and how many it makes wrong."""
-    found: dict[str, list[tuple[int, int]]] = {name: [] for name in GUARDS}
+    effects: dict[str, list[tuple[int, int]]] = {name: [] for name in GUARDS}
     for log_odds in scores.values():
         slope, intercept = calibration(pairs.best(log_odds), pairs.right)
         chances = 1 / (1 + np.exp(-(slope * log_odds + intercept)))
@@ -41,8 +41,8 @@ def effects(pairs: Rows, holds: Bools, scores: Mapping[str, Floats]) -> dict[str
             others[:, place] = False
             changed = with_all != _said(pairs, chances, others)
             mended = changed & (with_all == pairs.right)
-            found[name].append((int(mended.sum()), int((changed & ~mended).sum())))
-    return found
+            effects[name].append((int(mended.sum()), int((changed & ~mended).sum())))
+    return effects
 
 
 def _said(pairs: Rows, chances: Floats, holds: Bools) -> Bools:
@@ -58,11 +58,11 @@ def main() -> None:
     real = judged()
     every = [*real, *made_up(real)]
     rows, is_real = Rows.of(every), np.arange(len(every)) < len(real)
-    scores = cross_validated(rows, np.array([fold(each.question) for each in every]), is_real)[is_real[rows.row]]
+    scores = cross_validated(rows, np.array([fold(row.question) for row in every]), is_real)[is_real[rows.row]]
     holds = flags(real)
-    found = effects(rows.some(is_real), holds, {"questions": scores})
+    of_guards = effects(rows.some(is_real), holds, {"questions": scores})
     print("holds  caught  lost  guard")
-    for (name, [(caught, lost)]), number in zip(found.items(), holds.sum(axis=0).tolist(), strict=True):
+    for (name, [(caught, lost)]), number in zip(of_guards.items(), holds.sum(axis=0).tolist(), strict=True):
         print(f"{number:5}  {caught:6}  {lost:4}  {name}")
 
 

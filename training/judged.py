@@ -31,13 +31,13 @@ class Judged:
 
 def judged() -> list[Judged]:
     """Every answer that a person has judged."""
-    found = []
+    rows = []
     with gzip.open(DATA, "rt", encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             row = json.loads(line)
             for system, (answer, right) in row["answers"].items():
-                found.append(Judged(number, system, row["question"], tuple(row["golds"]), answer, right))
-    return found
+                rows.append(Judged(number, system, row["question"], tuple(row["golds"]), answer, right))
+    return rows
 
 
 def is_held_out(question: str) -> bool:
@@ -60,12 +60,12 @@ def made_up(rows: Sequence[Judged], seed: int = 0) -> list[Judged]:
     by_question = {row.number: row for row in rows}
     golds = [gold for row in by_question.values() for gold in row.golds[:1]]
     texts = [row.answer for row in rows if len(row.answer) > 100]
-    found: list[Judged] = []
+    others: list[Judged] = []
     for row in by_question.values():
         for kind, answer, right in _about(row, golds, texts, chance):
             system, weight = f"made up: {kind}", _WEIGHTS[kind]
-            found.append(replace(row, system=system, answer=answer, right=right, weight=weight))
-    return found
+            others.append(replace(row, system=system, answer=answer, right=right, weight=weight))
+    return others
 
 
 _FORMS = {
@@ -101,9 +101,9 @@ def _unlike(row: Judged, golds: Sequence[str], chance: random.Random) -> str:
     """Another question's gold answer of about the same kind, without a word of this one's."""
     own = {word for gold in row.golds for word in gold.casefold().split()}
     number = any(c.isdigit() for c in row.golds[0])
-    found = chance.choice(golds)
+    candidate = chance.choice(golds)
     for _ in range(50):
-        if any(c.isdigit() for c in found) == number and not own & set(found.casefold().split()):
+        if any(c.isdigit() for c in candidate) == number and not own & set(candidate.casefold().split()):
             break
-        found = chance.choice(golds)
-    return found
+        candidate = chance.choice(golds)
+    return candidate

@@ -52,13 +52,13 @@ class Rows:
     def of(cls, rows: Sequence[Judged]) -> Rows:
         """Compute the features of all pairs."""
         pairs = [(place, gold) for place, row in enumerate(rows) for gold in row.golds]
-        found = features(
+        lines = features(
             [rows[place].question for place, _ in pairs],
             [gold for _, gold in pairs],
             [rows[place].answer for place, _ in pairs],
         )
         which = np.array([place for place, _ in pairs], np.int64)
-        return cls(found, which, np.array([row.right for row in rows]), np.array([row.weight for row in rows]))
+        return cls(lines, which, np.array([row.right for row in rows]), np.array([row.weight for row in rows]))
 
     def some(self, which: Bools) -> Rows:
         """The rows of this mask."""
@@ -68,9 +68,9 @@ class Rows:
 
     def best(self, scores: Floats) -> Floats:
         """Each row's greatest score."""
-        found = np.full(len(self.right), -np.inf)
-        np.maximum.at(found, self.row, scores)
-        return found
+        values = np.full(len(self.right), -np.inf)
+        np.maximum.at(values, self.row, scores)
+        return values
 
     def chances(self, scores: Floats, slope: float, intercept: float) -> Floats:
         """Each row's greatest chance, from the log-odds of its pairs, calibrated so and capped by the guards."""
@@ -107,7 +107,7 @@ def grown(
     """Trees for these rows, as plain arrays; `described` has the name and the direction of each feature."""
     from catboost import CatBoostClassifier
 
-    model = CatBoostClassifier(**settings, monotone_constraints=[each.direction for each in described])
+    model = CatBoostClassifier(**settings, monotone_constraints=[feature.direction for feature in described])
     model.fit(features, right.astype(int), sample_weight=weight)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
@@ -117,11 +117,11 @@ def grown(
     trees = [tree for tree in content["oblivious_trees"] if tree["splits"]]
     depth, leaves = settings["depth"], 1 << settings["depth"]
     return {
-        "features": [each.name for each in described],
+        "features": [feature.name for feature in described],
         "bias": round(bias, 6),
         "calibration": [1.0, 0.0],
-        "feature": [_filled([each["float_feature_index"] for each in tree["splits"]], depth, 0) for tree in trees],
-        "threshold": [_filled([round(each["border"], 5) for each in tree["splits"]], depth, 1e9) for tree in trees],
+        "feature": [_filled([split["float_feature_index"] for split in tree["splits"]], depth, 0) for tree in trees],
+        "threshold": [_filled([round(split["border"], 5) for split in tree["splits"]], depth, 1e9) for tree in trees],
         "value": [_filled([round(value * scale, 5) for value in tree["leaf_values"]], leaves, 0.0) for tree in trees],
         "weight": [_filled([round(value, 1) for value in tree["leaf_weights"]], leaves, 0.0) for tree in trees],
     }
@@ -135,11 +135,11 @@ def _filled(values: list[Any], length: int, blank: Any) -> list[Any]:
 def cross_validated(rows: Rows, fold: Ids, is_real: Bools, **settings: Any) -> Floats:
     """The log-odds of each pair from trees that saw no row of its fold. Made-up rows are only ever learnt from."""
     scores = np.zeros(len(rows.row))
-    for each in np.unique(fold[is_real]).tolist():
-        inside = fold == each
+    for number_of_fold in np.unique(fold[is_real]).tolist():
+        inside = fold == number_of_fold
         fitted = Trees.read(fit(rows.some(~inside), **settings))
-        held = inside[rows.row]
-        scores[held] = fitted.scores(rows.features[held])
+        held_out = inside[rows.row]
+        scores[held_out] = fitted.scores(rows.features[held_out])
     return scores
 
 
@@ -192,12 +192,12 @@ def promised(
 ) -> tuple[list[float], list[float]]:
     """Questions drawn anew, a threshold by their labels, and what it does to all answers: agreement and share asked."""
     same = (probability >= 0.5) == right
-    of_question = [np.flatnonzero(number == each) for each in np.unique(number)]
+    of_question = [np.flatnonzero(number == value) for value in np.unique(number)]
     kept, asked = [], []
     for _ in range(times):
         drawn = chance.integers(len(of_question), size=len(of_question)).tolist()
-        seen = np.concatenate([of_question[each] for each in drawn])
-        groups = np.repeat(np.arange(len(drawn)), [len(of_question[each]) for each in drawn])
+        seen = np.concatenate([of_question[question] for question in drawn])
+        groups = np.repeat(np.arange(len(drawn)), [len(of_question[question]) for question in drawn])
         labels = right[seen].astype(np.float64)
         asks = ~by_labels(probability[seen], labels, target, groups=groups).sure(probability)
         kept.append(float((asks | same).mean()))

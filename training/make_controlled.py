@@ -56,10 +56,10 @@ def _answers(
     paragraph: dict[str, Any], qa: dict[str, Any], language: str, chance: random.Random
 ) -> Iterator[tuple[str, str, bool]]:
     gold: str = qa["answers"][0]["text"]
-    sentences = [each for each in re.split(r"(?<=[.!?。！？])\s*", paragraph["context"]) if each.strip()]
-    within = next((each for each in sentences if gold in each), None)
-    others = [each["answers"][0]["text"] for each in paragraph["qas"]]
-    others = [each for each in others if each not in gold and gold not in each]
+    sentences = [sentence for sentence in re.split(r"(?<=[.!?。！？])\s*", paragraph["context"]) if sentence.strip()]
+    within = next((sentence for sentence in sentences if gold in sentence), None)
+    others = [question["answers"][0]["text"] for question in paragraph["qas"]]
+    others = [other for other in others if other not in gold and gold not in other]
     yield "gold alone", gold, True
     yield "question and gold", f"{qa['question'].strip(' ¿?？')}: {gold}", True
     if within is not None:
@@ -75,13 +75,13 @@ def _answers(
     yield "negated", _NEGATED[language].format(gold), False
     if others:
         number = any(c.isdigit() for c in gold)
-        alike = [each for each in others if any(c.isdigit() for c in each) == number] or others
+        alike = [other for other in others if any(c.isdigit() for c in other) == number] or others
         other = chance.choice(alike)
         yield "another answer of the paragraph", other, False
         yield "two candidates", f"{other} {_OR[language]} {gold}", False
         if within is not None:
             yield "another answer in the sentence", within.replace(gold, other), False
-    elsewhere = [each for each in sentences if gold not in each]
+    elsewhere = [sentence for sentence in sentences if gold not in sentence]
     if elsewhere:
         yield "another sentence", chance.choice(elsewhere), False
     digits = re.search(r"\d+", gold)

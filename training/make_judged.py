@@ -19,17 +19,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("original", type=Path)
     lines = []
-    for each in json.loads(parser.parse_args().original.read_text(encoding="utf-8")):
-        if each["improper"]:
+    for entry in json.loads(parser.parse_args().original.read_text(encoding="utf-8")):
+        if entry["improper"]:
             continue
-        golds = list(dict.fromkeys(gold.strip() for gold in each["golden_answer"].split("/") if gold.strip()))
+        golds = list(dict.fromkeys(gold.strip() for gold in entry["golden_answer"].split("/") if gold.strip()))
         judged = {
-            system: [each[f"answer_{system}"], each[f"judge_{system}"]]
+            system: [entry[f"answer_{system}"], entry[f"judge_{system}"]]
             for system in SYSTEMS
-            if each[f"answer_{system}"] is not None and each[f"judge_{system}"] is not None
+            if entry[f"answer_{system}"] is not None and entry[f"judge_{system}"] is not None
         }
         if golds and judged:
-            row = {"question": each["question"], "golds": golds, "answers": judged}
+            row = {"question": entry["question"], "golds": golds, "answers": judged}
             lines.append(json.dumps(row, ensure_ascii=False) + "\n")
     path = Path(__file__).with_name("evouna_nq.jsonl.gz")
     path.write_bytes(gzip.compress("".join(lines).encode(), mtime=0))

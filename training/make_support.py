@@ -91,7 +91,7 @@ def _controlled(path: Path, language: str) -> Iterator[dict[str, Any]]:
     for place in range(_QUESTIONS):
         article, passage, question, answer = asked[place * len(asked) // _QUESTIONS]
         others = [text for *_, text in asked if _is_alike(text, answer) and text not in passage]
-        elsewhere = [each["context"] for each in article["paragraphs"] if each["context"] != passage]
+        elsewhere = [other["context"] for other in article["paragraphs"] if other["context"] != passage]
         row = {"language": language, "document": passage[:40]}
         yield row | {"kind": "supported", "claim": f"{question} {answer}", "passages": [passage]}
         if others:

@@ -35,8 +35,8 @@ def main() -> None:
     every = [*real, *made_up(real)]
     rows = Rows.of(every)
     is_real = np.arange(len(every)) < len(real)
-    seen = np.array([not is_held_out(each.question) for each in every])
-    folds = np.array([fold(each.question) for each in every])
+    seen = np.array([not is_held_out(row.question) for row in every])
+    folds = np.array([fold(row.question) for row in every])
 
     print("cross-validation, of which the calibration is made ...", flush=True)
     scores = cross_validated(rows, folds, is_real)
@@ -74,20 +74,20 @@ def _without_each_system(rows: Rows, every: list[Judged]) -> dict[str, np.ndarra
 
     The calibration has not seen the system either: it is made of the same trees' scores of the other systems' answers.
     """
-    system = np.array([each.system for each in every])
-    halves = np.array([fold(f"half {each.question}", 2) for each in every])
-    is_real = np.array([each.weight == 1 for each in every])
-    found = {}
+    system = np.array([row.system for row in every])
+    halves = np.array([fold(f"half {row.question}", 2) for row in every])
+    is_real = np.array([row.weight == 1 for row in every])
+    chances = {}
     for name in dict.fromkeys(system[is_real].tolist()):
         scores = np.zeros(len(rows.row))
         for half in (0, 1):
             trees = Trees.read(fit(rows.some((system != name) & (halves != half))))
             others = rows.some(is_real & (system != name) & (halves == half))
             slope, intercept = calibration(others.best(trees.scores(others.features)), others.right)
-            held = ((system == name) & (halves == half))[rows.row]
-            scores[held] = slope * trees.scores(rows.features[held]) + intercept
-        found[name] = scores[(system == name)[rows.row]]
-    return found
+            held_out = ((system == name) & (halves == half))[rows.row]
+            scores[held_out] = slope * trees.scores(rows.features[held_out]) + intercept
+        chances[name] = scores[(system == name)[rows.row]]
+    return chances
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ _MODULES = {
     "ragmeter.analysis.gating": "gate",
     "ragmeter.analysis.metric_list": "list_metrics",
     "ragmeter.analysis.people.calibration": "Calibration calibrate",
-    "ragmeter.analysis.people.sampling": "choose_sample",
+    "ragmeter.analysis.people.sample": "choose_sample",
     "ragmeter.analysis.preferences": "prefer",
     "ragmeter.analysis.repeats": "repeats",
     "ragmeter.compat.base": "EvaluatorInterface",
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.gating import gate
     from ragmeter.analysis.metric_list import list_metrics
     from ragmeter.analysis.people.calibration import Calibration, calibrate
-    from ragmeter.analysis.people.sampling import choose_sample
+    from ragmeter.analysis.people.sample import choose_sample
     from ragmeter.analysis.preferences import prefer
     from ragmeter.analysis.repeats import repeats
     from ragmeter.compat.base import EvaluatorInterface

@@ -62,6 +62,14 @@ def parse(text: str) -> Name:
     return Name(match["base"], settings)
 
 
+def base_of(name: str) -> str:
+    """The name of a metric without its settings; the name itself, where it is none of a metric."""
+    try:
+        return parse(name).base
+    except UsageError:
+        return name
+
+
 def render(base: str, settings: Settings) -> str:
     """The name with these settings, in their order."""
     cut = f"@{settings['k']}" if settings.get("k") is not None else ""

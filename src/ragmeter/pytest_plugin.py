@@ -64,7 +64,7 @@ class Ragmeter:
         return verdict
 
     def _note(self, evaluation: Evaluation) -> Evaluation:
-        from ragmeter.show.sentences.metrics import brief
+        from ragmeter.wording.metrics import brief
 
         self._evaluated.append(evaluation)
         number = f"{len(self._evaluated)}." if len(self._evaluated) > 1 else ""
@@ -133,7 +133,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if metrics:
             lines += [report.nodeid, *(f"  {name.removeprefix(_PROPERTY)}: {value}" for name, value in metrics)]
     if lines:
-        from ragmeter.show.texts import printable
+        from ragmeter.wording.texts import printable
 
         terminalreporter.section("ragmeter")
         for line in lines:

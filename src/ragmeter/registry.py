@@ -145,6 +145,11 @@ def known() -> list[Metric]:
     return list(METRICS.values())
 
 
+def declared(name: str) -> Metric | None:
+    """The metric of this name, without its settings; None for one that is not known. A run's metrics need not be."""
+    return {metric.base: metric for metric in known()}.get(naming.base_of(name))
+
+
 def other_names(name: str) -> list[str]:
     """The names of the metrics that other tools call so."""
     load_builtin()

@@ -38,8 +38,8 @@ def timed(latencies: Sequence[float | None]) -> list[dict[str, Any]]:
     ]
 
 
-def keep(folder: Path, run: str, held: list[dict[str, Any]], metrics: str = "exact_match") -> ragmeter.Evaluation:
-    return ragmeter.evaluate(held, metrics=metrics, run=run, output_dir=folder)
+def keep(folder: Path, run: str, data: list[dict[str, Any]], metrics: str = "exact_match") -> ragmeter.Evaluation:
+    return ragmeter.evaluate(data, metrics=metrics, run=run, output_dir=folder)
 
 
 def test_a_reason_shows_on_which_side_of_its_limit_a_score_is(tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ def test_the_same_rule_twice_is_one() -> None:
 def test_what_makes_no_sense_for_a_run_is_said(
     tmp_path: Path, asked: dict[str, Any], error: type[Exception], said: str
 ) -> None:
-    held = [{**row, "latency_ms": 5.0} for row in rows(3, 1)]
-    keep(tmp_path, "this", held, "exact_match,rouge_l_score[language=en],rouge_l_score[language=es]")
-    keep(tmp_path, "other", held)
+    data = [{**row, "latency_ms": 5.0} for row in rows(3, 1)]
+    keep(tmp_path, "this", data, "exact_match,rouge_l_score[language=en],rouge_l_score[language=es]")
+    keep(tmp_path, "other", data)
     with pytest.raises(error, match=re.escape(said)):
         gate("this", output_dir=tmp_path, **asked)
 
@@ -303,15 +303,15 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     assert check.value is not None
     assert check.interval[0] < -0.02 < check.value
     assert not check.passed
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"exact_match: new is -0\.0100 against main \(95%: -[\d.]+ to \+[\d.]+\), not significant \(p = 1\.0000, "
         r"n = 100\): the interval does not rule out a loss of more than 0\.02; if they are alike, about ([\d,]+) "
         r"questions would show it",
         check.reason,
     )
-    assert found is not None, check.reason
+    assert match is not None, check.reason
     # Five differences of 1 and -1: a variance of (5 - 1/100) / 99, (1.96 + 0.8416)² times that over 0.02².
-    assert int(found[1].replace(",", "")) == pytest.approx(7.849 * 0.0504 / 0.0004, rel=0.02)
+    assert int(match[1].replace(",", "")) == pytest.approx(7.849 * 0.0504 / 0.0004, rel=0.02)
     assert verdict.sentences == [ragmeter.compare([tmp_path / "main", tmp_path / "new"]).pairs[0].sentence]
     assert gate("new", no_worse_than="main:exact_match:0.1", output_dir=tmp_path).passed
     one = gate("new", no_worse_than="main:exact_match:0.01", output_dir=tmp_path)
@@ -386,9 +386,9 @@ def test_another_number_of_repeats_leaves_no_question_out(tmp_path: Path) -> Non
 
 
 def test_conversations_are_what_is_few(tmp_path: Path) -> None:
-    held = [{**row, "session_id": str(number // 10)} for number, row in enumerate(rows(30, 10))]
-    keep(tmp_path, "main", held, "token_f1")
-    keep(tmp_path, "new", held, "token_f1")
+    data = [{**row, "session_id": str(number // 10)} for number, row in enumerate(rows(30, 10))]
+    keep(tmp_path, "main", data, "token_f1")
+    keep(tmp_path, "new", data, "token_f1")
     check = gate("new", no_worse_than="main:token_f1:0.5", output_dir=tmp_path).checks[0]
     assert "n = 40 in 4 clusters): " in check.reason
     assert check.reason.endswith("; few clusters, so it is rough")
@@ -451,8 +451,8 @@ def test_runs_by_folder_path_and_evaluation(tmp_path: Path) -> None:
 def test_a_verdict_for_scripts_and_for_a_notebook(tmp_path: Path) -> None:
     keep(tmp_path, "r", rows(3, 1))
     verdict = gate("r", fail_under={"exact_match": 0.9}, output_dir=tmp_path)
-    found = verdict.as_dict()
-    assert (found["run"], found["passed"]) == ("r", False)
-    assert [check["passed"] for check in found["checks"]] == [False, True]
-    assert found["metrics"]["exact_match"]["n_scored"] == 4
+    document = verdict.as_dict()
+    assert (document["run"], document["passed"]) == ("r", False)
+    assert [check["passed"] for check in document["checks"]] == [False, True]
+    assert document["metrics"]["exact_match"]["n_scored"] == 4
     assert repr(verdict).startswith("<Verdict on r: failed>\nFAILED: exact_match is 0.7500")

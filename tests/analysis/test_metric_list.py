@@ -13,19 +13,19 @@ from ragmeter.registry import known
 
 
 def test_all_of_them() -> None:
-    found = list_metrics()
-    assert found.names == [metric.name for metric in known()]
-    assert len(found) == len(list(found)) > 20
-    assert all(metric.summary and metric.needs for metric in found)
-    assert found[0] in found
+    metrics = list_metrics()
+    assert metrics.names == [metric.name for metric in known()]
+    assert len(metrics) == len(list(metrics)) > 20
+    assert all(metric.summary and metric.needs for metric in metrics)
+    assert metrics[0] in metrics
     names: list[object] = ["token_f1", "no_such_metric"]
-    assert [name in found for name in names] == [True, False]
-    assert isinstance(found[:2], MetricList)
-    assert len(found[:2]) == 2
+    assert [name in metrics for name in names] == [True, False]
+    assert isinstance(metrics[:2], MetricList)
+    assert len(metrics[:2]) == 2
 
 
 @pytest.mark.parametrize(
-    ("found", "inside", "outside"),
+    ("metrics", "inside", "outside"),
     [
         (list_metrics("ROUGE"), "rouge_l_score", "token_f1"),
         (list_metrics("levenshtein"), "edit_distance", "token_f1"),
@@ -35,10 +35,10 @@ def test_all_of_them() -> None:
         (list_metrics("recall", columns=["reference", "answer"]), "token_recall", "context_recall"),
     ],
 )
-def test_some_of_them(found: MetricList, inside: str, outside: str) -> None:
-    assert inside in found.names
-    assert outside not in found.names
-    assert len(found) < len(list_metrics())
+def test_some_of_them(metrics: MetricList, inside: str, outside: str) -> None:
+    assert inside in metrics.names
+    assert outside not in metrics.names
+    assert len(metrics) < len(list_metrics())
 
 
 def test_what_can_be_computed_can_be_computed() -> None:
@@ -57,11 +57,11 @@ def test_one_of_them() -> None:
 
 
 def test_in_a_terminal_and_in_a_notebook() -> None:
-    found = list_metrics("edit distance")
-    lines = repr(found).splitlines()
+    metrics = list_metrics("edit distance")
+    lines = repr(metrics).splitlines()
     assert lines[0].startswith("normalized_distance ↓ Edit distance as a share")
     assert lines[-1] == "<1 metrics; ↑ higher is better, ↓ lower is better>"
-    assert "normalized_distance" in found._repr_html_()
+    assert "normalized_distance" in metrics._repr_html_()
     assert repr(list_metrics("nothing is like this")).startswith("<0 metrics")
     frame = list_metrics("ndcg").to_pandas()
     assert frame.loc[0, ["name", "low", "high"]].tolist() == ["ndcg", 0.0, 1.0]
@@ -71,6 +71,6 @@ def test_in_a_terminal_and_in_a_notebook() -> None:
 
 def test_the_command_lists_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["metrics", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [metric["name"] for metric in found] == list_metrics().names
-    assert found[0] == json.loads(json.dumps(list_metrics()[0].as_dict()))
+    document = json.loads(capsys.readouterr().out)
+    assert [metric["name"] for metric in document] == list_metrics().names
+    assert document[0] == json.loads(json.dumps(list_metrics()[0].as_dict()))

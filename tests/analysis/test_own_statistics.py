@@ -9,7 +9,7 @@ import pytest
 
 from ragmeter import compare, evaluate, gate
 from ragmeter.analysis.power import plan_from_pilot
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from tests.compat.crag.helpers import keep_talk
 from tests.conftest import Run
 
@@ -40,9 +40,9 @@ def clustered(tmp_path: Path) -> Path:
 
 def test_a_comparison_uses_the_clusters_of_its_runs(clustered: Path) -> None:
     runs, folder = ["before", "after"], clustered / "runs"
-    found, asked_for = compare(runs, output_dir=folder), compare(runs, cluster="group", output_dir=folder)
-    assert found.as_dict() == asked_for.as_dict()
-    assert (found.cluster, found["token_f1"].n_clusters) == ("group", 10)
+    comparison, asked_for = compare(runs, output_dir=folder), compare(runs, cluster="group", output_dir=folder)
+    assert comparison.as_dict() == asked_for.as_dict()
+    assert (comparison.cluster, comparison["token_f1"].n_clusters) == ("group", 10)
     apart = compare(runs, cluster=None, output_dir=folder)
     assert (apart.cluster, apart["token_f1"].n_clusters) == (None, None)
 
@@ -69,8 +69,8 @@ def test_rows_that_were_taken_for_independent_stay_so(tmp_path: Path) -> None:
 def test_runs_of_different_clusters(tmp_path: Path, ragmeter: Run) -> None:
     keep(tmp_path, "before", BEFORE, cluster="group")
     keep(tmp_path, "after", AFTER, cluster="other")
-    found = compare(["before", "after"], output_dir=tmp_path / "runs")
-    assert (found.cluster, found.other_clusters) == ("group", {"after": "other"})
+    comparison = compare(["before", "after"], output_dir=tmp_path / "runs")
+    assert (comparison.cluster, comparison.other_clusters) == ("group", {"after": "other"})
     last = ragmeter("compare", "before", "after").stdout.splitlines()[-1]
     assert last == "test: randomisation, clustered by group (after itself by other); significant: p below 0.05"
     without = [{name: value for name, value in row.items() if name != "group"} for row in AFTER]

@@ -20,11 +20,11 @@ A, B = RANDOM.random(400), RANDOM.random(400)
 def test_from_two_runs(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": A})
     make_run(tmp_path / "b", {"score": B})
-    found = plan_from_pilot([tmp_path / "a", tmp_path / "b"], "score", differences=[0.03], numbers=[400])
-    assert found.variances == Variances((B - A).var(ddof=1))
-    assert found.n_pilot == 400
-    assert found.needed[0.03] == pytest.approx(7.8489 * found.variances.between / 0.03**2, abs=1.5)
-    assert found.smallest[400] == pytest.approx((7.8489 * found.variances.between / 400) ** 0.5, rel=1e-4)
+    plan = plan_from_pilot([tmp_path / "a", tmp_path / "b"], "score", differences=[0.03], numbers=[400])
+    assert plan.variances == Variances((B - A).var(ddof=1))
+    assert plan.n_pilot == 400
+    assert plan.needed[0.03] == pytest.approx(7.8489 * plan.variances.between / 0.03**2, abs=1.5)
+    assert plan.smallest[400] == pytest.approx((7.8489 * plan.variances.between / 400) ** 0.5, rel=1e-4)
 
 
 def test_from_one_run_the_other_is_guessed(tmp_path: Path) -> None:
@@ -43,12 +43,12 @@ def test_repeats_are_told_from_questions(tmp_path: Path) -> None:
     qids = np.repeat(np.arange(200), 5).astype(str).tolist()
     make_run(tmp_path / "a", {"score": np.repeat(true_a, 5) + RANDOM.normal(0, 0.3, 1_000)}, {"qid": qids})
     make_run(tmp_path / "b", {"score": np.repeat(true_b, 5) + RANDOM.normal(0, 0.1, 1_000)}, {"qid": qids})
-    found = plan_from_pilot([tmp_path / "a", tmp_path / "b"], "score", differences=[0.05], repeats=5)
-    assert found.n_pilot == 200
-    assert found.variances.within_a == pytest.approx(0.09, rel=0.1)
-    assert found.variances.within_b == pytest.approx(0.01, rel=0.1)
-    assert found.variances.between == pytest.approx((true_b - true_a).var(ddof=1), rel=0.1)
-    assert found.variances.design_effect == 1.0
+    plan = plan_from_pilot([tmp_path / "a", tmp_path / "b"], "score", differences=[0.05], repeats=5)
+    assert plan.n_pilot == 200
+    assert plan.variances.within_a == pytest.approx(0.09, rel=0.1)
+    assert plan.variances.within_b == pytest.approx(0.01, rel=0.1)
+    assert plan.variances.between == pytest.approx((true_b - true_a).var(ddof=1), rel=0.1)
+    assert plan.variances.design_effect == 1.0
 
 
 def test_clusters_cost_questions(tmp_path: Path) -> None:
@@ -57,9 +57,9 @@ def test_clusters_cost_questions(tmp_path: Path) -> None:
     columns = {"session_id": sessions.astype(str).tolist()}
     make_run(tmp_path / "a", {"score": A}, columns)
     make_run(tmp_path / "b", {"score": A + shared}, columns)
-    found = plan_from_pilot([tmp_path / "a", tmp_path / "b"], "score")
-    assert found.variances.design_effect == pytest.approx(4.0, rel=0.05)  # four turns that go together are one
-    assert "clustered by session_id" in found.basis
+    plan = plan_from_pilot([tmp_path / "a", tmp_path / "b"], "score")
+    assert plan.variances.design_effect == pytest.approx(4.0, rel=0.05)  # four turns that go together are one
+    assert "clustered by session_id" in plan.basis
     alone = plan_from_pilot([tmp_path / "a", tmp_path / "b"], "score", cluster=None)
     assert alone.variances.design_effect == 1.0
 
@@ -90,8 +90,8 @@ def test_of_other_scales_a_plan_is_for_shares_of_the_mean(tmp_path: Path) -> Non
     """A hundredth of a millisecond is nothing that anybody asks for."""
     values = list(np.linspace(100, 300, 50))
     make_run(tmp_path / "a", {"score": A[:50]}, {"latency_ms": values})
-    found = plan_from_pilot([tmp_path / "a"], "latency_ms")
-    assert list(found.needed) == [2, 4, 6, 10, 20]
+    plan = plan_from_pilot([tmp_path / "a"], "latency_ms")
+    assert list(plan.needed) == [2, 4, 6, 10, 20]
 
 
 def test_nothing_scored_is_said(tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_numbers_without_an_end_are_refused(variance: float, difference: float) 
 
 
 def test_a_tiny_alpha() -> None:
-    found = plan(Variances(1.0), differences=[0.1], alpha=1e-30)
-    assert found.needed[0.1] == pytest.approx(((stats.norm.isf(5e-31) + stats.norm.ppf(0.8)) / 0.1) ** 2, abs=1)
+    result = plan(Variances(1.0), differences=[0.1], alpha=1e-30)
+    assert result.needed[0.1] == pytest.approx(((stats.norm.isf(5e-31) + stats.norm.ppf(0.8)) / 0.1) ** 2, abs=1)
 
 
 def test_a_plan_for_several_tests_has_their_alpha() -> None:
@@ -136,8 +136,8 @@ def test_repeats_are_not_counted_as_clusters_too(tmp_path: Path, column: str, ru
         made = [
             make_run(tmp_path / str(times) / name, {"score": np.tile(scores[name], times)}, columns) for name in runs
         ]
-        found = plan_from_pilot(made, "score", cluster=column, differences=[0.05])
-        assert found.n_pilot == 200
-        assert found.variances.design_effect > 1.1
-        needed.append(found.needed[0.05])
+        plan = plan_from_pilot(made, "score", cluster=column, differences=[0.05])
+        assert plan.n_pilot == 200
+        assert plan.variances.design_effect > 1.1
+        needed.append(plan.needed[0.05])
     assert needed[0] == needed[1] == needed[2]

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ragmeter
-from ragmeter.analysis.comparing.pairing import pair
+from ragmeter.analysis.comparing.row_pairs import pair
 from ragmeter.app.changes import ChangedRows
 from ragmeter.app.orders import Orders
 from ragmeter.app.queries import Database, Wish

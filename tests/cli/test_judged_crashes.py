@@ -65,12 +65,12 @@ def test_ctrl_c_lets_calls_under_way_end(tmp_path: Path) -> None:
         server.answers = 10
         process = start(tmp_path, server, "--judge-workers", "2")
         wait_for(partial(reached, server, 12), process)
-        told = interrupt(process)
+        said = interrupt(process)
         server.release()
         _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
-        assert "finishing the calls under way" in told
-        assert "Traceback" not in told + err
+        assert "finishing the calls under way" in said
+        assert "Traceback" not in said + err
         assert server.count == recorded(tmp_path) == 12  # nothing was begun after it, nothing lost
         assert not (tmp_path / "runs" / "r").exists()
         finish(start(tmp_path, server))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.show.texts import visible
+from ragmeter.wording.texts import visible
 from tests.conftest import Run
 
 #: Clear the screen, set the title, and paint green what follows.

@@ -13,7 +13,7 @@ from ragmeter import (
     QAPair,
     RAGResult,
     ResponseEvaluator,
-    evaluators,
+    compat,
 )
 from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError
 
@@ -23,13 +23,13 @@ A, B, C = (f"<urn:uuid:{name}>" for name in ("aaa", "bbb", "ccc"))
 def test_edit_distance() -> None:
     results = [RAGResult(qid="1", answer="kitten"), RAGResult(qid="2", answer="same"), RAGResult(qid="3", answer="")]
     references = [QAPair(qid="3", answer="four"), QAPair(qid="2", answer="same"), QAPair(qid="1", answer="sitting")]
-    found = EditDistanceEvaluator().evaluate(results, references)
-    assert [(row["qid"], row["edit_distance"]) for row in found.rows] == [("1", 3), ("2", 0), ("3", 4)]
-    assert [row["normalized_distance"] for row in found.rows] == [3 / 7, 0, 1]
-    assert found.sample_count == 3
-    elapsed = found.metrics.pop("processing_time_ms")
+    result = EditDistanceEvaluator().evaluate(results, references)
+    assert [(row["qid"], row["edit_distance"]) for row in result.rows] == [("1", 3), ("2", 0), ("3", 4)]
+    assert [row["normalized_distance"] for row in result.rows] == [3 / 7, 0, 1]
+    assert result.sample_count == 3
+    elapsed = result.metrics.pop("processing_time_ms")
     assert elapsed > 0
-    assert found.metrics == {
+    assert result.metrics == {
         "avg_edit_distance": 7 / 3,
         "min_edit_distance": 0,
         "max_edit_distance": 4,
@@ -42,9 +42,9 @@ def test_edit_distance() -> None:
 
 
 def test_edit_distance_without_normalisation() -> None:
-    found = EditDistanceEvaluator(normalize=False).evaluate([RAGResult(answer="a")], [QAPair(answer="b")])
-    assert list(found.rows[0]) == ["qid", "evaluator_name", "is_aggregated", "edit_distance"]
-    assert not any("normalized" in name for name in found.metrics)
+    result = EditDistanceEvaluator(normalize=False).evaluate([RAGResult(answer="a")], [QAPair(answer="b")])
+    assert list(result.rows[0]) == ["qid", "evaluator_name", "is_aggregated", "edit_distance"]
+    assert not any("normalized" in name for name in result.metrics)
 
 
 def test_context_recall_as_the_seed_s_example_has_it() -> None:
@@ -114,18 +114,18 @@ def test_what_failed_is_counted_and_in_no_average() -> None:
         RAGResult(qid="5", answer="x", error="timeout"),
     ]
     references = [QAPair(qid=qid, answer="a") for qid in ("1", "2", "3", "5")]
-    found = EditDistanceEvaluator().evaluate(results, references)
-    assert found.not_scored == {"no_answer": 1, "no_reference": 1, "target_error": 1, "no_result": 1}
-    assert found.sample_count == 1
-    assert found.metrics["avg_edit_distance"] == 0
-    assert [row["edit_distance"] for row in found.rows] == [0, None, None, None, None]
+    result = EditDistanceEvaluator().evaluate(results, references)
+    assert result.not_scored == {"no_answer": 1, "no_reference": 1, "target_error": 1, "no_result": 1}
+    assert result.sample_count == 1
+    assert result.metrics["avg_edit_distance"] == 0
+    assert [row["edit_distance"] for row in result.rows] == [0, None, None, None, None]
 
 
 def test_nothing_scored_is_no_zero() -> None:
     with pytest.warns(RagmeterWarning, match="1 no_answer"):
-        found = EditDistanceEvaluator().evaluate([RAGResult(answer=None)], [QAPair(answer="a")])
-    assert found.metrics["avg_edit_distance"] is None
-    assert found.metrics["median_edit_distance"] is None
+        result = EditDistanceEvaluator().evaluate([RAGResult(answer=None)], [QAPair(answer="a")])
+    assert result.metrics["avg_edit_distance"] is None
+    assert result.metrics["median_edit_distance"] is None
 
 
 def test_lists_that_cannot_be_paired() -> None:
@@ -136,8 +136,8 @@ def test_lists_that_cannot_be_paired() -> None:
 
 
 def test_several_references() -> None:
-    found = EditDistanceEvaluator().evaluate([RAGResult(answer="b")], [QAPair(answer=["a", "b"])])
-    assert found.rows[0]["edit_distance"] == 0
+    result = EditDistanceEvaluator().evaluate([RAGResult(answer="b")], [QAPair(answer=["a", "b"])])
+    assert result.rows[0]["edit_distance"] == 0
 
 
 @pytest.mark.parametrize(
@@ -149,14 +149,14 @@ def test_several_references() -> None:
     ],
 )
 def test_found_by_name_or_by_the_seed_s_own_path(path: str) -> None:
-    assert evaluators.find(path) is EditDistanceEvaluator
+    assert compat.find(path) is EditDistanceEvaluator
 
 
 def test_an_unknown_evaluator() -> None:
     with pytest.raises(UnknownNameError, match="did you mean ContextRecall"):
-        evaluators.find("ContextRecal")
+        compat.find("ContextRecal")
     with pytest.raises(UsageError, match="there is no module 'nowhere'"):
-        evaluators.find("nowhere.MyEvaluator")
+        compat.find("nowhere.MyEvaluator")
 
 
 def test_the_aggregated_row() -> None:

@@ -187,15 +187,15 @@ class OldRAGResult:
 
 def test_objects_of_another_tool_s_classes() -> None:
     old: Any = OldRAGResult("q", "a", [], ["d"], 1.0, "1")
-    found = ContextRecall().evaluate([old], [QAPair(document_ids=["d"], qid="1")])
-    assert found.metrics["avg_context_recall"] == 1
+    result = ContextRecall().evaluate([old], [QAPair(document_ids=["d"], qid="1")])
+    assert result.metrics["avg_context_recall"] == 1
 
 
 def test_several_results_of_one_question() -> None:
     results = [RAGResult(answer="a", qid="1"), RAGResult(answer="bc", qid="2"), RAGResult(answer="xyz", qid="1")]
-    found = EditDistanceEvaluator().evaluate(results, [QAPair(answer="bb", qid="2"), QAPair(answer="a", qid="1")])
-    assert [(row["qid"], row["edit_distance"]) for row in found.rows] == [("1", 0), ("2", 1), ("1", 3)]
-    assert found.sample_count == 3
+    result = EditDistanceEvaluator().evaluate(results, [QAPair(answer="bb", qid="2"), QAPair(answer="a", qid="1")])
+    assert [(row["qid"], row["edit_distance"]) for row in result.rows] == [("1", 0), ("2", 1), ("1", 3)]
+    assert result.sample_count == 3
 
 
 def test_several_results_of_one_question_in_files(tmp_path: Path) -> None:
@@ -236,17 +236,6 @@ def test_an_evaluator_of_the_old_form() -> None:
     assert EvaluationResultRow.from_dict(row.to_dict()) == row
     with pytest.raises(TypeError, match="abstract"):
         EvaluatorInterface()  # type: ignore[abstract]
-
-
-def test_names_that_scripts_import_from_evaluators() -> None:
-    from ragmeter.evaluators import ContextRecall, EditDistanceEvaluator
-    from ragmeter.evaluators import EvaluatorInterface as Interface
-
-    assert ContextRecall is ragmeter.ContextRecall
-    assert EditDistanceEvaluator is ragmeter.EditDistanceEvaluator
-    assert Interface is EvaluatorInterface
-    with pytest.raises(ImportError):
-        from ragmeter.evaluators import Nothing  # noqa: F401
 
 
 def test_a_scorer_describes_itself() -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from ragmeter.effects.charges import Spent
 from ragmeter.effects.journal import Journal, Reply, journal_to_read
-from ragmeter.effects.recorded import RecordedReplies
+from ragmeter.effects.journal_reader import RecordedReplies
 from ragmeter.errors import BusyError, InputError, OutputError, RagmeterWarning
 from tests.command import PATIENCE
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ragmeter.documents.usage import Usage
+from ragmeter.documents.usage import Usage, total_usage
 from ragmeter.effects.journal import Reply
-from ragmeter.effects.usage import UsageCounter, total_usage
+from ragmeter.effects.usage import UsageCounter
 
 
 def usage(*replies: Reply, price: float | None = None) -> UsageCounter:

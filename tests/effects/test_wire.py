@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.secret import Secret
+from ragmeter.effects.secrets import Cleaner
 from ragmeter.effects.wire import Wire
 from ragmeter.table import JUDGE_ERROR
 from tests.judge_server import Action, JudgeServer

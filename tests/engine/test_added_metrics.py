@@ -52,7 +52,7 @@ def test_the_same_as_if_all_had_been_asked_for_at_once(tmp_path: Path) -> None:
     assert whole.folder is not None
     assert steps.rows().equals(whole.folder.rows())
     assert steps.summary().metrics == whole.folder.summary().metrics
-    names = [each.name for each in steps.manifest().metrics]
+    names = [metric.name for metric in steps.manifest().metrics]
     assert names == ["token_f1", "rouge_l_score[language=en]", "exact_match"]
 
 
@@ -64,17 +64,17 @@ def test_causes_of_rows_stay(tmp_path: Path) -> None:
         run="r",
         output_dir=tmp_path,
     )
-    found = add_metrics("r", "exact_match", output_dir=tmp_path)
-    assert found["exact_match"].n_not_scored == {"no_result": 1}
+    evaluation = add_metrics("r", "exact_match", output_dir=tmp_path)
+    assert evaluation["exact_match"].n_not_scored == {"no_result": 1}
 
 
 def test_a_judges_failure_is_not_the_rows(tmp_path: Path) -> None:
     made = CRAGEvaluator(judge=LLMJudge("k", "m", "http://127.0.0.1:9/v1"), max_calls=0, journal=None)
     turns = [turn("a", 0, "red", "red"), turn("b", 0, "red", "it is red"), turn("c", 0, "red", None, error="broke")]
     made.save_results(*made.evaluate_agent_responses(turns), tmp_path / "r")
-    found = add_metrics("r", "token_f1", output_dir=tmp_path)
-    assert found["accuracy"].n_not_scored == {"skipped_budget": 1, "target_error": 1}
-    assert found["token_f1"].n_not_scored == {"target_error": 1}
+    evaluation = add_metrics("r", "token_f1", output_dir=tmp_path)
+    assert evaluation["accuracy"].n_not_scored == {"skipped_budget": 1, "target_error": 1}
+    assert evaluation["token_f1"].n_not_scored == {"target_error": 1}
     assert (tmp_path / "r" / "scores_dictionary.json").exists()
 
 
@@ -84,10 +84,10 @@ def test_what_is_there_is_not_computed_again(tmp_path: Path) -> None:
     stamp = (tmp_path / "r" / "rows.parquet").stat().st_mtime_ns
     add_metrics("r", "exact_match", output_dir=tmp_path)
     assert (tmp_path / "r" / "rows.parquet").stat().st_mtime_ns == stamp
-    found = add_metrics("r", "exact_match,token_f1", output_dir=tmp_path)
+    evaluation = add_metrics("r", "exact_match,token_f1", output_dir=tmp_path)
     assert Counting.calls == before
-    assert list(found.metrics) == ["exact_match", "counting", "token_f1"]
-    assert found.rows["latency_ms"].to_pylist() == [12.5, None, None]
+    assert list(evaluation.metrics) == ["exact_match", "counting", "token_f1"]
+    assert evaluation.rows["latency_ms"].to_pylist() == [12.5, None, None]
 
 
 @pytest.mark.parametrize("run", ["r", None])

@@ -16,11 +16,11 @@ import pytest
 import ragmeter
 from ragmeter.documents.manifest import Limit
 from ragmeter.errors import AllFailedError, EndpointError, RagmeterError, RagmeterWarning, UsageError
-from ragmeter.show.sentences.limits import limit_lines
 from ragmeter.targets import functions
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Question
 from ragmeter.targets.python import PythonTarget
+from ragmeter.wording.limits import limit_lines
 from tests.judge_server import Action, JudgeServer, completion
 
 QA = [{"question": f"q{i}", "ground_truth": "Paris"} for i in range(3)]

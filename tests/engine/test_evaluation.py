@@ -24,23 +24,23 @@ ROWS: list[dict[str, Any]] = [
 
 
 def test_what_comes_back() -> None:
-    found = evaluate(ROWS, metrics=["token_f1", "exact_match"])
-    assert found["token_f1"].mean == 0.75
-    assert found["exact_match"].interval_method == "wilson"
-    assert found.folder is None
-    assert found.rows.column("domain").to_pylist() == ["geo", "geo", "misc"]
-    assert found.rows.column("reference").to_pylist()[0] == ["Paris", "the city of Paris"]
-    assert "token_f1: 0.7500" in repr(found)
-    assert "n = 2 of 3" in repr(found)
+    evaluation = evaluate(ROWS, metrics=["token_f1", "exact_match"])
+    assert evaluation["token_f1"].mean == 0.75
+    assert evaluation["exact_match"].interval_method == "wilson"
+    assert evaluation.folder is None
+    assert evaluation.rows.column("domain").to_pylist() == ["geo", "geo", "misc"]
+    assert evaluation.rows.column("reference").to_pylist()[0] == ["Paris", "the city of Paris"]
+    assert "token_f1: 0.7500" in repr(evaluation)
+    assert "n = 2 of 3" in repr(evaluation)
 
 
 def test_a_summary_by_the_name_that_was_asked_for() -> None:
-    found = evaluate(ROWS, metrics="rouge_l_score,token_f1", language="es")
-    assert found["rouge_l_score"] is found["rouge_l_score[language=es]"]
-    assert list(found) == ["rouge_l_score[language=es]", "token_f1"]
-    assert "token_f1" in found
+    evaluation = evaluate(ROWS, metrics="rouge_l_score,token_f1", language="es")
+    assert evaluation["rouge_l_score"] is evaluation["rouge_l_score[language=es]"]
+    assert list(evaluation) == ["rouge_l_score[language=es]", "token_f1"]
+    assert "token_f1" in evaluation
     with pytest.raises(KeyError, match=r"this evaluation has rouge_l_score\[language=es\], token_f1"):
-        _ = found["map"]
+        _ = evaluation["map"]
     assert list(evaluate(ROWS, metrics="rouge_l_score", language="none")) == ["rouge_l_score"]
 
 
@@ -51,9 +51,9 @@ def test_nothing_in() -> None:
 
 
 def test_a_column_called_like_a_metric_gives_way() -> None:
-    found = evaluate([{"answer": "a", "reference": "a", "token_f1": "mine"}], metrics="token_f1")
-    assert found.rows.column("token_f1").to_pylist() == [1.0]
-    assert found.rows.column("input.token_f1").to_pylist() == ["mine"]
+    evaluation = evaluate([{"answer": "a", "reference": "a", "token_f1": "mine"}], metrics="token_f1")
+    assert evaluation.rows.column("token_f1").to_pylist() == [1.0]
+    assert evaluation.rows.column("input.token_f1").to_pylist() == ["mine"]
 
 
 def test_frames_in() -> None:
@@ -61,19 +61,19 @@ def test_frames_in() -> None:
     results: Any = {"qid": [1, 2], "answer": ["a", "b"]}
     gold: Any = {"qid": [2, 1], "ground_truth": ["b", "x"]}
     for library in (pandas, polars):
-        found = evaluate(library.DataFrame(results), library.DataFrame(gold), metrics="exact_match")
-        assert found["exact_match"].mean == 0.5
+        evaluation = evaluate(library.DataFrame(results), library.DataFrame(gold), metrics="exact_match")
+        assert evaluation["exact_match"].mean == 0.5
 
 
 def test_a_run_is_kept_and_read_back(tmp_path: Path) -> None:
-    found = evaluate(ROWS, metrics="token_f1", run="mine", output_dir=tmp_path)
+    evaluation = evaluate(ROWS, metrics="token_f1", run="mine", output_dir=tmp_path)
     folder = Run.at(tmp_path / "mine")
-    assert found.folder == folder
+    assert evaluation.folder == folder
     assert folder.name == "mine"
-    assert folder.summary() == found.summary
+    assert folder.summary() == evaluation.summary
     assert folder.manifest().metrics[0].name == "token_f1"
     np.testing.assert_array_equal(folder.scores("token_f1"), [1.0, 0.5, np.nan])
-    assert found.rows.num_rows == 3
+    assert evaluation.rows.num_rows == 3
     with pytest.raises(InputError, match="not a run folder"):
         Run.at(tmp_path)
 
@@ -87,17 +87,17 @@ def test_a_later_run_of_the_same_name_takes_its_place(tmp_path: Path) -> None:
 
 def test_a_column_that_appears_late_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragmeter.io.batches.ROWS", 2)
-    found = evaluate([*ROWS, {"qid": "4", "answer": "x", "reference": ["x"], "late": "!"}], metrics="token_f1")
-    assert found.rows.column_names.count("late") == 0
-    assert found.summary.n_rows == 4
-    assert found.summary.columns_left_out == {"late": 2}
+    evaluation = evaluate([*ROWS, {"qid": "4", "answer": "x", "reference": ["x"], "late": "!"}], metrics="token_f1")
+    assert evaluation.rows.column_names.count("late") == 0
+    assert evaluation.summary.n_rows == 4
+    assert evaluation.summary.columns_left_out == {"late": 2}
 
 
 def test_an_error_that_appears_late_still_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragmeter.io.batches.ROWS", 2)
     failed = {"qid": "4", "answer": "Error: 500", "reference": ["x"], "error": "HTTP 500"}
-    found = evaluate([*ROWS, failed], metrics="token_f1")
-    assert found["token_f1"].n_not_scored == {"no_answer": 1, "target_error": 1}
+    evaluation = evaluate([*ROWS, failed], metrics="token_f1")
+    assert evaluation["token_f1"].n_not_scored == {"no_answer": 1, "target_error": 1}
 
 
 def test_batches_and_threads_change_nothing() -> None:

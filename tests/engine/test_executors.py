@@ -110,10 +110,10 @@ def test_the_numbers_are_the_same(user: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert by_threads["vowels"].n_not_scored["scorer_error: ValueError"] > 0
     with ThreadPoolExecutor(2) as pool:
         for executor in ("processes", Processes(2), pool):
-            found = evaluate(rows(), metrics=metrics, embedding_model="wordllama", executor=executor)
-            assert bits(found.rows) == bits(by_threads.rows)
-            assert found.summary == by_threads.summary
-            assert [used.texts for used in found.embeddings] == [used.texts for used in by_threads.embeddings]
+            evaluation = evaluate(rows(), metrics=metrics, embedding_model="wordllama", executor=executor)
+            assert bits(evaluation.rows) == bits(by_threads.rows)
+            assert evaluation.summary == by_threads.summary
+            assert [used.texts for used in evaluation.embeddings] == [used.texts for used in by_threads.embeddings]
 
 
 #: Columns that a judge fills, with two values that take turns.
@@ -215,9 +215,9 @@ def test_a_worker_that_is_killed(user: Any, tmp_path: Path) -> None:
 
 def test_metrics_are_added_by_processes(user: Any, tmp_path: Path) -> None:
     evaluate(rows(), metrics="token_f1", run="r", output_dir=tmp_path)
-    found = add_metrics("r", [user.Vowels, user.pandas_is_there], output_dir=tmp_path, executor="processes")
-    assert found["pandas_is_there"].mean == 0, "Arrow would import it, which takes longer than most work"
-    assert found["vowels"] == evaluate(rows(), metrics=[user.Vowels])["vowels"]
+    evaluation = add_metrics("r", [user.Vowels, user.pandas_is_there], output_dir=tmp_path, executor="processes")
+    assert evaluation["pandas_is_there"].mean == 0, "Arrow would import it, which takes longer than most work"
+    assert evaluation["vowels"] == evaluate(rows(), metrics=[user.Vowels])["vowels"]
 
 
 def test_a_metric_that_nobody_else_can_import(user: Any) -> None:

@@ -17,20 +17,20 @@ from tests.compat.crag.helpers import turn
 from tests.judge_rows import ROWS, asked, fake, judge, planned_addition, rows, scripted
 
 
-def column(found: Evaluation, name: str) -> list[Any]:
-    return list(found.rows[name].to_pylist())
+def column(evaluation: Evaluation, name: str) -> list[Any]:
+    return list(evaluation.rows[name].to_pylist())
 
 
 def test_a_run_of_a_file(tmp_path: Path) -> None:
     provider = fake()
     evaluate(ROWS, metrics="token_f1", run="r", output_dir=tmp_path)
-    found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    evaluation = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
     whole = evaluate(ROWS, metrics="token_f1,llm_correct", judge=judge(provider), run="whole", output_dir=tmp_path)
     assert len(provider.prompts) == 2
-    assert found.rows.to_pylist() == whole.rows.to_pylist()
-    assert found.summary.metrics == whole.summary.metrics
-    assert found.summary.judges == whole.summary.judges
-    assert found.manifest.asked == whole.manifest.asked
+    assert evaluation.rows.to_pylist() == whole.rows.to_pylist()
+    assert evaluation.summary.metrics == whole.summary.metrics
+    assert evaluation.summary.judges == whole.summary.judges
+    assert evaluation.manifest.asked == whole.manifest.asked
 
 
 def test_another_metric_over_the_column_costs_nothing(tmp_path: Path) -> None:
@@ -42,8 +42,8 @@ def test_another_metric_over_the_column_costs_nothing(tmp_path: Path) -> None:
     evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path)
     (tmp_path / JUDGE_JOURNAL).unlink()
     assert planned_addition("r", "llm_wrong", judge(provider), tmp_path)["calls"] == 0
-    found = add_metrics("r", [llm_wrong], output_dir=tmp_path)  # nobody need be there who could be asked
-    assert column(found, "llm_wrong") == [0.0, 0.0, 1.0]
+    evaluation = add_metrics("r", [llm_wrong], output_dir=tmp_path)  # nobody need be there who could be asked
+    assert column(evaluation, "llm_wrong") == [0.0, 0.0, 1.0]
     same = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
     assert list(same.metrics) == ["llm_correct", "llm_wrong"]
     assert len(provider.prompts) == 2
@@ -61,12 +61,12 @@ def test_a_run_of_a_live_system(tmp_path: Path) -> None:
     ]
     keywords: dict[str, Any] = {"output_dir": tmp_path, "retries": 0, "allow_failures": True}
     ask(dataset, pipeline, metrics="token_f1", run="r", **keywords)
-    found = add_metrics("r", "llm_correct", judge=judge(fake()), output_dir=tmp_path)
-    assert column(found, "verdict") == ["CORRECT", "WRONG", None]
-    assert found["llm_correct"].n_not_scored == {"target_error": 1}
+    evaluation = add_metrics("r", "llm_correct", judge=judge(fake()), output_dir=tmp_path)
+    assert column(evaluation, "verdict") == ["CORRECT", "WRONG", None]
+    assert evaluation["llm_correct"].n_not_scored == {"target_error": 1}
     at_once = ask(dataset, pipeline, metrics="llm_correct", judge=judge(fake()), run="s", **keywords)
-    assert column(at_once, "verdict") == column(found, "verdict")
-    assert at_once["llm_correct"] == found["llm_correct"]
+    assert column(at_once, "verdict") == column(evaluation, "verdict")
+    assert at_once["llm_correct"] == evaluation["llm_correct"]
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,14 @@ def test_what_can_not_be_judged_is_refused_before_a_system_is_asked(
 def test_own_words_need_no_reference(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("{contexts}\n{answer}", encoding="utf-8")
-    found = ask(
+    evaluation = ask(
         [{"qid": "1", "question": "q"}],
         lambda question: "x",
         metrics="llm_correct",
         judge=judge(fake("WRONG"), prompt=prompt),
         output_dir=tmp_path,
     )
-    assert found["llm_correct"].n_not_scored == {"no_contexts": 1}
+    assert evaluation["llm_correct"].n_not_scored == {"no_contexts": 1}
 
 
 def test_a_run_of_conversations(tmp_path: Path) -> None:
@@ -115,11 +115,11 @@ def test_a_run_of_conversations(tmp_path: Path) -> None:
     made = CRAGEvaluator(journal=None)
     made.save_results(*made.evaluate_agent_responses(turns), tmp_path / "r")
     provider = fake()
-    found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
-    assert column(found, "llm_correct") == [1.0, 0.0, 1.0]
-    assert column(found, "judged_by") == ["llm", "llm", "exact"]
-    assert column(found, "input.judged_by") == ["nobody", "nobody", "exact"]  # what the run had stays
-    assert column(found, "accuracy") == [1.0, 0.0, 1.0]  # it goes by the verdicts that the run has
+    evaluation = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert column(evaluation, "llm_correct") == [1.0, 0.0, 1.0]
+    assert column(evaluation, "judged_by") == ["llm", "llm", "exact"]
+    assert column(evaluation, "input.judged_by") == ["nobody", "nobody", "exact"]  # what the run had stays
+    assert column(evaluation, "accuracy") == [1.0, 0.0, 1.0]  # it goes by the verdicts that the run has
     assert (tmp_path / "r" / "scores_dictionary.json").exists()
 
 
@@ -129,22 +129,22 @@ def test_what_was_asked_about_conversations_is_not_asked_again(tmp_path: Path) -
     made = CRAGEvaluator(judge=judge(provider), journal=tmp_path / "r" / "journal.sqlite")
     made.save_results(*made.evaluate_agent_responses(turns), tmp_path / "r")
     calls = len(provider.prompts)
-    found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    evaluation = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path)
     assert (calls, len(provider.prompts)) == (2, 2)
-    assert column(found, "llm_correct") == column(found, "accuracy")
+    assert column(evaluation, "llm_correct") == column(evaluation, "accuracy")
     assert not (tmp_path / JUDGE_JOURNAL).exists()
 
 
 def test_a_run_that_was_not_kept(tmp_path: Path) -> None:
     provider = fake()
     first = evaluate(ROWS, metrics="token_f1", output_dir=tmp_path)
-    found = add_metrics(first, "llm_correct", judge=judge(provider), output_dir=tmp_path)
-    assert column(found, "llm_correct") == [1.0, 1.0, 0.0]
+    evaluation = add_metrics(first, "llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert column(evaluation, "llm_correct") == [1.0, 1.0, 0.0]
     assert list(first.metrics) == ["token_f1"]
-    again = add_metrics(found, "llm_correct,exact_match", judge=judge(provider), output_dir=tmp_path)
+    again = add_metrics(evaluation, "llm_correct,exact_match", judge=judge(provider), output_dir=tmp_path)
     assert (list(again.metrics), len(provider.prompts)) == (["token_f1", "llm_correct", "exact_match"], 2)
     with pytest.raises(UsageError, match="other settings") as caught:
-        add_metrics(found, "llm_correct", judge=judge(provider, temperature=1.0), output_dir=tmp_path)
+        add_metrics(evaluation, "llm_correct", judge=judge(provider, temperature=1.0), output_dir=tmp_path)
     assert "/" not in caught.value.hint  # there is no file to name
 
 
@@ -192,12 +192,12 @@ def test_more_repeats_of_the_same_judge_break_a_tie(tmp_path: Path, retry_failed
     metrics = get_all("llm_correct")
     estimate = planned_addition("r", metrics, judge(provider, repeats=3), tmp_path, retry_failed=retry_failed)
     assert (estimate["calls"], estimate["recorded"]) == (3, 6)
-    found = added(3, retry_failed=retry_failed)
-    assert column(found, "verdict") == ["WRONG", "CORRECT", "WRONG"]
-    assert column(found, "llm_correct") == [0.0, 1.0, 0.0]
+    evaluation = added(3, retry_failed=retry_failed)
+    assert column(evaluation, "verdict") == ["WRONG", "CORRECT", "WRONG"]
+    assert column(evaluation, "llm_correct") == [0.0, 1.0, 0.0]
     assert len(provider.prompts) == 9
-    assert found.manifest.asked["verdict"]["repeats"] == 3
-    assert found.summary.judges["verdict"].flip_rate == 1.0
+    assert evaluation.manifest.asked["verdict"]["repeats"] == 3
+    assert evaluation.summary.judges["verdict"].flip_rate == 1.0
 
 
 def test_another_cascade_is_refused(tmp_path: Path) -> None:
@@ -227,10 +227,12 @@ def test_a_column_of_the_users_is_not_lost(tmp_path: Path) -> None:
     evaluate(table, metrics="token_f1", run="r", output_dir=tmp_path)
     provider = scripted(**{"It is Paris.": "hm", "It is Rome.": "No"})
     for retry_failed in (False, True):
-        found = add_metrics("r", "llm_correct", judge=judge(provider), output_dir=tmp_path, retry_failed=retry_failed)
-        assert column(found, "input.verdict") == ["mine"] * 3
-        assert column(found, "input.verdict_probability") == ["high"] * 3
-        assert column(found, "verdict") == [None, "CORRECT", "WRONG"]
+        evaluation = add_metrics(
+            "r", "llm_correct", judge=judge(provider), output_dir=tmp_path, retry_failed=retry_failed
+        )
+        assert column(evaluation, "input.verdict") == ["mine"] * 3
+        assert column(evaluation, "input.verdict_probability") == ["high"] * 3
+        assert column(evaluation, "verdict") == [None, "CORRECT", "WRONG"]
 
 
 def retried(tmp_path: Path, change: Callable[[], object] = lambda: None, **settings: Any) -> tuple[Any, Evaluation]:
@@ -240,34 +242,36 @@ def retried(tmp_path: Path, change: Callable[[], object] = lambda: None, **setti
     change()
     estimate = planned_addition("r", "llm_correct", judge(provider, **settings), tmp_path, retry_failed=True)
     before = len(provider.prompts)
-    found = add_metrics("r", "llm_correct", judge=judge(provider, **settings), output_dir=tmp_path, retry_failed=True)
+    evaluation = add_metrics(
+        "r", "llm_correct", judge=judge(provider, **settings), output_dir=tmp_path, retry_failed=True
+    )
     assert (estimate["rows"], estimate["calls"]) == (4, len(provider.prompts) - before)
-    return provider, found
+    return provider, evaluation
 
 
 def test_rows_without_a_verdict_are_asked_again(tmp_path: Path) -> None:
-    provider, found = retried(tmp_path)
-    assert column(found, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
-    assert (found["llm_correct"].n_scored, found["llm_correct"].n_not_scored) == (3, {"no_answer": 1})
+    provider, evaluation = retried(tmp_path)
+    assert column(evaluation, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
+    assert (evaluation["llm_correct"].n_scored, evaluation["llm_correct"].n_not_scored) == (3, {"no_answer": 1})
     assert asked(provider) == ["a"] * 4 + ["b", "c"]
-    said = found.summary.judges["verdict"]
+    said = evaluation.summary.judges["verdict"]
     assert (said.causes, said.judged_by) == ({}, {"llm": 3})
-    assert found.summary.judge_usage.calls == 6  # all that the run's verdicts took
-    assert (found.manifest.judging.made, found.manifest.judging.from_journal) == (1, 5)
-    assert [entry.name for entry in found.manifest.metrics] == ["llm_correct"]
+    assert evaluation.summary.judge_usage.calls == 6  # all that the run's verdicts took
+    assert (evaluation.manifest.judging.made, evaluation.manifest.judging.from_journal) == (1, 5)
+    assert [entry.name for entry in evaluation.manifest.metrics] == ["llm_correct"]
 
 
 def test_repeats_are_still_counted_after_another_try(tmp_path: Path) -> None:
-    _, found = retried(tmp_path, repeats=3, tries=1, workers=1)
-    said = found.summary.judges["verdict"]
+    _, evaluation = retried(tmp_path, repeats=3, tries=1, workers=1)
+    said = evaluation.summary.judges["verdict"]
     assert said.n_judged_repeatedly == 3
     assert said.flip_rate == pytest.approx(1 / 3)
 
 
 def test_verdicts_that_the_journal_has_lost_are_taken_from_the_run(tmp_path: Path) -> None:
-    provider, found = retried(tmp_path, (tmp_path / JUDGE_JOURNAL).unlink)
-    assert column(found, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
-    assert found.summary.judge_usage.calls == 6
+    provider, evaluation = retried(tmp_path, (tmp_path / JUDGE_JOURNAL).unlink)
+    assert column(evaluation, "verdict") == ["CORRECT", "WRONG", "CORRECT", None]
+    assert evaluation.summary.judge_usage.calls == 6
     assert asked(provider) == ["a"] * 4 + ["b", "c"]
 
 
@@ -279,9 +283,9 @@ def test_what_else_rests_on_the_column_is_computed_again(tmp_path: Path) -> None
     provider = scripted(a=["hm", "No"], b="Yes")
     one = judge(provider, tries=1)
     evaluate(rows(*"ab"), metrics=["llm_correct", llm_wrong, "token_f1"], judge=one, run="r", output_dir=tmp_path)
-    found = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
-    assert (column(found, "llm_correct"), column(found, "llm_wrong")) == ([0.0, 1.0], [1.0, 0.0])
-    assert list(found.metrics) == ["llm_correct", "llm_wrong", "token_f1"]
+    evaluation = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
+    assert (column(evaluation, "llm_correct"), column(evaluation, "llm_wrong")) == ([0.0, 1.0], [1.0, 0.0])
+    assert list(evaluation.metrics) == ["llm_correct", "llm_wrong", "token_f1"]
     names = [entry.name for entry in Run.at(tmp_path / "r").manifest().metrics]
     assert names == ["llm_correct", "llm_wrong", "token_f1"]
 
@@ -296,9 +300,9 @@ def test_why_a_row_has_no_answer_stays_after_another_try(tmp_path: Path) -> None
         dataset, pipeline, metrics="llm_correct", judge=one, run="r", output_dir=tmp_path, max_calls=2, workers=1
     )
     assert first["llm_correct"].n_not_scored == {"unparsable": 2, "skipped_budget": 1}
-    found = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
-    assert found["llm_correct"].n_not_scored == {"skipped_budget": 1}
-    assert column(found, "verdict.outcome") == ["scored", "scored", "skipped_budget"]
+    evaluation = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
+    assert evaluation["llm_correct"].n_not_scored == {"skipped_budget": 1}
+    assert column(evaluation, "verdict.outcome") == ["scored", "scored", "skipped_budget"]
 
 
 def test_a_missing_column_of_a_run_is_named(tmp_path: Path) -> None:
@@ -318,8 +322,8 @@ def test_a_run_that_is_named_by_its_path_has_its_replies_beside_it(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     provider = fake()
-    found = evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path / "runs")
-    for run in (found, tmp_path / "runs" / "r"):
+    evaluation = evaluate(ROWS, metrics="llm_correct", judge=judge(provider), run="r", output_dir=tmp_path / "runs")
+    for run in (evaluation, tmp_path / "runs" / "r"):
         estimate = planned_addition(run, "llm_correct[judge=cascade]", judge(provider), Path("runs"))
         assert (estimate["calls"], estimate["recorded"]) == (0, 2)
     add_metrics(tmp_path / "runs" / "r", "llm_correct[judge=cascade]", judge=judge(provider))

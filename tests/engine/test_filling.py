@@ -20,23 +20,23 @@ from tests.judge_rows import ROWS, asked, fake, files, judge, rows
 
 def test_a_list_of_rows(tmp_path: Path) -> None:
     provider = fake()
-    found = evaluate(ROWS, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
-    assert found.rows["llm_correct"].to_pylist() == [1.0, 1.0, 0.0]
-    assert found.rows["verdict"].to_pylist() == ["CORRECT", "CORRECT", "WRONG"]
-    assert found.rows["verdict.outcome"].to_pylist() == ["scored"] * 3
-    assert found.rows["judged_by"].to_pylist() == ["llm", "exact", "llm"]
-    assert found.summary.judges["verdict"].judged_by == {"exact": 1, "llm": 2}
+    evaluation = evaluate(ROWS, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert evaluation.rows["llm_correct"].to_pylist() == [1.0, 1.0, 0.0]
+    assert evaluation.rows["verdict"].to_pylist() == ["CORRECT", "CORRECT", "WRONG"]
+    assert evaluation.rows["verdict.outcome"].to_pylist() == ["scored"] * 3
+    assert evaluation.rows["judged_by"].to_pylist() == ["llm", "exact", "llm"]
+    assert evaluation.summary.judges["verdict"].judged_by == {"exact": 1, "llm": 2}
     assert asked(provider) == ["It is Paris.", "It is Rome."]  # what matches exactly is not asked
-    assert found.manifest.asked["verdict"]["model"] == "fake"
-    assert found.manifest.judging.made == found.summary.judge_usage.calls == 2
+    assert evaluation.manifest.asked["verdict"]["model"] == "fake"
+    assert evaluation.manifest.judging.made == evaluation.summary.judge_usage.calls == 2
     assert files(tmp_path) == [JUDGE_JOURNAL]  # nothing else is kept of an evaluation without a name
 
 
 def test_several_references_are_shown_each_on_its_line(tmp_path: Path) -> None:
     provider = fake()
     table = [{"qid": "1", "answer": "It is Lyon", "reference": ["Paris", "Lyon"]}]
-    found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
-    assert found["llm_correct"].mean == 1.0
+    evaluation = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    assert evaluation["llm_correct"].mean == 1.0
     assert fenced_texts(provider.prompts[0])["reference"] == "Paris\nor: Lyon"
     assert fenced_texts(provider.prompts[0])["question"] == ""  # the table has none
 
@@ -46,7 +46,7 @@ def test_two_files_joined(tmp_path: Path) -> None:
     (tmp_path / "reference.tsv").write_text(
         "qid\tquestion\treference\n1\tq\tParis\n2\tq\tRome\n3\tq\tBonn\n", encoding="utf-8"
     )
-    found = evaluate(
+    evaluation = evaluate(
         str(tmp_path / "results.tsv"),
         str(tmp_path / "reference.tsv"),
         metrics="llm_correct",
@@ -54,8 +54,8 @@ def test_two_files_joined(tmp_path: Path) -> None:
         output_dir=tmp_path,
         run="r",
     )
-    assert (found["llm_correct"].mean, found["llm_correct"].n_not_scored) == (0.5, {"no_result": 1})
-    assert found.rows["verdict.outcome"].to_pylist() == ["scored", "scored", "no_result"]
+    assert (evaluation["llm_correct"].mean, evaluation["llm_correct"].n_not_scored) == (0.5, {"no_result": 1})
+    assert evaluation.rows["verdict.outcome"].to_pylist() == ["scored", "scored", "no_result"]
 
 
 @pytest.mark.parametrize("metrics", ["llm_correct", "token_f1", "llm_correct[judge=cascade]"])
@@ -65,19 +65,19 @@ def test_a_pipe_is_read_once(tmp_path: Path, metrics: str) -> None:
     text = "".join(json.dumps(row) + "\n" for row in ROWS)
     writer = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
     writer.start()
-    found = evaluate(
+    evaluation = evaluate(
         pipe, metrics=metrics, judge=judge(fake()) if "llm" in metrics else None, run="r", output_dir=tmp_path / "runs"
     )
     writer.join()
-    assert found[metrics].n_scored == 3
-    assert found.manifest.inputs["results"] == {"object": str(pipe)}
+    assert evaluation[metrics].n_scored == 3
+    assert evaluation.manifest.inputs["results"] == {"object": str(pipe)}
 
 
 def test_a_stream_of_arrow_is_read_once(tmp_path: Path) -> None:
     table = pa.Table.from_pylist(rows("it is expected", "no"))
     stream = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
-    found = evaluate(stream, metrics="llm_correct", judge=judge(fake()), output_dir=tmp_path)
-    assert found["llm_correct"].mean == 0.5
+    evaluation = evaluate(stream, metrics="llm_correct", judge=judge(fake()), output_dir=tmp_path)
+    assert evaluation["llm_correct"].mean == 0.5
 
 
 def test_rows_that_can_not_be_judged_are_not_asked(tmp_path: Path) -> None:
@@ -89,12 +89,14 @@ def test_rows_that_can_not_be_judged_are_not_asked(tmp_path: Path) -> None:
         {"qid": "4", "question": "q", "answer": "x", "reference": ["Paris"], "error": "broke"},
         {"qid": "5", "question": "q", "answer": "", "reference": ["Paris"]},
     ]
-    found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    evaluation = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
     assert asked(provider) == ["say Paris"]
     outcomes = ["scored", "no_answer", "no_reference", "target_error", "scored"]
-    assert found.rows["verdict.outcome"].to_pylist() == found.rows["llm_correct.outcome"].to_pylist() == outcomes
-    assert found.rows["verdict"].to_pylist() == ["CORRECT", None, None, None, "WRONG"]
-    assert found["llm_correct"].n_not_scored == {"no_answer": 1, "no_reference": 1, "target_error": 1}
+    assert (
+        evaluation.rows["verdict.outcome"].to_pylist() == evaluation.rows["llm_correct.outcome"].to_pylist() == outcomes
+    )
+    assert evaluation.rows["verdict"].to_pylist() == ["CORRECT", None, None, None, "WRONG"]
+    assert evaluation["llm_correct"].n_not_scored == {"no_answer": 1, "no_reference": 1, "target_error": 1}
 
 
 def test_an_empty_cell_is_no_reference_and_an_empty_answer_is_wrong(tmp_path: Path) -> None:
@@ -102,12 +104,14 @@ def test_an_empty_cell_is_no_reference_and_an_empty_answer_is_wrong(tmp_path: Pa
     (tmp_path / "e.csv").write_text(
         "qid,question,answer,reference\n1,What?,,\n2,Who?,Bob,\n3,Who?,  ,Ann\n4,Who?,Ann,Ann\n", encoding="utf-8"
     )
-    found = evaluate(tmp_path / "e.csv", metrics="llm_correct,token_f1", judge=judge(provider), output_dir=tmp_path)
+    evaluation = evaluate(
+        tmp_path / "e.csv", metrics="llm_correct,token_f1", judge=judge(provider), output_dir=tmp_path
+    )
     assert provider.prompts == []
-    assert found.rows["verdict.outcome"].to_pylist() == ["no_reference", "no_reference", "scored", "scored"]
-    assert found.rows["judged_by"].to_pylist() == [None, None, "miss", "exact"]
-    assert found["llm_correct"].mean == 0.5
-    assert found.rows["token_f1"].to_pylist() == [1.0, 0.0, 0.0, 1.0]  # of two empty texts: see metrics.md
+    assert evaluation.rows["verdict.outcome"].to_pylist() == ["no_reference", "no_reference", "scored", "scored"]
+    assert evaluation.rows["judged_by"].to_pylist() == [None, None, "miss", "exact"]
+    assert evaluation["llm_correct"].mean == 0.5
+    assert evaluation.rows["token_f1"].to_pylist() == [1.0, 0.0, 0.0, 1.0]  # of two empty texts: see metrics.md
 
 
 def test_of_several_references_those_without_words_are_left_out(tmp_path: Path) -> None:
@@ -117,9 +121,9 @@ def test_of_several_references_those_without_words_are_left_out(tmp_path: Path) 
         {"qid": "2", "question": "q", "answer": "", "reference": ["", "Paris"]},
         {"qid": "3", "question": "q", "answer": "Lyon", "reference": [" ", ""]},
     ]
-    found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
+    evaluation = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
     assert [fenced_texts(prompt)["reference"] for prompt in provider.prompts] == ["Paris"]
-    assert found.rows["verdict"].to_pylist() == ["WRONG", "WRONG", None]
+    assert evaluation.rows["verdict"].to_pylist() == ["WRONG", "WRONG", None]
 
 
 @pytest.mark.parametrize(
@@ -136,9 +140,9 @@ def test_no_judgement_asks_about_an_empty_answer(tmp_path: Path, metric_name: st
     for number, row in enumerate(table):
         row["qid"] = str(number)
     name = metric_name.format(file=tmp_path / "tone.md")
-    found = evaluate(table, metrics=name, judge=judge(provider), output_dir=tmp_path)
+    evaluation = evaluate(table, metrics=name, judge=judge(provider), output_dir=tmp_path)
     assert asked(provider) == ["It is Paris."]
-    scores, outcomes = found.rows[name].to_pylist(), found.rows[f"{name}.outcome"].to_pylist()
+    scores, outcomes = evaluation.rows[name].to_pylist(), evaluation.rows[f"{name}.outcome"].to_pylist()
     assert [s if o == "scored" else o for s, o in zip(scores, outcomes, strict=True)] == values
 
 
@@ -147,18 +151,18 @@ def test_own_words_are_not_asked_about_an_empty_text(tmp_path: Path) -> None:
     prompt.write_text("{topic}\n{answer}\nPolite?", encoding="utf-8")
     provider = fake("CORRECT")
     table = [{**row, "topic": topic} for row, topic in zip(rows("x", "", "y"), [" ", "t", "t"], strict=True)]
-    found = evaluate(table, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
-    assert found.rows["verdict.outcome"].to_pylist() == ["no_topic", "no_answer", "scored"]
+    evaluation = evaluate(table, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
+    assert evaluation.rows["verdict.outcome"].to_pylist() == ["no_topic", "no_answer", "scored"]
     assert asked(provider) == ["y"]
 
 
 def test_the_same_text_is_asked_about_once(tmp_path: Path) -> None:
     provider = fake()
     table = [{"qid": str(i), "question": "q", "answer": f"it is {i % 3}", "reference": "2"} for i in range(300)]
-    found = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="a")
+    evaluation = evaluate(table, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="a")
     assert len(provider.prompts) == 3
-    assert found["llm_correct"].mean == pytest.approx(1 / 3)
-    assert found.summary.judge_usage.calls == 3
+    assert evaluation["llm_correct"].mean == pytest.approx(1 / 3)
+    assert evaluation.summary.judge_usage.calls == 3
     evaluate(table[:7], metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="b")
     assert len(provider.prompts) == 3  # another run of the folder
 
@@ -169,27 +173,27 @@ def test_two_metrics_over_one_column(tmp_path: Path) -> None:
         return [float(value == "WRONG") for value in verdict]
 
     provider = fake()
-    found = evaluate(ROWS, metrics=["llm_correct", llm_wrong], judge=judge(provider), output_dir=tmp_path)
-    assert found["llm_correct"].mean == pytest.approx(2 / 3)
-    assert found["llm_wrong"].mean == pytest.approx(1 / 3)
+    evaluation = evaluate(ROWS, metrics=["llm_correct", llm_wrong], judge=judge(provider), output_dir=tmp_path)
+    assert evaluation["llm_correct"].mean == pytest.approx(2 / 3)
+    assert evaluation["llm_wrong"].mean == pytest.approx(1 / 3)
     assert len(provider.prompts) == 2
 
 
 def test_a_column_of_the_users_gives_way(tmp_path: Path) -> None:
     table = [{**row, "verdict": "mine", "reason": "because", "domain": "d"} for row in ROWS]
-    found = evaluate(table, metrics="llm_correct", judge=judge(fake()), output_dir=tmp_path, run="r")
-    assert found.rows["verdict"].to_pylist() == ["CORRECT", "CORRECT", "WRONG"]
-    assert found.rows["input.verdict"].to_pylist() == ["mine"] * 3
-    assert found.rows["input.reason"].to_pylist() == ["because"] * 3
-    assert found.rows["domain"].to_pylist() == ["d"] * 3
+    evaluation = evaluate(table, metrics="llm_correct", judge=judge(fake()), output_dir=tmp_path, run="r")
+    assert evaluation.rows["verdict"].to_pylist() == ["CORRECT", "CORRECT", "WRONG"]
+    assert evaluation.rows["input.verdict"].to_pylist() == ["mine"] * 3
+    assert evaluation.rows["input.reason"].to_pylist() == ["because"] * 3
+    assert evaluation.rows["domain"].to_pylist() == ["d"] * 3
 
 
 def test_a_table_that_has_the_verdicts_needs_no_judge(tmp_path: Path) -> None:
     table = [{"qid": str(i), "verdict": verdict} for i, verdict in enumerate(["CORRECT", "WRONG", "yes", None])]
-    found = evaluate(table, metrics="llm_correct")
-    assert found.rows["llm_correct.outcome"].to_pylist() == ["scored", "scored", "unparsable", "no_verdict"]
-    assert found["llm_correct"].mean == 0.5
-    assert not found.summary.judges
+    evaluation = evaluate(table, metrics="llm_correct")
+    assert evaluation.rows["llm_correct.outcome"].to_pylist() == ["scored", "scored", "unparsable", "no_verdict"]
+    assert evaluation["llm_correct"].mean == 0.5
+    assert not evaluation.summary.judges
     with pytest.raises(UsageError, match="llm_grade needs a judge"):
         evaluate(table, metrics="llm_correct,llm_grade")
 
@@ -247,8 +251,8 @@ def test_a_prompt_of_ones_own_shows_any_column(tmp_path: Path) -> None:
         {"qid": "2", "answer": "b", "contexts": None, "domain": "law"},
     ]
     provider = fake("CORRECT")
-    found = evaluate(table, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
-    assert found.rows["verdict.outcome"].to_pylist() == ["scored", "no_contexts"]
+    evaluation = evaluate(table, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
+    assert evaluation.rows["verdict.outcome"].to_pylist() == ["scored", "no_contexts"]
     (sent,) = provider.prompts
     shown = fenced_texts(sent)
     assert {name: shown[name] for name in ("domain", "contexts", "answer")} == {
@@ -261,8 +265,8 @@ def test_own_words_are_asked_about_exact_matches_too(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("Is {answer} polite?", encoding="utf-8")
     provider = fake("WRONG")
-    found = evaluate(ROWS, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
-    assert found["llm_correct"].mean == 0.0
+    evaluation = evaluate(ROWS, metrics="llm_correct", judge=judge(provider, prompt=prompt), output_dir=tmp_path)
+    assert evaluation["llm_correct"].mean == 0.0
     assert len(provider.prompts) == 3
 
 
@@ -292,8 +296,8 @@ def test_a_prompt_of_ones_own_is_for_one_judgement(tmp_path: Path) -> None:
     assert caught.value.hint.startswith("name llm_correct or llm_grade, and add the other to the run that you keep")
     assert caught.value.hint.endswith("add_metrics()")
     evaluate(ROWS, metrics="llm_correct", judge=judge(fake("WRONG"), prompt=prompt), run="r", output_dir=tmp_path)
-    found = add_metrics("r", "llm_grade", judge=judge(fake("5"), prompt=prompt), output_dir=tmp_path)
-    assert (found["llm_correct"].mean, found["llm_grade"].mean) == (0.0, 1.0)
+    evaluation = add_metrics("r", "llm_grade", judge=judge(fake("5"), prompt=prompt), output_dir=tmp_path)
+    assert (evaluation["llm_correct"].mean, evaluation["llm_grade"].mean) == (0.0, 1.0)
     with pytest.raises(UsageError, match="for one judgement") as caught:
         add_metrics("r", "claim_recall", judge=judge(fake("1"), prompt=prompt), output_dir=tmp_path)
     assert caught.value.hint == "claim_recall takes several: leave the prompt out"
@@ -325,9 +329,9 @@ def test_progress_is_told_of_each_row_once(tmp_path: Path) -> None:
 
 def test_processes_score_what_was_judged(tmp_path: Path) -> None:
     names = "llm_correct,llm_correct[judge=cascade],token_f1"
-    found = evaluate(ROWS, metrics=names, judge=judge(fake()), output_dir=tmp_path, executor="processes", run="a")
+    evaluation = evaluate(ROWS, metrics=names, judge=judge(fake()), output_dir=tmp_path, executor="processes", run="a")
     same = evaluate(ROWS, metrics=names, judge=judge(fake()), output_dir=tmp_path, run="b")
-    assert found.rows.equals(same.rows)
+    assert evaluation.rows.equals(same.rows)
 
 
 def test_what_a_judge_leaves_is_no_slice(tmp_path: Path) -> None:

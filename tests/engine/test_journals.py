@@ -30,24 +30,24 @@ def test_a_journal_of_another_judge_is_not_used_and_that_is_said(
     notice = f"none of the 3 replies in {journal} is used: they were given to another prompt, model or setting, or "
     estimate = planned(ROWS, "llm_correct", other, tmp_path)
     assert estimate["journal_notice"].startswith(notice)
-    found = evaluate(ROWS, metrics="llm_correct", judge=other)
+    evaluation = evaluate(ROWS, metrics="llm_correct", judge=other)
     assert capsys.readouterr().err.startswith(notice)
-    assert found.manifest.judging.journal_notice.startswith(notice)
-    assert found.manifest.judging.made == 3
+    assert evaluation.manifest.judging.journal_notice.startswith(notice)
+    assert evaluation.manifest.judging.made == 3
 
 
 def test_nothing_is_said_of_the_journal_that_a_folder_s_judges_share(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("one", "two"):
-        found = evaluate(ROWS, metrics="llm_correct", judge=judge(), run=name, output_dir=tmp_path)
-        assert found.manifest.judging.made == 3
-        assert not found.manifest.judging.journal_notice
+        evaluation = evaluate(ROWS, metrics="llm_correct", judge=judge(), run=name, output_dir=tmp_path)
+        assert evaluation.manifest.judging.made == 3
+        assert not evaluation.manifest.judging.journal_notice
     assert (tmp_path / JUDGE_JOURNAL).exists()
     assert capsys.readouterr().err == ""
 
 
 def test_a_fake_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    found = evaluate(ROWS, metrics="llm_correct", judge=judge(reply="No"), output_dir=tmp_path)
-    assert (found["llm_correct"].mean, found["llm_correct"].n_scored) == (0.0, 3)
+    evaluation = evaluate(ROWS, metrics="llm_correct", judge=judge(reply="No"), output_dir=tmp_path)
+    assert (evaluation["llm_correct"].mean, evaluation["llm_correct"].n_scored) == (0.0, 3)

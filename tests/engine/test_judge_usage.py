@@ -13,15 +13,15 @@ from ragmeter.effects.pace import Retries
 from ragmeter.judges.probes import PROBES
 from ragmeter.models.prices import Price
 from ragmeter.runs.catalogue import RunEntry
-from ragmeter.show.sentences.judging import judge_lines
+from ragmeter.wording.judging import judge_lines
 from tests.judge_rows import by_rule, fake, judge, rows, scripted
 
 PRICE = Price(1000.0, 1000.0)
 
 
-def lines(found: Evaluation) -> list[str]:
+def lines(evaluation: Evaluation) -> list[str]:
     """What a command says of its own calls, and of the run's."""
-    said = judge_lines(found.summary, found.manifest, found.judging)
+    said = judge_lines(evaluation.summary, evaluation.manifest, evaluation.judging)
     return [line.partition("; latency")[0] for line, _ in said if "calls: " in line]
 
 
@@ -43,7 +43,7 @@ def test_the_cost_is_that_of_all_columns(tmp_path: Path) -> None:
     strict, grader = fake(by_rule, model="strict", price=PRICE), fake("3", model="grader", price=PRICE)
     first = evaluate(rows(*"abc"), metrics="llm_correct", judge=judge(strict), run="r", output_dir=tmp_path)
     second = add_metrics("r", "llm_grade", judge=judge(grader), output_dir=tmp_path)
-    costs = [found.judging.usage.cost_usd or 0.0 for found in (first, second) if found.judging]
+    costs = [result.judging.usage.cost_usd or 0.0 for result in (first, second) if result.judging]
     judges = second.summary.judges
     assert [judges[name].usage.cost_usd for name in ("verdict", "grade")] == costs
     total = second.summary.judge_usage
@@ -62,16 +62,16 @@ def test_a_column_that_is_filled_again_counts_once(tmp_path: Path) -> None:
     one = judge(provider)
     evaluate(rows(*"ab"), metrics="llm_correct", judge=one, run="r", output_dir=tmp_path)
     add_metrics("r", "llm_grade", judge=judge(fake("3")), output_dir=tmp_path)
-    found = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
-    assert found.summary.judges["verdict"].usage.calls == 5
-    assert found.summary.judge_usage.calls == 7
+    evaluation = add_metrics("r", "llm_correct", judge=one, output_dir=tmp_path, retry_failed=True)
+    assert evaluation.summary.judges["verdict"].usage.calls == 5
+    assert evaluation.summary.judge_usage.calls == 7
 
 
 def test_columns_that_are_filled_together(tmp_path: Path) -> None:
     one = Judge(provider=fake(lambda prompt: "3" if "answer to grade" in prompt else "Yes"), check=False)
-    found = evaluate(rows(*"ab"), metrics="llm_correct,llm_grade", judge=one, run="r", output_dir=tmp_path)
-    assert [judge.usage.calls for judge in found.summary.judges.values()] == [2, 2]
-    assert [line.partition(";")[0] for line in lines(found)] == ["calls: 4 (0 recorded before, 4 made now)"]
+    evaluation = evaluate(rows(*"ab"), metrics="llm_correct,llm_grade", judge=one, run="r", output_dir=tmp_path)
+    assert [judge.usage.calls for judge in evaluation.summary.judges.values()] == [2, 2]
+    assert [line.partition(";")[0] for line in lines(evaluation)] == ["calls: 4 (0 recorded before, 4 made now)"]
     assert [line.partition(";")[0] for line in kept_lines(tmp_path / "r")] == ["calls: 4"]
 
 
@@ -103,15 +103,17 @@ def test_the_judge_that_was_tried_is_named_where_there_are_several(tmp_path: Pat
 
 
 def test_the_same_texts_are_one_call(tmp_path: Path) -> None:
-    found = evaluate(rows(*["same"] * 50), metrics="llm_correct", judge=judge(fake(), workers=4), output_dir=tmp_path)
-    assert lines(found)[0].startswith("calls: 1 (0 recorded before, 1 made now); ")
+    evaluation = evaluate(
+        rows(*["same"] * 50), metrics="llm_correct", judge=judge(fake(), workers=4), output_dir=tmp_path
+    )
+    assert lines(evaluation)[0].startswith("calls: 1 (0 recorded before, 1 made now); ")
 
 
 def test_the_parts_add_up_where_calls_fail(tmp_path: Path) -> None:
     down = TryAgain("judge_error", "HTTP 500")
     provider = scripted(a="Yes", b=[down, "Yes"], c=down)
-    found = evaluate(rows(*"abc"), metrics="llm_correct", judge=patient(provider), output_dir=tmp_path)
-    assert lines(found)[0].startswith("calls: 2 (0 recorded before, 2 made now, and 3 more that failed); ")
+    evaluation = evaluate(rows(*"abc"), metrics="llm_correct", judge=patient(provider), output_dir=tmp_path)
+    assert lines(evaluation)[0].startswith("calls: 2 (0 recorded before, 2 made now, and 3 more that failed); ")
     again = evaluate(rows(*"ab"), metrics="llm_correct", judge=judge(provider), output_dir=tmp_path)
     assert lines(again)[0].startswith("calls: 2 (2 recorded before, 0 made now); ")
     assert add_metrics(again, "token_f1", output_dir=tmp_path).judging is None

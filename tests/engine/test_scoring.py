@@ -79,13 +79,13 @@ def test_a_column_that_is_not_needed_can_t_be_optional() -> None:
 
 
 def test_a_question_without_a_result_is_not_covered() -> None:
-    found = evaluate(
+    evaluation = evaluate(
         [{"qid": "1", "answer": "here", "retrieved": ["d"]}],
         [{"qid": "1", "reference": "here"}, {"qid": "2", "reference": "there"}],
         metrics="response_coverage_rate,token_f1",
     )
-    assert (found["response_coverage_rate"].mean, found["response_coverage_rate"].n_scored) == (0.5, 2)
-    assert found["token_f1"].n_not_scored == {"no_result": 1}
+    assert (evaluation["response_coverage_rate"].mean, evaluation["response_coverage_rate"].n_scored) == (0.5, 2)
+    assert evaluation["token_f1"].n_not_scored == {"no_result": 1}
 
 
 SIMILARITY = "semantic_similarity[model=wordllama]"

@@ -12,7 +12,7 @@ from ragmeter.errors import UsageError
 from ragmeter.judges.cascade import Cascade
 from ragmeter.models.fake import FakeProvider
 from ragmeter.models.prices import Price
-from ragmeter.show.sentences.judging import judge_lines
+from ragmeter.wording.judging import judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import asked, fake, judge
 
@@ -65,33 +65,33 @@ def labels(n: int) -> dict[str, float]:
 )
 def test_the_same_as_for_conversations(tmp_path: Path, cascade: Cascade) -> None:
     one, other = fake(), fake()
-    found = shared(one, tmp_path, cascade)
+    shared_places = shared(one, tmp_path, cascade)
     summary, correct = conversations(other, cascade)
-    mine = found.summary.judges["verdict[judge=cascade]"]
-    assert found.rows[NAME].to_pylist() == correct
+    mine = shared_places.summary.judges["verdict[judge=cascade]"]
+    assert shared_places.rows[NAME].to_pylist() == correct
     assert asked(one) == asked(other)
     assert mine.judged_by == summary["judged_by"]
     assert mine.cascade.as_dict() == summary["cascade"]
-    assert found.manifest.asked["verdict[judge=cascade]"]["cascade"] == cascade.signature()
+    assert shared_places.manifest.asked["verdict[judge=cascade]"]["cascade"] == cascade.signature()
 
 
 def test_a_budget_sets_the_threshold_as_for_conversations(tmp_path: Path) -> None:
     one, other = fake(price=Price(1.0, 1.0)), fake(price=Price(1.0, 1.0))
-    found = shared(one, tmp_path, Cascade(), budget=0.01, max_tokens=4, workers=1)
+    shared_places = shared(one, tmp_path, Cascade(), budget=0.01, max_tokens=4, workers=1)
     summary, _ = conversations(other, Cascade(), budget=0.01, num_workers=1)
-    mine = found.summary.judges["verdict[judge=cascade]"].cascade
+    mine = shared_places.summary.judges["verdict[judge=cascade]"].cascade
     assert mine.basis == summary["cascade"]["basis"] == "a budget of $0.01"
     assert mine.threshold == summary["cascade"]["threshold"]
     assert 0 < len(one.prompts) == len(other.prompts) < 60
-    assert (found.summary.judge_usage.cost_usd or 0.0) <= 0.01
+    assert (shared_places.summary.judge_usage.cost_usd or 0.0) <= 0.01
 
 
 def test_who_decided_stands_beside_each_row(tmp_path: Path) -> None:
-    found = shared(fake("Yes"), tmp_path, Cascade(llm_share=0.3, audit=0.0))
-    by = found.rows["judged_by[judge=cascade]"].to_pylist()
-    chances = found.rows["verdict_probability[judge=cascade]"].to_pylist()
-    verdicts = found.rows["verdict[judge=cascade]"].to_pylist()
-    assert {who: by.count(who) for who in set(by)} == found.summary.judges["verdict[judge=cascade]"].judged_by
+    shared_places = shared(fake("Yes"), tmp_path, Cascade(llm_share=0.3, audit=0.0))
+    by = shared_places.rows["judged_by[judge=cascade]"].to_pylist()
+    chances = shared_places.rows["verdict_probability[judge=cascade]"].to_pylist()
+    verdicts = shared_places.rows["verdict[judge=cascade]"].to_pylist()
+    assert {who: by.count(who) for who in set(by)} == shared_places.summary.judges["verdict[judge=cascade]"].judged_by
     assert set(by) == {"exact", "llm", "offline"}
     for who, chance, verdict in zip(by, chances, verdicts, strict=True):
         assert (chance is not None) == (who == "offline")
@@ -99,11 +99,11 @@ def test_who_decided_stands_beside_each_row(tmp_path: Path) -> None:
 
 
 def test_an_audited_row_that_the_model_says_nothing_of_stays_decided(tmp_path: Path) -> None:
-    found = shared(fake("hm"), tmp_path, Cascade(llm_share=0.2, audit=1.0), tries=1)
-    said = found.summary.judges["verdict[judge=cascade]"]
-    by = found.rows["judged_by[judge=cascade]"].to_pylist()
+    shared_places = shared(fake("hm"), tmp_path, Cascade(llm_share=0.2, audit=1.0), tries=1)
+    said = shared_places.summary.judges["verdict[judge=cascade]"]
+    by = shared_places.rows["judged_by[judge=cascade]"].to_pylist()
     assert "llm" not in by
-    assert found[NAME].n_not_scored == {"unparsable": by.count(None)}
+    assert shared_places[NAME].n_not_scored == {"unparsable": by.count(None)}
     assert (said.cascade.audited.n, said.cascade.accuracy.mean) == (0, None)
     assert f"{by.count(None)} doubtful rows have no verdict" in said.cascade.warnings[-1]
     assert said.causes == {"unparsable: not a verdict": by.count(None) + by.count("offline")}
@@ -132,18 +132,18 @@ def test_a_run_that_the_model_has_judged_gets_a_cascade_for_nothing(tmp_path: Pa
     provider = fake()
     evaluate(TABLE, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="r")
     before = len(provider.prompts)
-    found = add_metrics("r", "llm_correct", judge=judge(provider, cascade=Cascade()), output_dir=tmp_path)
-    assert list(found.metrics) == ["llm_correct"]  # a setting of the metric, not of the judge, asks for it
-    found = add_metrics("r", NAME, judge=judge(provider, cascade=Cascade()), output_dir=tmp_path)
-    assert list(found.metrics) == ["llm_correct", NAME]
+    evaluation = add_metrics("r", "llm_correct", judge=judge(provider, cascade=Cascade()), output_dir=tmp_path)
+    assert list(evaluation.metrics) == ["llm_correct"]  # a setting of the metric, not of the judge, asks for it
+    evaluation = add_metrics("r", NAME, judge=judge(provider, cascade=Cascade()), output_dir=tmp_path)
+    assert list(evaluation.metrics) == ["llm_correct", NAME]
     assert len(provider.prompts) == before
 
 
 def test_own_words_that_don_t_show_what_the_offline_judge_looks_at(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.txt"
     prompt.write_text("Is this right?\n{answer}", encoding="utf-8")
-    found = shared(fake("CORRECT"), tmp_path, Cascade(llm_share=0.2, audit=0.0), prompt=prompt)
-    assert set(found.rows["judged_by[judge=cascade]"].to_pylist()) == {"llm", "offline"}
+    shared_places = shared(fake("CORRECT"), tmp_path, Cascade(llm_share=0.2, audit=0.0), prompt=prompt)
+    assert set(shared_places.rows["judged_by[judge=cascade]"].to_pylist()) == {"llm", "offline"}
 
 
 def test_a_share_of_rows_that_are_equally_sure(tmp_path: Path) -> None:
@@ -154,10 +154,10 @@ def test_a_share_of_rows_that_are_equally_sure(tmp_path: Path) -> None:
     asked_about = []
     for table in (rows, rows[::-1]):
         provider = fake("No")
-        found = evaluate(table, metrics=NAME, judge=judge(provider, cascade=cascade), output_dir=tmp_path)
-        summary = found.summary.judges["verdict[judge=cascade]"]
+        evaluation = evaluate(table, metrics=NAME, judge=judge(provider, cascade=cascade), output_dir=tmp_path)
+        summary = evaluation.summary.judges["verdict[judge=cascade]"]
         assert summary.judged_by == {"llm": 20, "offline": 20}
-        lines = [line for line, _ in judge_lines(found.summary, found.manifest)]
+        lines = [line for line, _ in judge_lines(evaluation.summary, evaluation.manifest)]
         assert any(line.endswith("of 40 that are exactly so sure, 20 go to the model, by qid") for line in lines)
         asked_about.append(asked(provider))
     assert asked_about[0] == asked_about[1]
@@ -165,8 +165,8 @@ def test_a_share_of_rows_that_are_equally_sure(tmp_path: Path) -> None:
 
 def test_a_judge_that_is_asked_about_no_row_is_not_tried(tmp_path: Path) -> None:
     provider = fake()
-    found = shared(provider, tmp_path, Cascade(llm_share=0.0, audit=0.0), check=True)
-    assert found.summary.judge_check.skipped == "it is asked about no row"
+    shared_places = shared(provider, tmp_path, Cascade(llm_share=0.0, audit=0.0), check=True)
+    assert shared_places.summary.judge_check.skipped == "it is asked about no row"
     exact = [{"qid": "a", "question": "which city", "reference": "Paris", "answer": "Paris"}]
     evaluate(exact, metrics="llm_correct", judge=judge(provider, check=True), output_dir=tmp_path)
     turns = [turn("s1", 0, "Paris", "Paris")]
@@ -188,8 +188,8 @@ def test_where_fewer_are_sure_than_the_check_takes_it_says_so(
     """Before: the model was asked about every row, without a word."""
     provider = fake("Yes")
     one = judge(provider, cascade=Cascade(llm_share=0.5, **settings))
-    found = evaluate(TABLE[:20], metrics=NAME, judge=one, output_dir=tmp_path)
-    cascade = found.summary.judges["verdict[judge=cascade]"].cascade
+    evaluation = evaluate(TABLE[:20], metrics=NAME, judge=one, output_dir=tmp_path)
+    cascade = evaluation.summary.judges["verdict[judge=cascade]"].cascade
     warning = "the language model is asked about all of them as a check, which takes at least 30: nothing is saved"
     assert any(warning in text for text in cascade.warnings) == is_said
     assert (warning in capsys.readouterr().err) == is_said

@@ -20,11 +20,11 @@ from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Reply
 from ragmeter.engine.judging import setup
 from ragmeter.errors import Interrupted
+from ragmeter.io import progress
 from ragmeter.judges.probes import PROBES
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.runs import status
 from ragmeter.runs.status import under_way
-from ragmeter.show import progress
 
 ROWS = [{"qid": str(i), "question": f"Q{i}", "reference": "Paris", "answer": f"Answer {i}"} for i in range(4)]
 

@@ -34,8 +34,8 @@ def test_a_slow_server_with_one_slot_loses_no_row(tmp_path: Path) -> None:
     table = rows(*(f"expected {number}" for number in range(17)))
     with JudgeServer(OneSlot(CALL)) as server:
         judge = Judge("m", server.url, check=False, wordings=1, timeout=TIMEOUT)
-        found = evaluate(table, metrics="llm_correct", judge=judge, output_dir=tmp_path)
-    assert (found["llm_correct"].n_scored, found["llm_correct"].n_not_scored) == (17, {})
+        evaluation = evaluate(table, metrics="llm_correct", judge=judge, output_dir=tmp_path)
+    assert (evaluation["llm_correct"].n_scored, evaluation["llm_correct"].n_not_scored) == (17, {})
 
 
 @pytest.mark.parametrize("retries", [0, 1])
@@ -43,9 +43,9 @@ def test_a_server_that_says_nothing_is_waited_for_no_longer_than_four_times(tmp_
     with JudgeServer() as server:
         server.answers = 0
         judge = Judge("m", server.url, check=False, wordings=1, timeout=0.05, retries=retries, workers=1)
-        found = evaluate(rows("as expected"), metrics="llm_correct", judge=judge, output_dir=tmp_path)
+        evaluation = evaluate(rows("as expected"), metrics="llm_correct", judge=judge, output_dir=tmp_path)
         server.release()
-    assert found["llm_correct"].n_not_scored == {"timeout": 1}
+    assert evaluation["llm_correct"].n_not_scored == {"timeout": 1}
     assert server.count == retries + 1
-    (cause,) = found.summary.judges["verdict"].causes
+    (cause,) = evaluation.summary.judges["verdict"].causes
     assert cause == f"timeout: no answer within {0.05 * 2**retries:g} s"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragmeter.errors import InputError
-from ragmeter.io.delimited.quoted import scan
+from ragmeter.io.delimited.quotes import scan
 from ragmeter.io.formats.datasets import single
 from ragmeter.io.pieces import Part, cut, open_part, settle
 from ragmeter.io.reading import Reading

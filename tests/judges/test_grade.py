@@ -39,11 +39,11 @@ def test_a_scale_that_is_none(scale: str) -> None:
 
 def test_grades_by_a_model(tmp_path: Path) -> None:
     provider = scripted(a="4", b="**5**", c="6", d="4 of 5", e='{"grade": 2, "reason": "x"}')
-    found = evaluate(rows(*"abcde"), metrics="llm_grade", judge=judge(provider, tries=1), output_dir=tmp_path)
-    assert found.rows["grade"].to_pylist() == ["4", "5", None, None, "2"]
-    assert found.rows["grade.outcome"].to_pylist() == ["scored", "scored", "unparsable", "unparsable", "scored"]
-    assert found["llm_grade"].n_not_scored == {"unparsable": 2}
-    assert found["llm_grade"].mean == pytest.approx((0.75 + 1 + 0.25) / 3)
+    evaluation = evaluate(rows(*"abcde"), metrics="llm_grade", judge=judge(provider, tries=1), output_dir=tmp_path)
+    assert evaluation.rows["grade"].to_pylist() == ["4", "5", None, None, "2"]
+    assert evaluation.rows["grade.outcome"].to_pylist() == ["scored", "scored", "unparsable", "unparsable", "scored"]
+    assert evaluation["llm_grade"].n_not_scored == {"unparsable": 2}
+    assert evaluation["llm_grade"].mean == pytest.approx((0.75 + 1 + 0.25) / 3)
     assert "a whole number from 1 (worst) to 5 (best)" in provider.prompts[0]
 
 
@@ -56,11 +56,11 @@ def test_an_exact_match_is_graded_too(tmp_path: Path) -> None:
 def test_two_scales_in_one_run(tmp_path: Path) -> None:
     provider = fake(lambda prompt: "9" if "to 10 (best)" in prompt else "2")
     names = ["llm_grade", "llm_grade[scale=1-10]", "llm_correct"]
-    found = evaluate(ROWS[:1], metrics=names[:2], judge=judge(provider), output_dir=tmp_path, run="r")
-    assert found.rows["grade"].to_pylist() == ["2"]
-    assert found.rows["grade[scale=1-10]"].to_pylist() == ["9"]
-    assert found["llm_grade[scale=1-10]"].mean == pytest.approx(8 / 9)
-    assert list(found.manifest.asked) == ["grade", "grade[scale=1-10]"]
+    evaluation = evaluate(ROWS[:1], metrics=names[:2], judge=judge(provider), output_dir=tmp_path, run="r")
+    assert evaluation.rows["grade"].to_pylist() == ["2"]
+    assert evaluation.rows["grade[scale=1-10]"].to_pylist() == ["9"]
+    assert evaluation["llm_grade[scale=1-10]"].mean == pytest.approx(8 / 9)
+    assert list(evaluation.manifest.asked) == ["grade", "grade[scale=1-10]"]
     again = add_metrics("r", names[:2], judge=judge(provider), output_dir=tmp_path)
     assert list(again.metrics) == names[:2]
     assert len(provider.prompts) == 2
@@ -71,11 +71,11 @@ def test_own_words_for_a_grade(tmp_path: Path) -> None:
     prompt.write_text("How polite is {answer}?", encoding="utf-8")
     provider = fake('{"grade": 5, "reason": "very"}')
     settings: dict[str, Any] = {"prompt": prompt, "reasons": True}
-    found = evaluate(
+    evaluation = evaluate(
         [{"qid": "1", "answer": "Good evening"}],
         metrics="llm_grade",
         judge=judge(provider, **settings),
         output_dir=tmp_path,
     )
-    assert (found["llm_grade"].mean, found.rows["grade_reason"].to_pylist()) == (1.0, ["very"])
+    assert (evaluation["llm_grade"].mean, evaluation.rows["grade_reason"].to_pylist()) == (1.0, ["very"])
     assert fenced_texts(provider.prompts[0])["answer"] == "Good evening"

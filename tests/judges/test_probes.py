@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, Judge, evaluate
+from ragmeter.documents.judging import FEWEST_RIGHT
 from ragmeter.effects.caller import GiveUp
 from ragmeter.errors import UsageError
-from ragmeter.judges.probes import PROBES, fewest_right
+from ragmeter.judges.probes import PROBES
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
 from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
-from ragmeter.show.sentences.judging import WARNING, judge_lines
+from ragmeter.stats.distributions import binomial_cdf
+from ragmeter.wording.judging import WARNING, judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import asked, fake, files, judge, planned, rows
 
@@ -56,7 +58,10 @@ def test_the_cases() -> None:
 
 def test_the_line_is_what_chance_reaches() -> None:
     """A coin gets 17 of 24 or more in 3.2% of all tries, 16 or more in 7.6%; one that says no to all gets 14."""
-    assert fewest_right() == 17
+    assert FEWEST_RIGHT == 17
+    by_coin = next(right for right in range(len(PROBES)) if binomial_cdf(right, len(PROBES), 0.5) >= 0.95)
+    always_the_same = max(Counter(probe.verdict for probe in PROBES).values())
+    assert max(by_coin, always_the_same) + 1 == FEWEST_RIGHT
 
 
 @pytest.mark.parametrize(("wrong", "right"), [(0, 24), (1, 23), (7, 17)])
@@ -82,8 +87,8 @@ def test_a_judge_that_does_not_stops_before_any_row(tmp_path: Path, always: str)
     assert (always == "hm") == ('24 have no verdict, unparsable: not a verdict: "hm"' in str(caught.value))
     assert len(asked(provider)) == 24
     assert files(tmp_path) == ["judge.journal.sqlite"]
-    found = tried(provider, tmp_path, tries=1, check=False)  # to go on all the same
-    assert found.summary.judge_check is None
+    trial = tried(provider, tmp_path, tries=1, check=False)  # to go on all the same
+    assert trial.summary.judge_check is None
     assert len(provider.prompts) == 25
 
 
@@ -97,9 +102,9 @@ def test_calls_that_failed_are_told_from_wrong_verdicts(tmp_path: Path) -> None:
 def test_between_chance_and_a_good_judge_it_warns_and_goes_on(
     tmp_path: Path, wrong: int, is_warned: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = tried(expert(wrong), tmp_path)
-    assert found["llm_correct"].n_scored == 1
-    said, (line, kind) = capsys.readouterr().err, next(judge_lines(found.summary, found.manifest))
+    trial = tried(expert(wrong), tmp_path)
+    assert trial["llm_correct"].n_scored == 1
+    said, (line, kind) = capsys.readouterr().err, next(judge_lines(trial.summary, trial.manifest))
     caution = "that is more than chance (16), and fewer than the 20 of a judge to rely on"
     assert (caution in said, caution in line, kind == WARNING) == (is_warned,) * 3
     assert all(repr(probe.answer) in line for probe in PROBES[:wrong])
@@ -120,12 +125,12 @@ def test_where_little_may_be_spent_the_rows_come_first(tmp_path: Path, limits: d
     provider = expert()
     metrics = get_all("llm_correct")
     estimate = planned(rows("0"), metrics, Judge(provider=provider, **limits), tmp_path)
-    found = tried(provider, tmp_path, **limits)
-    check = found.summary.judge_check
+    trial = tried(provider, tmp_path, **limits)
+    check = trial.summary.judge_check
     assert len(provider.prompts) == estimate["calls"] + estimate["check_calls"] == (25 if is_tried else 1)
     assert (check.skipped is None, check.n) == (is_tried, 24 if is_tried else 0)
     assert is_tried or "even where the check is asked for" in (check.skipped or "")
-    assert found["llm_correct"].n_scored == 1
+    assert trial["llm_correct"].n_scored == 1
 
 
 def test_a_judge_of_other_words_is_another(tmp_path: Path) -> None:
@@ -148,9 +153,9 @@ def test_own_words_are_tried_if_the_cases_have_what_they_show(tmp_path: Path) ->
         own = Judge(provider=provider, prompt=prompt)
         estimate = planned(table, "llm_correct", own, tmp_path)
         assert estimate["check_calls"] == calls - 1
-        found = evaluate(table, metrics="llm_correct", judge=own, output_dir=tmp_path)
+        evaluation = evaluate(table, metrics="llm_correct", judge=own, output_dir=tmp_path)
         assert len(provider.prompts) == calls
-        assert found.summary.judge_check.skipped == why_not
+        assert evaluation.summary.judge_check.skipped == why_not
 
 
 def test_own_words_may_be_the_reason_for_a_failed_check(tmp_path: Path) -> None:
@@ -164,8 +169,8 @@ def test_own_words_may_be_the_reason_for_a_failed_check(tmp_path: Path) -> None:
 
 def test_grades_have_no_known_cases(tmp_path: Path) -> None:
     provider = fake("3")
-    found = evaluate(rows("a"), metrics="llm_grade", judge=Judge(provider=provider), output_dir=tmp_path)
-    assert (len(provider.prompts), found.summary.judge_check) == (1, None)
+    evaluation = evaluate(rows("a"), metrics="llm_grade", judge=Judge(provider=provider), output_dir=tmp_path)
+    assert (len(provider.prompts), evaluation.summary.judge_check) == (1, None)
 
 
 def test_repeats_are_tried_as_they_are_asked(tmp_path: Path) -> None:
@@ -202,8 +207,8 @@ def test_the_journal_of_a_judge_that_has_got_no_further_is_not_reported(
 
     one = Judge(provider=FakeProvider(say), retries=0, journal=tmp_path / "j.sqlite", wordings=wordings)
     for _ in range(2):
-        found = evaluate(rows("a"), metrics="llm_correct", judge=one, output_dir=tmp_path)
-        assert not found.manifest.judging.journal_notice
+        evaluation = evaluate(rows("a"), metrics="llm_correct", judge=one, output_dir=tmp_path)
+        assert not evaluation.manifest.judging.journal_notice
     turns = CRAGEvaluator(judge=one, journal=tmp_path / "j.sqlite")
     turns.evaluate_agent_responses([turn("s", 0, "gold", "it is gold")])
     assert capsys.readouterr().err == ""

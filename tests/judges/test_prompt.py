@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragmeter.definition.judge_columns import JudgeColumn
 from ragmeter.errors import InputError
-from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.prompt import Prompt, prompt_hash, read_words
 from ragmeter.judges.verdict import verdict
 from tests.judge_server import texts

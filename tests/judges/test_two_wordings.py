@@ -21,7 +21,7 @@ from ragmeter.models.port import ChatReply
 from ragmeter.models.prices import Price
 from ragmeter.registry import get_all
 from ragmeter.runs.run import Run
-from ragmeter.show.sentences.judging import judge_lines
+from ragmeter.wording.judging import judge_lines
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import judge, planned, rows
 

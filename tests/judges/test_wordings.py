@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from ragmeter import LLMJudge
-from ragmeter.judge_columns import JudgeColumn
+from ragmeter.definition.judge_columns import JudgeColumn
 from ragmeter.judges.judge import as_rephrased
 from ragmeter.judges.prompt import Prompt
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import is_same_answer
-from ragmeter.stats.paired import McNemar
+from ragmeter.stats.paired_tests import McNemar
 from tests.judges.wordings import CHOSEN, WORDINGS, Judged, Score, Wording, halves
 from tests.model_server import qwen
 

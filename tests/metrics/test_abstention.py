@@ -9,8 +9,8 @@ import pytest
 
 from ragmeter import Evaluation, add_metrics, evaluate
 from ragmeter.documents.summary import Abstained
-from ragmeter.show.sentences.causes import abstained_sentence
-from ragmeter.show.sentences.judging import judge_lines
+from ragmeter.wording.causes import abstained_sentence
+from ragmeter.wording.judging import judge_lines
 
 NOBODY, PARIS = "I don't know.", "It is Paris."
 

@@ -45,9 +45,9 @@ def turns(text: str) -> list[Turn]:
     ],
 )
 def test_two_incorrect_turns_end_a_conversation(asked: str, came: str, score: float | None) -> None:
-    found = counted(turns(asked))
-    assert found == turns(came)
-    assert conversation_score(found) == (None if score is None else pytest.approx(score))
+    counts = counted(turns(asked))
+    assert counts == turns(came)
+    assert conversation_score(counts) == (None if score is None else pytest.approx(score))
 
 
 def test_where_a_conversation_ends() -> None:
@@ -60,8 +60,8 @@ def test_where_a_conversation_ends() -> None:
 
 def test_scores_by_hand() -> None:
     # Six turns: exact, right, missed / wrong, wrong, and a right one that counts as missed.
-    found = scores([turns("erm"), turns("wwr")])
-    assert found == {
+    result = scores([turns("erm"), turns("wwr")])
+    assert result == {
         "total": 6.0,
         "correct_exact": 1.0,
         "correct": 2.0,
@@ -74,7 +74,7 @@ def test_scores_by_hand() -> None:
         "truthfulness_score": pytest.approx((2 * 2 + 2) / 6 - 1),
         "mean_multi_turn_conversation_score": pytest.approx((2 / 3 + -2 / 3) / 2),
     }
-    assert tuple(found) == (
+    assert tuple(result) == (
         "total", "correct_exact", "correct", "miss", "hallucination", "exact_match", "accuracy", "missing",
         "hallucination_rate", "truthfulness_score", "mean_multi_turn_conversation_score",
     )  # fmt: skip
@@ -82,9 +82,11 @@ def test_scores_by_hand() -> None:
 
 def test_nothing_has_no_rates() -> None:
     for nothing in ([], [turns("?")]):
-        found = scores(nothing)
-        assert found["total"] == 0.0
-        assert found["accuracy"] is found["truthfulness_score"] is found["mean_multi_turn_conversation_score"] is None
+        result = scores(nothing)
+        assert result["total"] == 0.0
+        assert (
+            result["accuracy"] is result["truthfulness_score"] is result["mean_multi_turn_conversation_score"] is None
+        )
     assert accuracy_bounds([]) is None
 
 
@@ -99,30 +101,32 @@ conversations = st.lists(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_
 
 @given(conversations)
 def test_the_seeds_formulas(texts: list[str]) -> None:
-    held = [turns(text) for text in texts]
-    found = {name: value if value is not None else math.nan for name, value in scores(held).items()}
-    known = [turn for conversation in held for turn in counted(conversation) if turn.correct is not None]
+    sessions = [turns(text) for text in texts]
+    results = {name: value if value is not None else math.nan for name, value in scores(sessions).items()}
+    known = [turn for conversation in sessions for turn in counted(conversation) if turn.correct is not None]
     total = len(known)
-    assert found["total"] == total
-    assert found["correct_exact"] == sum(turn.exact for turn in known)
-    assert found["correct"] == sum(bool(turn.correct) for turn in known)
-    assert found["miss"] == sum(turn.miss for turn in known)
-    assert found["hallucination"] == total - found["correct"] - found["miss"] == sum(t.hallucination for t in known)
+    assert results["total"] == total
+    assert results["correct_exact"] == sum(turn.exact for turn in known)
+    assert results["correct"] == sum(bool(turn.correct) for turn in known)
+    assert results["miss"] == sum(turn.miss for turn in known)
+    assert (
+        results["hallucination"] == total - results["correct"] - results["miss"] == sum(t.hallucination for t in known)
+    )
     if total:
-        assert found["exact_match"] == found["correct_exact"] / total
-        assert found["accuracy"] == found["correct"] / total
-        assert found["missing"] == found["miss"] / total
-        assert found["hallucination_rate"] == found["hallucination"] / total
-        assert found["truthfulness_score"] == pytest.approx((2 * found["correct"] + found["miss"]) / total - 1)
-        assert found["truthfulness_score"] == pytest.approx(found["accuracy"] - found["hallucination_rate"])
+        assert results["exact_match"] == results["correct_exact"] / total
+        assert results["accuracy"] == results["correct"] / total
+        assert results["missing"] == results["miss"] / total
+        assert results["hallucination_rate"] == results["hallucination"] / total
+        assert results["truthfulness_score"] == pytest.approx((2 * results["correct"] + results["miss"]) / total - 1)
+        assert results["truthfulness_score"] == pytest.approx(results["accuracy"] - results["hallucination_rate"])
 
 
 @given(conversations)
 def test_bounds_hold_what_might_have_been(texts: list[str]) -> None:
-    held = [turns(text) for text in texts]
-    bounds = accuracy_bounds(held)
+    sessions = [turns(text) for text in texts]
+    bounds = accuracy_bounds(sessions)
     if bounds is None:
-        assert not held
+        assert not sessions
         return
     low, high = bounds
     assert 0 <= low <= high <= 1
@@ -134,7 +138,7 @@ def test_bounds_hold_what_might_have_been(texts: list[str]) -> None:
 
 @given(st.lists(st.sampled_from("rwem"), min_size=1, max_size=8).map("".join))
 def test_after_the_end_everything_is_missed(text: str) -> None:
-    found = counted(turns(text))
-    end = next((i + 2 for i in range(len(text) - 1) if not found[i].correct and not found[i + 1].correct), len(text))
-    assert found[:end] == turns(text)[:end]
-    assert all(turn == MISSED for turn in found[end:])
+    counts = counted(turns(text))
+    end = next((i + 2 for i in range(len(text) - 1) if not counts[i].correct and not counts[i + 1].correct), len(text))
+    assert counts[:end] == turns(text)[:end]
+    assert all(turn == MISSED for turn in counts[end:])

@@ -87,8 +87,8 @@ def test_every_snowball_language_is_known() -> None:
     names = set(known_languages().values())
     assert names >= set(Stemmer.algorithms())
     for code in known_languages():
-        found = stemmer(code)
-        assert found is None or isinstance(found.stemWord("word"), str)
+        stems = stemmer(code)
+        assert stems is None or isinstance(stems.stemWord("word"), str)
 
 
 def test_an_unknown_language_says_what_was_meant() -> None:

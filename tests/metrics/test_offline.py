@@ -36,7 +36,7 @@ def probability(question: str, golds: str | list[str], answer: str) -> float:
 
 def roots(text: str, language: str = "en") -> list[str]:
     vocabulary = Vocabulary(language)
-    return [vocabulary.item(each).root for each in vocabulary.texts(chunked([text])).ids.tolist()]
+    return [vocabulary.item(value).root for value in vocabulary.texts(chunked([text])).ids.tolist()]
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_the_language_is_told_from_the_function_words() -> None:
 
 
 def test_every_table_has_what_it_needs() -> None:
-    for code, each in tables().items():
-        assert len(set(each.months.values())) in (0, 12), code
-        if any(marks & Mark.FUNCTION for marks in each.marks.values()):  # not from CLDR alone
-            assert any(marks & Mark.NEGATION for marks in each.marks.values()), code
+    for code, own in tables().items():
+        assert len(set(own.months.values())) in (0, 12), code
+        if any(marks & Mark.FUNCTION for marks in own.marks.values()):  # not from CLDR alone
+            assert any(marks & Mark.NEGATION for marks in own.marks.values()), code
 
 
 @pytest.mark.parametrize(
@@ -311,19 +311,19 @@ def adversarial_cases(language: str) -> list[tuple[str, str, list[str], str]]:
         chosen = [(row["question"], [row["gold"]]) for row in spanish_rows() if row["kind"] == "gold alone"]
     else:
         rows = [(str(row["question"]), list(row["golds"])) for row in real_rows()]  # type: ignore[call-overload]
-        held = [row for row in rows if is_held_out(row[0])]
-        chosen = held + [row for row in rows if not is_held_out(row[0])][: len(held)]
-    found: list[tuple[str, str, list[str], str]] = adversarial().adversarial(chosen, language, seed=3)
-    return found
+        held_out = [row for row in rows if is_held_out(row[0])]
+        chosen = held_out + [row for row in rows if not is_held_out(row[0])][: len(held_out)]
+    adversarial_cases: list[tuple[str, str, list[str], str]] = adversarial().adversarial(chosen, language, seed=3)
+    return adversarial_cases
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_answers_that_try_to_fool_the_judge(language: str) -> None:
     cases = adversarial_cases(language)
     assert len(cases) > 3_000
-    found = get_metric("offline_correct_probability")(*([case[part] for case in cases] for part in (1, 2, 3)))
+    scores = get_metric("offline_correct_probability")(*([case[part] for case in cases] for part in (1, 2, 3)))
     by_kind: dict[str, list[float]] = {}
-    for (kind, *_), chance in zip(cases, found.tolist(), strict=True):
+    for (kind, *_), chance in zip(cases, scores.tolist(), strict=True):
         by_kind.setdefault(kind, []).append(chance)
     assert len(by_kind) == 9
     # Candidates without an "or" and denials in other words: few get through, and people call most such lists right.
@@ -345,10 +345,10 @@ def test_right_answers_turned_around_are_no_longer_right() -> None:
         if is_right
     ]
     for name, cases in adversarial().negated(right).items():
-        found = get_metric("offline_correct_probability")(*([case[part] for case in cases] for part in range(3)))
+        scores = get_metric("offline_correct_probability")(*([case[part] for case in cases] for part in range(3)))
         assert len(cases) > 200
-        assert np.mean(found >= SURE) <= 0.03, name
-        assert np.mean(found >= 0.5) <= 0.2, name
+        assert np.mean(scores >= SURE) <= 0.03, name
+        assert np.mean(scores >= 0.5) <= 0.2, name
 
 
 @pytest.mark.parametrize(
@@ -412,12 +412,12 @@ def test_the_own_or_and_not_of_a_gold_answer_are_no_alternative_and_no_negation(
 
 def test_a_cap_is_a_piece_of_evidence() -> None:
     answer = "The capital of France is the city Paris or Lyon."
-    found = explain_answer("which city is the capital of france", ["Paris"], answer)
-    (cap,) = [each for each in found.evidence if each.about == "cap"]
-    assert found.probability == 0.8
+    explanation = explain_answer("which city is the capital of france", ["Paris"], answer)
+    (cap,) = [piece for piece in explanation.evidence if piece.about == "cap"]
+    assert explanation.probability == 0.8
     assert cap.says == "the chance is capped at 0.8 because the gold words stand only among alternatives"
     assert cap.weight < 0
-    total = found.prior + sum(each.weight for each in found.evidence)
+    total = explanation.prior + sum(piece.weight for piece in explanation.evidence)
     assert 1 / (1 + np.exp(-total)) == pytest.approx(0.8)
 
 
@@ -425,10 +425,10 @@ def test_many_explanations_are_those_of_each_answer_alone() -> None:
     rows = [(question, [gold, "Vienna"], answer) for question, gold, answer in (RIGHT + WRONG) * 9]
     together = explain_answers([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
     assert len(together) == len(rows) > 256
-    for row, found in list(zip(rows, together, strict=True))[:: len(RIGHT)]:
+    for row, result in list(zip(rows, together, strict=True))[:: len(RIGHT)]:
         alone = explain_answer(*row)
-        assert alone.probability == found.probability
-        assert [(each.about, each.says) for each in alone.evidence] == [(e.about, e.says) for e in found.evidence]
+        assert alone.probability == result.probability
+        assert [(piece.about, piece.says) for piece in alone.evidence] == [(e.about, e.says) for e in result.evidence]
     assert explain_answers([], [], []) == []
     with pytest.raises(ValueError, match="no reference"):
         explain_answers(["where"], [[]], ["there"])
@@ -436,8 +436,8 @@ def test_many_explanations_are_those_of_each_answer_alone() -> None:
 
 def test_the_best_reference_counts_and_their_order_does_not() -> None:
     question, golds = "where is it", ["Rome", "Paris", "New York City"]
-    found = [probability(question, golds, "It is in Paris."), probability(question, golds[::-1], "It is in Paris.")]
-    assert found[0] == found[1] == max(probability(question, gold, "It is in Paris.") for gold in golds)
+    results = [probability(question, golds, "It is in Paris."), probability(question, golds[::-1], "It is in Paris.")]
+    assert results[0] == results[1] == max(probability(question, gold, "It is in Paris.") for gold in golds)
 
 
 texts = st.text(
@@ -451,12 +451,12 @@ texts = st.text(
 @given(rows=st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3), texts), min_size=1, max_size=5))
 def test_any_text_has_a_probability(rows: list[tuple[str, list[str], str]]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)]
-    found = get_metric("offline_correct_probability")(*columns)
-    assert np.all((found >= 0) & (found <= 1))
+    scores = get_metric("offline_correct_probability")(*columns)
+    assert np.all((scores >= 0) & (scores <= 1))
     turned = get_metric("offline_correct_probability")(columns[0], [golds[::-1] for golds in columns[1]], columns[2])
-    np.testing.assert_array_equal(found, turned)
+    np.testing.assert_array_equal(scores, turned)
     alone = [get_metric("offline_correct_probability")(*([cell] for cell in row))[0] for row in rows]
-    np.testing.assert_allclose(found, alone, atol=1e-12)
+    np.testing.assert_allclose(scores, alone, atol=1e-12)
 
 
 @given(row=st.tuples(texts, texts, texts))
@@ -467,10 +467,10 @@ def test_half_characters_are_no_crash(row: tuple[str, str, str]) -> None:
 
 @given(row=st.tuples(texts, texts, texts))
 def test_the_weights_add_up_to_the_log_odds(row: tuple[str, str, str]) -> None:
-    found = explain_answer(row[0], [row[1]], row[2])
-    total = found.prior + sum(each.weight for each in found.evidence)
-    assert 1 / (1 + np.exp(-total)) == pytest.approx(found.probability, abs=1e-6)
-    assert found.probability == pytest.approx(probability(*row))
+    explanation = explain_answer(row[0], [row[1]], row[2])
+    total = explanation.prior + sum(piece.weight for piece in explanation.evidence)
+    assert 1 / (1 + np.exp(-total)) == pytest.approx(explanation.probability, abs=1e-6)
+    assert explanation.probability == pytest.approx(probability(*row))
 
 
 def worked_features() -> Floats:
@@ -479,36 +479,36 @@ def worked_features() -> Floats:
 
 
 def test_the_trees_are_what_a_plain_walk_says() -> None:
-    found = trees()
+    values = trees()
     lines = worked_features()
-    for line, score in zip(lines, found.scores(lines), strict=True):
-        total = found.bias
-        for tree in range(len(found.feature)):
+    for line, score in zip(lines, values.scores(lines), strict=True):
+        total = values.bias
+        for tree in range(len(values.feature)):
             leaf = 0
-            for bit in range(found.feature.shape[1]):
-                leaf += (line[found.feature[tree, bit]] > found.threshold[tree, bit]) * 2**bit
-            total += found.value[tree, leaf]
+            for bit in range(values.feature.shape[1]):
+                leaf += (line[values.feature[tree, bit]] > values.threshold[tree, bit]) * 2**bit
+            total += values.value[tree, leaf]
         assert score == pytest.approx(total, abs=1e-9)
 
 
 def test_contributions_are_what_a_plain_walk_says() -> None:
-    found = trees()
+    result = trees()
 
     def mean(tree: int, leaves: list[int]) -> float:
-        weight = found.weight[tree, leaves].sum()
-        values = found.value[tree, leaves]
-        return float(values @ found.weight[tree, leaves] / weight if weight else values.mean())
+        weight = result.weight[tree, leaves].sum()
+        values = result.value[tree, leaves]
+        return float(values @ result.weight[tree, leaves] / weight if weight else values.mean())
 
     lines = worked_features()[::7]
-    for line, moved in zip(lines, found.contributions(lines), strict=True):
+    for line, moved in zip(lines, result.contributions(lines), strict=True):
         expected = np.zeros(len(NAMES))
-        for tree in range(len(found.feature)):
-            leaves = list(range(1 << found.depth))
-            for bit, (column, than) in enumerate(zip(found.feature[tree], found.threshold[tree], strict=True)):
+        for tree in range(len(result.feature)):
+            leaves = list(range(1 << result.depth))
+            for bit, (column, than) in enumerate(zip(result.feature[tree], result.threshold[tree], strict=True)):
                 before = mean(tree, leaves)
                 leaves = [leaf for leaf in leaves if (leaf >> bit & 1) == (line[column] > than)]
                 expected[column] += mean(tree, leaves) - before
-        np.testing.assert_allclose(moved, expected * found.slope, atol=1e-9)
+        np.testing.assert_allclose(moved, expected * result.slope, atol=1e-9)
 
 
 def test_a_row_has_one_score_however_many_are_beside_it() -> None:
@@ -553,16 +553,18 @@ def test_the_figures_on_questions_that_the_model_has_never_seen() -> None:
         for row in rows
         for answer, right in row["answers"].values()  # type: ignore[attr-defined]
     ]
-    found = get_metric("offline_correct_probability")(*([each[part] for each in judged] for part in range(3)))
-    right = np.array([each[3] for each in judged])
-    said = found >= 0.5
+    scores = get_metric("offline_correct_probability")(
+        *([judgement[part] for judgement in judged] for part in range(3))
+    )
+    right = np.array([judgement[3] for judgement in judged])
+    said = scores >= 0.5
     assert len(judged) > 1_300
     assert (said == right).mean() >= 0.91  # a tenth of the questions, and a harder one: on all, cross-validated, 0.931
     assert cohen(said, right) >= 0.78
-    order = np.argsort(np.abs(found - 0.5))[len(found) // 4 :]  # the surest three quarters
+    order = np.argsort(np.abs(scores - 0.5))[len(scores) // 4 :]  # the surest three quarters
     assert (said == right)[order].mean() >= 0.96
-    parts = np.array_split(np.argsort(found), 10)
-    assert sum(abs(found[part].mean() - right[part].mean()) * len(part) for part in parts) / len(found) <= 0.04
+    parts = np.array_split(np.argsort(scores), 10)
+    assert sum(abs(scores[part].mean() - right[part].mean()) * len(part) for part in parts) / len(scores) <= 0.04
 
 
 def test_in_spanish_it_is_better_than_token_f1_with_its_best_threshold() -> None:
@@ -578,20 +580,20 @@ def test_in_spanish_it_is_better_than_token_f1_with_its_best_threshold() -> None
 
 
 def test_evidence_in_words() -> None:
-    found = explain_answer("when was the film released", ["May 18, 2018"], "It was not released in 2019.")
-    said = {each.about: each.says for each in found.evidence}
-    assert not found.correct
+    explanation = explain_answer("when was the film released", ["May 18, 2018"], "It was not released in 2019.")
+    said = {piece.about: piece.says for piece in explanation.evidence}
+    assert not explanation.correct
     assert "missing: may, 18, 2018" in said["numbers"]
     assert "the answer has: 2019" in said["numbers"]
     assert "contradict" in said["numbers"]
     assert "not" in said["negation"]
-    found = explain_answer("who was it", ["Ada Lovelace", "Ada King"], "Ada Lovelase")
-    said = {each.about: each.says for each in found.evidence}
-    assert found.reference == "Ada Lovelace"
+    explanation = explain_answer("who was it", ["Ada Lovelace", "Ada King"], "Ada Lovelase")
+    said = {piece.about: piece.says for piece in explanation.evidence}
+    assert explanation.reference == "Ada Lovelace"
     assert said["gold words"].startswith("found: ada")
     assert "another spelling or form: lovelace" in said["gold words"]
-    found = explain_answer("who was it", ["Ada"], "I don't know.")
-    assert {each.about: each.says for each in found.evidence}["refusal"] == "the answer declines to answer"
+    explanation = explain_answer("who was it", ["Ada"], "I don't know.")
+    assert {piece.about: piece.says for piece in explanation.evidence}["refusal"] == "the answer declines to answer"
 
 
 def test_an_item_knows_what_surrounds_it() -> None:
@@ -605,9 +607,9 @@ def test_another_number_in_the_place_of_the_gold_one_is_wrong() -> None:
     """Whatever else of the gold answer is there: the unit, the words around it."""
     question = "At what temperature does water boil at sea level?"
     answers = ["Water boils at 100 degrees Celsius.", "Water boils at 90 degrees Celsius."]
-    found = get_metric("offline_correct_probability")([question] * 2, [["100 degrees Celsius"]] * 2, answers)
-    assert found[0] > 0.9
-    assert found[1] <= 0.3
+    scores = get_metric("offline_correct_probability")([question] * 2, [["100 degrees Celsius"]] * 2, answers)
+    assert scores[0] > 0.9
+    assert scores[1] <= 0.3
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from ragmeter.metrics.offline.reading.tables import tables
 
 
 def match(gold: str, answer: str, question: str = "what", language: str = "en") -> Match:
-    (found,) = compared_pairs([question], [gold], [answer], language)
-    return found.pairs
+    (compared,) = compared_pairs([question], [gold], [answer], language)
+    return compared.pairs
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,10 @@ def match(gold: str, answer: str, question: str = "what", language: str = "en") 
     ],
 )
 def test_kin(gold: str, answer: str) -> None:
-    found = match(gold, answer)
-    assert found.credit[found.content].min() >= thresholds.RELATED
-    assert (found.kin | found.exact)[found.content].all()
-    assert found.answer_gold[found.found_at[found.kin]].all()
+    matched = match(gold, answer)
+    assert matched.credit[matched.content].min() >= thresholds.RELATED
+    assert (matched.kin | matched.exact)[matched.content].all()
+    assert matched.answer_gold[matched.found_at[matched.kin]].all()
 
 
 def test_kin_in_spanish() -> None:
@@ -56,9 +56,9 @@ def test_no_kin(gold: str, answer: str, question: str) -> None:
 
 
 def test_no_word_has_kin_of_two_kinds() -> None:
-    for language, each in tables().items():
+    for language, table in tables().items():
         names = [name for names in _kin(language) for name in names]
-        assert len(names) == len(set(names)) == len(each.kin), language
+        assert len(names) == len(set(names)) == len(table.kin), language
 
 
 def _kin(language: str) -> list[list[str]]:
@@ -87,9 +87,9 @@ def _kin(language: str) -> list[list[str]]:
     ],
 )
 def test_roughly(gold: str, answer: str, language: str) -> None:
-    found = match(gold, answer, language=language)
-    assert found.rough[found.content].any()
-    assert found.credit[found.rough] == pytest.approx(thresholds.RELATED)
+    matched = match(gold, answer, language=language)
+    assert matched.rough[matched.content].any()
+    assert matched.credit[matched.rough] == pytest.approx(thresholds.RELATED)
     (line,) = features(["when"], [gold], [answer], language)
     assert line[NAMES.index("roughly")] == 1
     assert line[-1] == 0  # no guard against a number that is only rounded

@@ -22,13 +22,13 @@ texts = st.lists(st.sampled_from([*WORDS, HUGE]), max_size=5).map(" ".join)
 
 def roots(text: str, language: str = "en") -> list[str]:
     vocabulary = Vocabulary(language)
-    return [vocabulary.item(each).root for each in vocabulary.texts(chunked([text])).ids.tolist()]
+    return [vocabulary.item(value).root for value in vocabulary.texts(chunked([text])).ids.tolist()]
 
 
 def chances(rows: list[tuple[str, str, str]]) -> list[float]:
     questions, golds, answers = zip(*rows, strict=True)
-    found = get_metric("offline_correct_probability")(list(questions), [[gold] for gold in golds], list(answers))
-    return [float(each) for each in found]
+    scores = get_metric("offline_correct_probability")(list(questions), [[gold] for gold in golds], list(answers))
+    return [float(score) for score in scores]
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_numbers_that_are_the_same(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("number", [HUGE, "hundred " * 200, f"{HUGE} million"])
 def test_a_number_beyond_all_floats_is_no_warning_and_near_no_other(number: str) -> None:
-    found = chances([("how many are there?", number, "there are 5"), ("how many are there?", "5", number)])
-    assert max(found) < 0.5
+    result = chances([("how many are there?", number, "there are 5"), ("how many are there?", "5", number)])
+    assert max(result) < 0.5
 
 
 @pytest.mark.parametrize("mark", ["។", "၊", "༄", "។ ។"])

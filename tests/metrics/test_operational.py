@@ -35,8 +35,8 @@ def test_coverage(retrieved: list[str] | None, answer: str | None, covered: int)
 
 def test_other_phrases() -> None:
     metric = get('response_coverage_rate[fallback="no encontré nada|nothing here"]')
-    found = metric([["e"]] * 4, ["No encontré nada", "NOTHING HERE today", "couldn't find any events", "x"])
-    assert found.tolist() == [0, 0, 1, 1]
+    scores = metric([["e"]] * 4, ["No encontré nada", "NOTHING HERE today", "couldn't find any events", "x"])
+    assert scores.tolist() == [0, 0, 1, 1]
     assert get(metric.name) == metric
     with pytest.raises(UsageError, match="at least one"):
         get('response_coverage_rate[fallback=" | "]')
@@ -55,10 +55,10 @@ def test_other_phrases() -> None:
     ],
 )
 def test_satisfaction(similarity: float, retrieved: list[str] | None, latency: float, score: float) -> None:
-    found = satisfaction_score.function(
+    scores = satisfaction_score.function(
         np.array([similarity]), [retrieved], [latency], **METRICS["satisfaction_score"].defaults
     )
-    assert found.tolist() == [pytest.approx(score)]
+    assert scores.tolist() == [pytest.approx(score)]
 
 
 def test_rows_without_events_are_scored_and_failed_ones_are_not() -> None:
@@ -68,19 +68,19 @@ def test_rows_without_events_are_scored_and_failed_ones_are_not() -> None:
         {"qid": "2", **given, "retrieved": None},
         {"qid": "3", "reference": "at the mill", "retrieved": ["e"], "answer": "at the mill", "error": "broken"},
     ]
-    found = evaluate(rows, metrics="response_coverage_rate,satisfaction_score", embedding_model="wordllama")
-    satisfaction = found["satisfaction_score"]
+    evaluation = evaluate(rows, metrics="response_coverage_rate,satisfaction_score", embedding_model="wordllama")
+    satisfaction = evaluation["satisfaction_score"]
     assert satisfaction.mean == pytest.approx((1.0 + 0.7) / 2)
     assert satisfaction.n_scored == 2
     assert satisfaction.n_not_scored == {"target_error": 1}
-    assert found["response_coverage_rate"].mean == pytest.approx(1 / 3)
-    assert found["response_coverage_rate"].n_scored == 3
+    assert evaluation["response_coverage_rate"].mean == pytest.approx(1 / 3)
+    assert evaluation["response_coverage_rate"].n_scored == 3
 
 
 def test_the_weights_are_in_the_name() -> None:
     metric = get("satisfaction_score[similarity_weight=1,events_weight=0,latency_weight=0]")
     assert metric.name == "satisfaction_score[similarity_weight=1.0,events_weight=0.0,latency_weight=0.0]"
     assert get(metric.name) == metric
-    found = metric.function(np.array([0.7]), [[]], [9e9], **metric.settings)
-    assert found.tolist() == [pytest.approx(0.7)]
+    scores = metric.function(np.array([0.7]), [[]], [9e9], **metric.settings)
+    assert scores.tolist() == [pytest.approx(0.7)]
     assert get("satisfaction_score[latency_limit_ms=1000]").settings["latency_limit_ms"] == 1000.0

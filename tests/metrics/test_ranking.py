@@ -118,11 +118,11 @@ def test_equal_to_trec_eval() -> None:
         "precision@5": "P_5", "hit@5": "success_5", "mrr": "recip_rank", "map": "map", "map@10": "map_cut_10",
     }  # fmt: skip
     evaluator = pytrec_eval.RelevanceEvaluator(
-        {str(i): dict.fromkeys(each, 1) for i, each in enumerate(gold)},
+        {str(i): dict.fromkeys(documents, 1) for i, documents in enumerate(gold)},
         {"ndcg", "ndcg_cut.10", "recall.5,10", "P.5", "success.5", "recip_rank", "map", "map_cut.10"},
     )
     theirs = evaluator.evaluate(
-        {str(i): {doc: float(-rank) for rank, doc in enumerate(each)} for i, each in enumerate(retrieved)}
+        {str(i): {doc: float(-rank) for rank, doc in enumerate(documents)} for i, documents in enumerate(retrieved)}
     )
     for ours, name in measures.items():
         expected = [theirs[str(i)][name] for i in range(len(gold))]

@@ -184,7 +184,7 @@ ANSWERED_TOO = [
 
 @pytest.mark.parametrize(
     ("language", "answer"),
-    [(code, each) for table in (DECLINED, DECLINED_TOO) for code, held in table.items() for each in held],
+    [(code, text) for table in (DECLINED, DECLINED_TOO) for code, texts in table.items() for text in texts],
 )
 def test_declined(language: str, answer: str) -> None:
     assert is_miss(answer)

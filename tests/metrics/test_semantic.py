@@ -25,9 +25,9 @@ NAME = "semantic_similarity[model=wordllama]"
 def test_by_hand() -> None:
     vectors = np.array([[1, 0], [0.6, 0.8], [-1, 0], [0, 0]], dtype=np.float32)
     pairs = [(0, 0, 1.0), (0, 1, 0.6), (1, 2, -0.6), (0, 2, -1.0), (0, 3, 0.0), (3, 3, 1.0)]
-    reference, given, expected = (np.array(each) for each in zip(*pairs, strict=True))
-    found = similarities.function(Embeddings(vectors, reference, given))
-    np.testing.assert_allclose(found, expected, atol=1e-7)
+    reference, given, expected = (np.array(column) for column in zip(*pairs, strict=True))
+    scores = similarities.function(Embeddings(vectors, reference, given))
+    np.testing.assert_allclose(scores, expected, atol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,10 @@ def test_a_lone_half_of_a_character_is_no_crash() -> None:
 
 def test_the_setting_is_handed_on_and_shown(tmp_path: Path) -> None:
     rows = [{"qid": "1", "answer": "a cat", "reference": "a cat"}]
-    found = evaluate(rows, metrics="semantic_similarity,token_f1", embedding_model="wordllama")
-    assert list(found) == [NAME, "token_f1"]
-    assert found["semantic_similarity"].mean == 1
-    assert found.embeddings[0].texts == 1
+    evaluation = evaluate(rows, metrics="semantic_similarity,token_f1", embedding_model="wordllama")
+    assert list(evaluation) == [NAME, "token_f1"]
+    assert evaluation["semantic_similarity"].mean == 1
+    assert evaluation.embeddings[0].texts == 1
     assert evaluate(rows, metrics="token_f1").embeddings == []
 
 
@@ -134,10 +134,10 @@ def test_two_models_in_one_run(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "m")
     rows = [{"qid": "1", "answer": "a cat", "reference": "a dog"}]
     other = get_metric("semantic_similarity").with_settings(model=str(folder))
-    found = evaluate(rows, metrics=[NAME, other], run="r", output_dir=tmp_path)
-    assert [each.backend for each in found.embeddings] == ["static", "onnx"]
-    assert found.folder is not None
-    assert found.folder.manifest().embeddings == found.embeddings
+    evaluation = evaluate(rows, metrics=[NAME, other], run="r", output_dir=tmp_path)
+    assert [model.backend for model in evaluation.embeddings] == ["static", "onnx"]
+    assert evaluation.folder is not None
+    assert evaluation.folder.manifest().embeddings == evaluation.embeddings
 
 
 def test_a_run_of_the_command_says_what_was_cut(ragmeter: Run, tmp_path: Path) -> None:
@@ -163,11 +163,11 @@ def test_a_run_of_the_command_with_an_endpoint(ragmeter: Run, tmp_path: Path) ->
     with JudgeServer(answer) as server:
         where = ("--embedding-model", "openai:m", "--embedding-base-url", server.url)
         done = [ragmeter(*command, *where, env={"RAGMETER_CACHE": str(tmp_path / "cache")}) for _ in range(2)]
-    assert [each.returncode for each in done] == [0, 0], done[0].stderr
+    assert [process.returncode for process in done] == [0, 0], done[0].stderr
     assert server.count == 1  # the second run asks nobody
     expected = get_metric(NAME)(["Paris"], ["It is Paris"])[0]
-    (found,) = json.loads(done[1].stdout)["metrics"].values()
-    assert found["mean"] == pytest.approx(expected, abs=1e-6)
+    (result,) = json.loads(done[1].stdout)["metrics"].values()
+    assert result["mean"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_options_that_do_nothing(ragmeter: Run, tmp_path: Path) -> None:
@@ -182,11 +182,11 @@ def test_options_that_do_nothing(ragmeter: Run, tmp_path: Path) -> None:
 def test_added_to_a_run_that_is_there(tmp_path: Path) -> None:
     rows = [{"qid": "1", "answer": "a cat", "reference": "a dog"}]
     evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
-    found = add_metrics("r", "semantic_similarity", output_dir=tmp_path, model="wordllama")
-    assert found.folder is not None
-    (used,) = found.folder.manifest().embeddings
+    evaluation = add_metrics("r", "semantic_similarity", output_dir=tmp_path, model="wordllama")
+    assert evaluation.folder is not None
+    (used,) = evaluation.folder.manifest().embeddings
     assert (used.model, used.texts) == ("wordllama", 2)
-    assert list(found) == ["token_f1", NAME]
+    assert list(evaluation) == ["token_f1", NAME]
 
 
 def test_runs_at_once_are_counted_apart() -> None:

@@ -22,8 +22,8 @@ from ragmeter.metrics.bags import Sides, bags
 from ragmeter.metrics.normalize import fold, known_languages, stemmer, strip_accents, words
 from ragmeter.metrics.splitting import split
 from ragmeter.metrics.tokens import Lexicon, tokens
-from ragmeter.show.sentences.judging import judge_lines
 from ragmeter.table import Block
+from ragmeter.wording.judging import judge_lines
 
 texts = st.lists(
     st.text(alphabet=st.one_of(st.sampled_from("abAB12'.,_-! \t\n\u3000é中"), st.characters())), max_size=6
@@ -68,11 +68,11 @@ def test_a_full_lexicon_starts_afresh_and_scores_stay_the_same(monkeypatch: pyte
     columns = (["the black cats sat", "¿cómo estás?"], ["a black cat sits", "como estas"])
     before = get_metric("meteor_score[language=en]")(*columns)
     monkeypatch.setattr(tokens_module, "_LEXICON_LIMIT", 1000)
-    held: list[Lexicon] = []
+    lexicons: list[Lexicon] = []
     for _ in range(3):
         np.testing.assert_array_equal(get_metric("meteor_score[language=en]")(*columns), before)
-        held.append(tokens_module._lexicon)
-    assert len(set(map(id, held))) == 3
+        lexicons.append(tokens_module._lexicon)
+    assert len(set(map(id, lexicons))) == 3
 
 
 @given(texts, texts)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ragmeter.definition.judge_columns import ResponseFormat
 from ragmeter.effects.journal import Reply
-from ragmeter.judge_columns import ResponseFormat
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.judge_server import Action
 from tests.models.helpers import KEY, PARAMETERS, call, chat_reply, provider_for

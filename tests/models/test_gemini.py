@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from ragmeter.definition.judge_columns import ResponseFormat
 from ragmeter.effects.journal import Reply
 from ragmeter.effects.pace import Pace
 from ragmeter.errors import EndpointError
-from ragmeter.judge_columns import ResponseFormat
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.judge_server import Action
 from tests.models.helpers import KEY, call, chat_reply, provider_for

@@ -42,7 +42,10 @@ def shown(folder: Path, *names: str) -> dict[str, Any]:
 def figures(comparison: dict[str, Any]) -> Any:
     """What a comparison says, without the movers' texts, which the page has elsewhere."""
     pairs = [
-        {**pair, "metrics": {name: {**each, "movers": len(each["movers"])} for name, each in pair["metrics"].items()}}
+        {
+            **pair,
+            "metrics": {name: {**metric, "movers": len(metric["movers"])} for name, metric in pair["metrics"].items()},
+        }
         for pair in comparison["pairs"]
     ]
     return json.loads(json.dumps({**comparison, "pairs": pairs, "kept": None}))

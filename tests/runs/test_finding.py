@@ -20,7 +20,7 @@ from ragmeter import Evaluation, Run, evaluate
 from ragmeter.analysis.people.offline import recalibrate
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.power import plan_from_pilot
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.runs.finding import RunLike, find_run, find_runs, run_labels
 from ragmeter.runs.temporary import TemporaryRun
@@ -82,10 +82,10 @@ def test_every_function_takes_every_form_of_a_run(
     folder, *_ = runs.values()
     assert isinstance(folder, Path)
     monkeypatch.chdir(folder)
-    found = {form: FUNCTIONS[function](run) for form, run in runs.items() if run is not folder}
-    assert len(found) == 7
-    assert all(value == found["name"] for value in found.values()), found
-    assert found["name"]
+    results = {form: FUNCTIONS[function](run) for form, run in runs.items() if run is not folder}
+    assert len(results) == 7
+    assert all(value == results["name"] for value in results.values()), results
+    assert results["name"]
 
 
 def test_every_public_function_of_runs_says_so() -> None:
@@ -147,7 +147,7 @@ def test_metrics_are_added_to_a_run_that_was_not_kept() -> None:
     assert more["token_recall"] == at_once["token_recall"]
     assert more.rows.column_names[-1] == "rouge_l_score[language=en].outcome"
     assert "token_recall" not in find_run(fresh).summary().metrics
-    assert [each.name for each in more.manifest.metrics] == list(more)
+    assert [metric.name for metric in more.manifest.metrics] == list(more)
     with pytest.raises(UnknownNameError, match=r"unknown keyword 'langage': did you mean language\?"):
         ragmeter.add_metrics(fresh, "rouge_l_score", langage="en")
 

@@ -135,8 +135,8 @@ def test_a_run_is_judged_again_where_no_verdict_is_lost(
     provider = fake()
     ragmeter.evaluate(ROWS, judge=judge(provider), output_dir=tmp_path, **JUDGED)
     provider.prompts.clear()
-    found = ragmeter.evaluate([*ROWS, *more], judge=judge(provider, **settings), output_dir=tmp_path, **JUDGED)
-    assert found.rows["verdict"].to_pylist()[:3] == ["CORRECT", "CORRECT", "WRONG"]
+    evaluation = ragmeter.evaluate([*ROWS, *more], judge=judge(provider, **settings), output_dir=tmp_path, **JUDGED)
+    assert evaluation.rows["verdict"].to_pylist()[:3] == ["CORRECT", "CORRECT", "WRONG"]
     assert len(provider.prompts) == len(more) + 2 * bool({"repeats", "wordings"} & settings.keys())
 
 

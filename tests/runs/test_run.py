@@ -13,7 +13,7 @@ import pytest
 
 import ragmeter
 from ragmeter import Run, evaluate
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from ragmeter.engine.evaluation import add_metrics
 from ragmeter.errors import InputError
 from tests.make_runs import make_run

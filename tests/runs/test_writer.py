@@ -37,7 +37,7 @@ def test_processes_that_write_the_same_run_at_once(tmp_path: Path) -> None:
     racers = [subprocess.Popen([sys.executable, "-c", RACE, str(path)]) for _ in range(3)]
     assert [racer.wait(timeout=PATIENCE) for racer in racers] == [0, 0, 0]
     assert Run.at(path).manifest().run == Run.at(path).summary().run == "39"
-    assert [each.name for each in tmp_path.iterdir()] == ["r"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["r"]
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_run_beside_other_files_leaves_them_alone(tmp_path: Path) -> None:
     assert run.manifest().run == run.summary().run == "2"
     assert run.scores("score").tolist() == [0.25, 0.75]
     assert {name: (path / name).stat().st_ino for name in places} == places
-    assert sorted(each.name for each in path.iterdir()) == [
+    assert sorted(entry.name for entry in path.iterdir()) == [
         *("journal.sqlite", "manifest.json", "notes.csv", "rows.parquet", "summary.json")
     ]
 
@@ -86,13 +86,13 @@ def test_a_run_beside_other_files_leaves_them_alone(tmp_path: Path) -> None:
 def test_what_goes_wrong_leaves_the_older_run_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "folder"
     write_inside(path, 1, [0.5])
-    before = {each.name: each.read_bytes() for each in path.iterdir()}
+    before = {entry.name: entry.read_bytes() for entry in path.iterdir()}
     with pytest.raises(TypeError), NewRun(path, inside=True) as new:
         new.finish(Manifest(target={"n": object()}), Summary(n_rows=0, metrics={}))
-    assert {each.name: each.read_bytes() for each in path.iterdir()} == before
+    assert {entry.name: entry.read_bytes() for entry in path.iterdir()} == before
     with pytest.raises(TypeError), NewRun(tmp_path / "other" / "folder", inside=True) as new:
         new.finish(Manifest(target={"n": object()}), Summary(n_rows=0, metrics={}))
-    assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
 
 
 def modes_of(folder: Path) -> dict[str, int]:

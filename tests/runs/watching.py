@@ -32,7 +32,9 @@ class Opened:
         self._queue = libc.inotify_init1(os.O_NONBLOCK)
         # With the reads between them, no two openings follow each other directly: the kernel would count them as one.
         mask = _OPEN | _ACCESS | _CLOSE_READ | _CLOSE_WRITE
-        self._names = {libc.inotify_add_watch(self._queue, bytes(each), mask): each.name for each in self._folders}
+        self._names = {
+            libc.inotify_add_watch(self._queue, bytes(folder), mask): folder.name for folder in self._folders
+        }
         assert self._queue >= 0
         assert min(self._names) >= 0
         return self

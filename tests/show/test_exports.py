@@ -140,14 +140,14 @@ def test_openinference_spans(runs: Path) -> None:
     assert (child["traceId"], child["parentSpanId"]) == (root["traceId"], root["spanId"])
     assert (len(root["traceId"]), len(root["spanId"])) == (32, 16)
     assert int(root["endTimeUnixNano"]) >= int(root["startTimeUnixNano"]) > 0
-    about, found = values(root["attributes"]), values(child["attributes"])
+    about, result = values(root["attributes"]), values(child["attributes"])
     assert about["openinference.span.kind"] == "CHAIN"
     assert (about["input.value"], about["output.value"], about["session.id"]) == ("capital?", "Paris", "s")
     assert about["ragmeter.token_f1"] == 1
-    assert found["openinference.span.kind"] == "RETRIEVER"
-    assert found["retrieval.documents.1.document.id"] == "d2"
-    assert found["retrieval.documents.1.document.content"] == "B"
-    assert found["retrieval.documents.1.document.score"] == 0.5
+    assert result["openinference.span.kind"] == "RETRIEVER"
+    assert result["retrieval.documents.1.document.id"] == "d2"
+    assert result["retrieval.documents.1.document.content"] == "B"
+    assert result["retrieval.documents.1.document.score"] == 0.5
     assert export(runs, "openinference").read_text().splitlines() == [line]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from ragmeter.analysis.gating import Check, Verdict
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.junit import junit
-from tests.show.test_texts import HOSTILE
+from tests.wording.test_texts import HOSTILE
 
 
 def verdict_of(text: str) -> Verdict:

@@ -38,9 +38,9 @@ C = [
     ("measurement", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
 )
 def test_krippendorff_s_published_figures(measurement: str, published: float) -> None:
-    found = krippendorff_alpha(C, measurement)
-    assert found.value == pytest.approx(published, abs=5e-4)
-    assert (found.n_units, found.n_values, found.n_raters) == (11, 40, 4)
+    alpha = krippendorff_alpha(C, measurement)
+    assert alpha.value == pytest.approx(published, abs=5e-4)
+    assert (alpha.n_units, alpha.n_values, alpha.n_raters) == (11, 40, 4)
 
 
 @pytest.mark.parametrize("measurement", list(DISTANCES))
@@ -50,18 +50,18 @@ def test_alpha_is_the_package_s(measurement: str, seed: int) -> None:
     ratings = rng.integers(1, 2 + seed, (2 + seed % 4, 30)).astype(float)
     ratings[rng.random(ratings.shape) < 0.3] = np.nan
     expected = krippendorff.alpha(ratings, level_of_measurement=measurement) if seed else None
-    found = krippendorff_alpha(ratings, measurement)
+    alpha = krippendorff_alpha(ratings, measurement)
     if expected is None:
-        assert found.value is None
-        assert "same value" in str(found.undefined)
+        assert alpha.value is None
+        assert "same value" in str(alpha.undefined)
     else:
-        assert found.value == pytest.approx(expected, abs=1e-9)
+        assert alpha.value == pytest.approx(expected, abs=1e-9)
 
 
 def test_alpha_of_what_nobody_rated_twice() -> None:
-    found = krippendorff_alpha([[1, _], [_, 0]])
-    assert found.value is None
-    assert "two people" in str(found.undefined)
+    alpha = krippendorff_alpha([[1, _], [_, 0]])
+    assert alpha.value is None
+    assert "two people" in str(alpha.undefined)
     assert krippendorff_alpha([[_, _], [_, _]]).value is None
     with pytest.raises(UsageError, match="nominal"):
         krippendorff_alpha([[1]], "cardinal")
@@ -69,8 +69,8 @@ def test_alpha_of_what_nobody_rated_twice() -> None:
 
 def test_alpha_by_hand() -> None:
     """Two raters, four units, one disagreement: D_o = 2/8, D_e = 2·5·3/(8·7)."""
-    found = krippendorff_alpha([[1, 1, 0, 1], [1, 1, 0, 0]])
-    assert found.value == pytest.approx(1 - (2 / 8) / (2 * 5 * 3 / (8 * 7)))
+    alpha = krippendorff_alpha([[1, 1, 0, 1], [1, 1, 0, 0]])
+    assert alpha.value == pytest.approx(1 - (2 / 8) / (2 * 5 * 3 / (8 * 7)))
 
 
 def test_pairs_that_agree() -> None:
@@ -83,21 +83,21 @@ def test_kappa_is_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     one = rng.integers(0, 2 + seed % 3, 80).astype(float)
     other = np.where(rng.random(80) < 0.6, one, rng.integers(0, 2 + seed % 3, 80))
-    found = cohens_kappa(confusion(one, other))
+    kappa = cohens_kappa(confusion(one, other))
     expected = oracle_kappa(confusion(one, other))
-    assert found.value == pytest.approx(expected.kappa, abs=1e-9)
-    assert found.standard_error == pytest.approx(expected.std_kappa, abs=1e-9)
-    assert found.interval == pytest.approx((expected.kappa_low, expected.kappa_upp), abs=1e-9)
-    assert found.value == pytest.approx(cohen_kappa_score(one, other), abs=1e-9)
-    assert found.n == 80
+    assert kappa.value == pytest.approx(expected.kappa, abs=1e-9)
+    assert kappa.standard_error == pytest.approx(expected.std_kappa, abs=1e-9)
+    assert kappa.interval == pytest.approx((expected.kappa_low, expected.kappa_upp), abs=1e-9)
+    assert kappa.value == pytest.approx(cohen_kappa_score(one, other), abs=1e-9)
+    assert kappa.n == 80
 
 
 def test_kappa_where_there_is_none() -> None:
     assert cohens_kappa(np.zeros((2, 2))).value is None
-    found = cohens_kappa([[12, 0], [0, 0]])
-    assert found.value is None
-    assert found.n == 12
-    assert "same value" in str(found.undefined)
+    kappa = cohens_kappa([[12, 0], [0, 0]])
+    assert kappa.value is None
+    assert kappa.n == 12
+    assert "same value" in str(kappa.undefined)
     assert cohens_kappa([[7, 0], [0, 5]]).value == 1
 
 
@@ -115,9 +115,9 @@ def test_sensitivity_and_specificity() -> None:
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_a_rate_lies_in_its_interval(case: tuple[int, int]) -> None:
-    found = rate(*case)
-    assert found.interval is not None
-    assert found.value is not None
-    assert 0 <= found.interval[0] <= found.value + 1e-12
-    assert found.value - 1e-12 <= found.interval[1] <= 1
-    assert found.interval == pytest.approx(proportion_confint(*case, method="wilson"), abs=1e-9)
+    estimate = rate(*case)
+    assert estimate.interval is not None
+    assert estimate.value is not None
+    assert 0 <= estimate.interval[0] <= estimate.value + 1e-12
+    assert estimate.value - 1e-12 <= estimate.interval[1] <= 1
+    assert estimate.interval == pytest.approx(proportion_confint(*case, method="wilson"), abs=1e-9)

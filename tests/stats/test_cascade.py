@@ -72,8 +72,8 @@ def test_answers_to_one_question_are_not_independent() -> None:
     right = np.where(hard, random.random(1_000) < 0.6, 1.0).astype(float)
     alone, together = by_labels(chances, right, 0.95), by_labels(chances, right, 0.95, groups=groups)
     assert together.least > alone.least
-    each = np.arange(1_000)  # groups of one: what is an estimate is taken more carefully
-    assert by_labels(chances, right, 0.95, groups=each).least >= alone.least
+    groups = np.arange(1_000)  # groups of one: what is an estimate is taken more carefully
+    assert by_labels(chances, right, 0.95, groups=groups).least >= alone.least
     assert by_labels(chances, right, 0.95, groups=np.zeros(1_000, dtype=np.int64)) == ASK_ALL
 
 

@@ -45,9 +45,9 @@ def test_unequal_clusters_by_matrices(sizes: list[int]) -> None:
     assert units.standard_error() == pytest.approx(error, rel=1e-9)
     assert units.df == pytest.approx(df, rel=1e-9)
     expected = stats.t.interval(0.95, df, values.mean(), error)
-    found, method = interval_of(values, Confidence(), codes=codes)
+    interval, method = interval_of(values, Confidence(), codes=codes)
     assert method == "student_t_clustered"
-    assert found == pytest.approx(expected)
+    assert interval == pytest.approx(expected)
 
 
 def test_equal_clusters_are_statsmodels() -> None:
@@ -76,9 +76,9 @@ def test_by_hand() -> None:
 
 def test_rows_alone_are_students_interval() -> None:
     alone = Clustered.of(VALUES, np.arange(200))
-    found, method = interval_of(VALUES, Confidence())
+    interval, method = interval_of(VALUES, Confidence())
     assert method == "student_t"
-    assert alone.interval(0.95) == pytest.approx(found, abs=1e-12)
+    assert alone.interval(0.95) == pytest.approx(interval, abs=1e-12)
 
 
 def test_one_cluster_has_no_interval() -> None:
@@ -87,9 +87,9 @@ def test_one_cluster_has_no_interval() -> None:
 
 
 def test_clusters_that_are_all_right_leave_room_for_doubt() -> None:
-    found, method = interval_of(np.ones(60), Confidence(), binary=True, codes=np.repeat(np.arange(30), 2))
+    interval, method = interval_of(np.ones(60), Confidence(), binary=True, codes=np.repeat(np.arange(30), 2))
     assert method == "wilson_clustered"
-    assert found == pytest.approx((1 - 0.1135, 1.0), abs=2e-3)  # as 30 of 30
+    assert interval == pytest.approx((1 - 0.1135, 1.0), abs=2e-3)  # as 30 of 30
 
 
 def test_a_rate_in_clusters_is_wilson_s_at_the_effective_n() -> None:
@@ -97,21 +97,21 @@ def test_a_rate_in_clusters_is_wilson_s_at_the_effective_n() -> None:
     right = (RANDOM.random(400) < 0.8).astype(float)
     for turns in (2, 1):
         codes = np.repeat(np.arange(400), turns)
-        found, method = interval_of(np.repeat(right, turns), Confidence(), binary=True, codes=codes)
+        interval, method = interval_of(np.repeat(right, turns), Confidence(), binary=True, codes=codes)
         assert method == "wilson_clustered"
-        assert found == pytest.approx(wilson_interval(right.sum(), 400), abs=0.002)
+        assert interval == pytest.approx(wilson_interval(right.sum(), 400), abs=0.002)
 
 
 @pytest.mark.parametrize("method", ["auto", "wilson"])
 def test_wilson_heeds_clusters(method: str) -> None:
     """Ten conversations of eight turns, each right in all or in none: no more is known than of ten questions."""
     right = np.repeat([1.0, 1, 1, 1, 1, 1, 1, 1, 0, 0], 8)
-    found, name = interval_of(right, Confidence(method), binary=True, codes=np.repeat(np.arange(10), 8))
+    interval, name = interval_of(right, Confidence(method), binary=True, codes=np.repeat(np.arange(10), 8))
     alone = wilson_interval(8, 10)
     assert name == "wilson_clustered"
-    assert found is not None
+    assert interval is not None
     assert alone is not None
-    assert found[1] - found[0] >= alone[1] - alone[0]
+    assert interval[1] - interval[0] >= alone[1] - alone[0]
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_wilson_heeds_clusters(method: str) -> None:
 )  # fmt: skip
 def test_methods_by_name(method: str, binary: bool, name: str) -> None:
     values = np.array([0.0, 1.0, 1.0, 0.0, 1.0])
-    found, said = interval_of(values, Confidence(method), binary=binary)
+    interval, said = interval_of(values, Confidence(method), binary=binary)
     assert said == name
-    assert found is not None
-    assert found[0] < 0.6 < found[1]
+    assert interval is not None
+    assert interval[0] < 0.6 < interval[1]
 
 
 def test_what_makes_no_sense_is_refused() -> None:

@@ -92,17 +92,17 @@ def coverage(make: Make, n: int, times: int, seed: int) -> float:
     random = np.random.default_rng(seed)
     hits = 0
     for _ in range(times):
-        truth, found = make(random, n)
-        hits += found is not None and found[0] <= truth <= found[1]
+        truth, result = make(random, n)
+        hits += result is not None and result[0] <= truth <= result[1]
     return hits / times
 
 
-@pytest.mark.parametrize(("make", "n", "times"), INTERVALS, ids=[each[0].__name__ for each in INTERVALS])
+@pytest.mark.parametrize(("make", "n", "times"), INTERVALS, ids=[method[0].__name__ for method in INTERVALS])
 def test_the_truth_is_inside_95_times_of_100(make: Make, n: int, times: int) -> None:
-    found = coverage(make, n, times, seed=2)
+    result = coverage(make, n, times, seed=2)
     small = {few: round(coverage(make, few, 1_000, seed=3), 3) for few in (5, 10, 20, 30)}
-    print(f"\n{make.__name__}: {found:.3f} at n = {n}; small: {small}")
-    assert 0.94 <= found <= 0.96
+    print(f"\n{make.__name__}: {result:.3f} at n = {n}; small: {small}")
+    assert 0.94 <= result <= 0.96
 
 
 def test_the_comparison_does_not_cry_wolf(tmp_path: Path) -> None:
@@ -114,11 +114,11 @@ def test_the_comparison_does_not_cry_wolf(tmp_path: Path) -> None:
         folders = []
         for name in "ab":
             luck = random.random((6, 80)) * 0.5 + random.random(80) * 0.5
-            found = {f"m{i}": np.clip(1.2 * luck[i] - 0.4 * hard, 0, 1) for i in range(4)}
-            found |= {f"right{i}": (luck[i] > 0.3 + 0.4 * hard).astype(float) for i in (4, 5)}
-            folders.append(make_run(tmp_path / str(trial) / name, found))
+            results = {f"m{i}": np.clip(1.2 * luck[i] - 0.4 * hard, 0, 1) for i in range(4)}
+            results |= {f"right{i}": (luck[i] > 0.3 + 0.4 * hard).astype(float) for i in (4, 5)}
+            folders.append(make_run(tmp_path / str(trial) / name, results))
         (pair,) = compare(folders, draws=1_999, movers=0, slices=[]).pairs
-        alarms[trial] = [each.verdict in ("better", "worse") for each in pair.metrics.values()]
+        alarms[trial] = [metric.verdict in ("better", "worse") for metric in pair.metrics.values()]
     print(f"\nfalse alarms by metric: {alarms.mean(axis=0)}, in any: {alarms.any(axis=1).mean():.3f}")
     assert alarms.mean(axis=0).max() <= 0.06
     assert alarms.any(axis=1).mean() <= 0.05

@@ -13,8 +13,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from ragmeter.documents.record import Interval
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.intervals import Interval, difference_interval, mean_interval, within
+from ragmeter.stats.intervals import difference_interval, mean_interval, within
 from ragmeter.stats.summary import summarise
 from ragmeter.table import Scores
 
@@ -163,9 +164,9 @@ def measured(make: Make, trials: int, seed: int = 5) -> tuple[float, float, floa
     """
     random = np.random.default_rng(seed)
     results = [make(random) for _ in range(trials)]
-    covered = [found is not None and found[0] - 1e-12 <= truth <= found[1] + 1e-12 for truth, found in results]
-    widths = [found[1] - found[0] for _, found in results if found is not None]
-    passes = [found is not None and found[0] >= truth - 1e-12 for truth, found in results]
+    covered = [result is not None and result[0] - 1e-12 <= truth <= result[1] + 1e-12 for truth, result in results]
+    widths = [result[1] - result[0] for _, result in results if result is not None]
+    passes = [result is not None and result[0] >= truth - 1e-12 for truth, result in results]
     return float(np.mean(covered)), float(np.mean(widths)), float(np.mean(passes))
 
 
@@ -197,9 +198,9 @@ def test_uniform_scores_are_left_alone() -> None:
     for n in (5, 10, 30, 100):
         ratios = []
         for scores in random.random((500, n)):
-            found = summarise(scores, {}).interval
+            interval = summarise(scores, {}).interval
             plain = within(mean_interval(scores.mean(), scores.std(ddof=1), n), (0, 1))
-            assert found is not None
+            assert interval is not None
             assert plain is not None
-            ratios.append((found[1] - found[0]) / (plain[1] - plain[0]))
+            ratios.append((interval[1] - interval[0]) / (plain[1] - plain[0]))
         assert np.mean(ratios) <= 1.03

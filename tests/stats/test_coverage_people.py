@@ -14,9 +14,9 @@ import pytest
 
 from ragmeter import evaluate
 from ragmeter.analysis.people.calibration import calibrate
-from ragmeter.analysis.people.sampling import allocate, choose_sample
+from ragmeter.analysis.people.sample import allocate, choose_sample
 from ragmeter.stats.agreement import Estimate, cohens_kappa, confusion, rate, sensitivity_specificity
-from ragmeter.stats.corrected import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
+from ragmeter.stats.corrections import labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn, InClusters
 from ragmeter.table import Scores
 from tests.conftest import DATA
@@ -116,11 +116,11 @@ def corrected_rate(rng: np.random.Generator, n: int) -> tuple[Estimate, float]:
 
 def covered(make: Making, n: int, runs: int = RUNS) -> float:
     rng = np.random.default_rng(n)
-    held = 0
+    n_covering = 0
     for _ in range(runs):
-        found, truth = make(rng, n)
-        held += found.interval is not None and found.interval[0] <= truth <= found.interval[1]
-    return held / runs
+        result, truth = make(rng, n)
+        n_covering += result.interval is not None and result.interval[0] <= truth <= result.interval[1]
+    return n_covering / runs
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def conversations(system: System, rng: np.random.Generator) -> Estimate:
     return ppi_clustered(drawn, people[chosen], judge[chosen], judge, clusters=talks).estimate
 
 
-def held(draw: Callable[[System, np.random.Generator], Estimate], system: System, runs: int = 2_000) -> float:
+def share_covering(draw: Callable[[System, np.random.Generator], Estimate], system: System, runs: int = 2_000) -> float:
     rng = np.random.default_rng([system.labels, round(100 * system.accuracy), round(100 * system.sensitivity)])
     intervals = [draw(system, rng).interval for _ in range(runs)]
     return sum(ends is not None and ends[0] <= system.accuracy <= ends[1] for ends in intervals) / runs
@@ -235,17 +235,17 @@ def test_good_systems_get_no_promise_that_is_not_kept(
     draw: Callable[[System, np.random.Generator], Estimate], high: float, system: System
 ) -> None:
     """The normal interval held 0.61 to 0.95 here; docs/people.md has the table."""
-    assert 0.93 <= held(draw, system) <= high
+    assert 0.93 <= share_covering(draw, system) <= high
 
 
 def real() -> list[dict[str, Any]]:
     with gzip.open(DATA / "evouna_people.jsonl.gz", "rt", encoding="utf-8") as file:
-        found = [{"qid": str(number), **json.loads(line)} for number, line in enumerate(file)]
+        results = [{"qid": str(number), **json.loads(line)} for number, line in enumerate(file)]
     known = ("who", "when", "where", "what")
-    for row in found:
+    for row in results:
         word = row["question"].split()[0]
         row["kind"] = word if word in known else "other"
-    return found
+    return results
 
 
 @pytest.mark.parametrize(
@@ -262,17 +262,17 @@ def test_real_answers_and_what_people_say_of_them(tmp_path: Path, by: str, more:
     evaluate(data, metrics="token_recall,token_f1", run="real", output_dir=tmp_path)
     truth = {row["qid"]: row["correct"] for row in data}
     mean = sum(truth.values()) / len(truth)
-    held, values = 0, []
+    n_covering, values = 0, []
     for seed in range(1_000):
         sample = choose_sample("real", 100, by=by, seed=seed, output_dir=tmp_path, **more)
         said = [
             {"qid": row.qid, "label": truth[row.qid], "stratum": row.stratum, "stratum_rows": row.stratum_rows}
             for row in sample.rows
         ]
-        found = calibrate("real", said, metric="token_recall", threshold=1, output_dir=tmp_path).corrected
-        assert found.interval is not None
-        assert found.value is not None
-        held += found.interval[0] <= mean <= found.interval[1]
-        values.append(found.value)
-    assert 0.93 <= held / 1_000 <= 0.98
+        corrected = calibrate("real", said, metric="token_recall", threshold=1, output_dir=tmp_path).corrected
+        assert corrected.interval is not None
+        assert corrected.value is not None
+        n_covering += corrected.interval[0] <= mean <= corrected.interval[1]
+        values.append(corrected.value)
+    assert 0.93 <= n_covering / 1_000 <= 0.98
     assert abs(np.mean(values) - mean) < 4 * np.std(values) / 1_000**0.5

@@ -67,11 +67,11 @@ def test_the_interval_of_a_mean_is_scipy_s() -> None:
 
 def test_a_summary() -> None:
     scores = np.array([1.0, 2.0, np.nan, 6.0])
-    found = summarise(scores, {"no_answer": 1}, binary=False, direction="higher")
-    assert (found.mean, found.min, found.max, found.median) == (3.0, 1.0, 6.0, 2.0)
-    assert found.sd == pytest.approx(math.sqrt(7))
-    assert found.interval == pytest.approx(stats.t.interval(0.95, 2, 3, math.sqrt(7 / 3)))
-    assert (found.n_total, found.n_scored, found.n_not_scored) == (4, 3, {"no_answer": 1})
+    summary = summarise(scores, {"no_answer": 1}, binary=False, direction="higher")
+    assert (summary.mean, summary.min, summary.max, summary.median) == (3.0, 1.0, 6.0, 2.0)
+    assert summary.sd == pytest.approx(math.sqrt(7))
+    assert summary.interval == pytest.approx(stats.t.interval(0.95, 2, 3, math.sqrt(7 / 3)))
+    assert (summary.n_total, summary.n_scored, summary.n_not_scored) == (4, 3, {"no_answer": 1})
 
 
 def test_a_summary_of_one_and_of_nothing() -> None:
@@ -87,10 +87,10 @@ def test_a_summary_of_one_and_of_nothing() -> None:
 @pytest.mark.parametrize("method", ["auto", "t", "bootstrap"])
 def test_an_interval_stays_within_the_metric_s_range(method: str) -> None:
     """Two scores of 0.5 and 1 have a Student's interval of -2.43 to 3.93."""
-    found = summarise(np.array([0.5, 1.0]), {}, confidence=Confidence(method))
-    assert found.interval is not None
-    assert 0 <= found.interval[0] < found.interval[1] <= 1
-    assert found.range == (0.0, 1.0)
+    summary = summarise(np.array([0.5, 1.0]), {}, confidence=Confidence(method))
+    assert summary.interval is not None
+    assert 0 <= summary.interval[0] < summary.interval[1] <= 1
+    assert summary.range == (0.0, 1.0)
     slow = summarise(np.array([1.0, 900.0]), {}, bounds=(0.0, math.inf), confidence=Confidence("t"))
     assert slow.interval is not None
     assert slow.interval[0] == 0
@@ -99,9 +99,9 @@ def test_an_interval_stays_within_the_metric_s_range(method: str) -> None:
 
 def test_scores_outside_of_the_range_have_no_known_range() -> None:
     """A scorer of the user's that goes from 0 to 100 has said nothing about its range."""
-    found = summarise(np.array([20.0, 80.0, 50.0]), {})
-    assert found.range == (None, None)
-    assert found.interval == mean_interval(50, 30, 3)
+    summary = summarise(np.array([20.0, 80.0, 50.0]), {})
+    assert summary.range == (None, None)
+    assert summary.interval == mean_interval(50, 30, 3)
     nearly = summarise(np.array([1.0000000000000002, 1.0]), {})
     assert nearly.range == (0.0, 1.0)
 
@@ -117,9 +117,9 @@ def test_what_a_difference_can_be() -> None:
 
 
 def test_kappa_s_interval_ends_at_one() -> None:
-    found = cohens_kappa([[9, 1], [0, 10]])
-    assert found.interval is not None
-    assert found.interval[1] == 1.0
+    kappa = cohens_kappa([[9, 1], [0, 10]])
+    assert kappa.interval is not None
+    assert kappa.interval[1] == 1.0
 
 
 def test_hits_are_wilson_s_whatever_the_metric_s_name() -> None:
@@ -136,19 +136,19 @@ def test_hits_are_wilson_s_whatever_the_metric_s_name() -> None:
 @pytest.mark.parametrize("codes", [None, np.repeat(np.arange(20), 2)])
 @pytest.mark.parametrize("value", [0.0, 0.5, 0.999, 1.0])
 def test_equal_scores_have_an_interval_with_a_width(method: str, codes: Codes | None, value: float) -> None:
-    found = summarise(np.full(40, value), {}, confidence=Confidence(method), codes=codes)
-    assert found.interval is not None
-    assert 0 <= found.interval[0] <= value <= found.interval[1] <= 1
-    assert found.interval[1] - found.interval[0] > 0.03
+    summary = summarise(np.full(40, value), {}, confidence=Confidence(method), codes=codes)
+    assert summary.interval is not None
+    assert 0 <= summary.interval[0] <= value <= summary.interval[1] <= 1
+    assert summary.interval[1] - summary.interval[0] > 0.03
 
 
 def test_pseudo_rows_are_two_more_rows() -> None:
     """Forty equal scores: as if there were a 0 and a 1 besides, with the 39 degrees of freedom of the 40."""
     with_ends = np.array([*[0.5] * 40, 0.0, 1.0])
     expected = stats.t.interval(0.95, 39, with_ends.mean(), stats.sem(with_ends))
-    found = summarise(np.full(40, 0.5), {})
-    assert found.interval == pytest.approx(expected)
-    assert found.interval_method == "student_t_with_pseudo_rows"
+    summary = summarise(np.full(40, 0.5), {})
+    assert summary.interval == pytest.approx(expected)
+    assert summary.interval_method == "student_t_with_pseudo_rows"
 
 
 def test_independent_rows_are_clusters_of_one() -> None:
@@ -169,12 +169,12 @@ def test_rows_that_do_not_move_rule_nothing_out() -> None:
     """Three equal rows had a difference of 0.0000 to 0.0000."""
     equal = np.array([0.3, 0.5, 0.8])
     for codes in (None, np.arange(3)):
-        found, _ = difference_interval(equal, equal, Confidence(), codes=codes, limits=(-1.0, 1.0))
-        assert found == (-1.0, 1.0)
+        interval, _ = difference_interval(equal, equal, Confidence(), codes=codes, limits=(-1.0, 1.0))
+        assert interval == (-1.0, 1.0)
     many = RANDOM.random(1000)
-    found, _ = difference_interval(many, many, Confidence(), limits=(-1.0, 1.0))
-    assert found is not None
-    assert 2 / 1000 < found[1] == -found[0] < 3 / 1000  # the rule of three
+    interval, _ = difference_interval(many, many, Confidence(), limits=(-1.0, 1.0))
+    assert interval is not None
+    assert 2 / 1000 < interval[1] == -interval[0] < 3 / 1000  # the rule of three
     hits = np.ones(40)
     assert difference_interval(hits, hits, Confidence(), limits=(-1.0, 1.0)) == (
         newcombe_interval(hits, hits),
@@ -195,10 +195,10 @@ def test_rates_that_did_not_move_are_not_surer_than_other_scores() -> None:
     for right in (1, 2, 10, 30, 50, 90, 100):
         rate = (np.arange(100) < right).astype(float)
         for binary in (True, False):
-            found, method = difference_interval(rate, rate, Confidence(), binary=binary, limits=(-1.0, 1.0))
-            assert found is not None
+            interval, method = difference_interval(rate, rate, Confidence(), binary=binary, limits=(-1.0, 1.0))
+            assert interval is not None
             assert other is not None
-            assert found[0] <= other[0] < other[1] <= found[1]
+            assert interval[0] <= other[0] < other[1] <= interval[1]
             assert method.startswith("newcombe")
     half = (np.arange(100) < 50).astype(float)
     assert difference_interval(half, half, Confidence(), binary=True) == (other, "newcombe_with_pseudo_rows")
@@ -214,8 +214,8 @@ def test_a_gate_on_rates_of_a_half_passes_seldom_at_its_margin(n: int, margin: f
     for _ in range(1_000):
         a = (random.random(n) < 0.5).astype(float)
         lost = np.where((a == 1) & (random.random(n) < margin / 0.5), 0.0, a)
-        found, _ = difference_interval(a, lost, Confidence(), binary=True, limits=(-1.0, 1.0))
-        passed += found is not None and found[0] >= -margin
+        interval, _ = difference_interval(a, lost, Confidence(), binary=True, limits=(-1.0, 1.0))
+        passed += interval is not None and interval[0] >= -margin
     assert passed / 1_000 <= 0.03
 
 

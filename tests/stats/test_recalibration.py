@@ -25,20 +25,20 @@ def overconfident(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def test_platt_against_scikit_learn() -> None:
     """With many labels Platt's smoothing hardly matters, and it is a logistic regression."""
     said, right = overconfident(50_000)
-    found = Platt.fit(said, right, np.ones(len(said)))
+    curve = Platt.fit(said, right, np.ones(len(said)))
     oracle = LogisticRegression(C=1e9, tol=1e-10).fit(log_odds(said)[:, None], right)
-    assert (found.slope, found.shift) == pytest.approx((oracle.coef_[0, 0], oracle.intercept_[0]), abs=2e-3)
-    assert found.slope == pytest.approx(0.5, abs=0.03)
+    assert (curve.slope, curve.shift) == pytest.approx((oracle.coef_[0, 0], oracle.intercept_[0]), abs=2e-3)
+    assert curve.slope == pytest.approx(0.5, abs=0.03)
 
 
 def test_isotonic_against_scikit_learn() -> None:
     said, right = overconfident(2_000)
-    found = Isotonic.fit(said, right, np.ones(len(said)))(said)
+    curve = Isotonic.fit(said, right, np.ones(len(said)))(said)
     oracle = IsotonicRegression(out_of_bounds="clip").fit(said, right).predict(said)
     inside = (oracle > 0) & (oracle < 1)
-    assert found[inside] == pytest.approx(oracle[inside], abs=1e-9)
-    assert (np.diff(found[np.argsort(said)]) >= 0).all()
-    assert 0 < found.min() < found.max() < 1
+    assert curve[inside] == pytest.approx(oracle[inside], abs=1e-9)
+    assert (np.diff(curve[np.argsort(said)]) >= 0).all()
+    assert 0 < curve.min() < curve.max() < 1
 
 
 def test_few_labels_get_a_curve_and_many_get_steps() -> None:
@@ -49,9 +49,9 @@ def test_few_labels_get_a_curve_and_many_get_steps() -> None:
 @pytest.mark.parametrize("n", [100, 200, 3_000])
 def test_what_is_overconfident_is_helped(n: int) -> None:
     said, right = overconfident(n)
-    found = cross_validated(said, right, np.arange(n))
-    assert found.helps
-    assert found.log_loss_after < found.log_loss_before
+    gain = cross_validated(said, right, np.arange(n))
+    assert gain.helps
+    assert gain.log_loss_after < gain.log_loss_before
     others, truth = overconfident(20_000, seed=1)
     assert calibration_error(fit(said, right)(others), truth) < calibration_error(others, truth)
 
@@ -74,16 +74,16 @@ def test_what_is_right_already_is_left_alone() -> None:
         random = np.random.default_rng(seed)
         said = random.beta(0.8, 0.6, 60)
         right = (random.random(60) < said).astype(float)
-        found = cross_validated(said, right, np.arange(60), seed)
-        helped.append(found.gain if found.helps else 0.0)
+        gain = cross_validated(said, right, np.arange(60), seed)
+        helped.append(gain.gain if gain.helps else 0.0)
     assert np.mean(np.array(helped) > 0) < 0.1
     assert max(helped) < 0.15
 
 
 def test_rows_of_a_question_stay_together() -> None:
     said, right = overconfident(100)
-    found = cross_validated(np.repeat(said, 5), np.repeat(right, 5), np.repeat(np.arange(100), 5))
-    assert (found.n, found.n_groups) == (500, 100)
+    gain = cross_validated(np.repeat(said, 5), np.repeat(right, 5), np.repeat(np.arange(100), 5))
+    assert (gain.n, gain.n_groups) == (500, 100)
 
 
 @pytest.mark.parametrize("n", [300, 1_200])
@@ -108,7 +108,7 @@ def test_there_and_back(curve: Platt | Isotonic) -> None:
 
 
 @pytest.mark.parametrize(
-    "found",
+    "result",
     [
         {}, {"kind": "platt"}, {"kind": "isotonic", "begins": [1], "values": []}, [1], None,
         {"kind": "platt", "slope": float("nan"), "shift": 0}, {"kind": "platt", "slope": 1e300, "shift": 0},
@@ -118,13 +118,13 @@ def test_there_and_back(curve: Platt | Isotonic) -> None:
         {"kind": "isotonic", "begins": [0.1], "values": [float("nan")]},
     ],
 )  # fmt: skip
-def test_what_is_no_curve(found: object) -> None:
+def test_what_is_no_curve(result: object) -> None:
     with pytest.raises(InputError, match="not a calibration"):
-        curve_from(found)
+        curve_from(result)
 
 
 def test_all_right_and_all_wrong() -> None:
     for right in (np.ones(60), np.zeros(60)):
-        found = Platt.fit(np.linspace(0.1, 0.9, 60), right, np.ones(60))
-        assert np.isfinite([found.slope, found.shift]).all()
+        curve = Platt.fit(np.linspace(0.1, 0.9, 60), right, np.ones(60))
+        assert np.isfinite([curve.slope, curve.shift]).all()
         assert cross_validated(np.linspace(0.1, 0.9, 60), right, np.arange(60)).gain == 0.0

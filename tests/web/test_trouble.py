@@ -39,11 +39,11 @@ def sent_by(kind: str) -> Traffic:
 def test_what_becomes_of_a_question_that_the_page_shows_nothing_of(
     look: Look, traffic: Traffic, polls: bool, expected: tuple[float, str] | None
 ) -> None:
-    trouble, finish, found = Trouble(), Finish(0.0, named=False), None
+    trouble, finish, results = Trouble(), Finish(0.0, named=False), None
     for second in range(1, 60):
         if polls:
             traffic.heard_at = float(second)
         if cause := trouble.see(QUIET | look, finish, traffic, float(second), ended=False):
-            found = second - 1.0, cause
+            results = second - 1.0, cause
             break
-    assert found == expected
+    assert results == expected

@@ -205,8 +205,8 @@ def test_a_question_is_sent_until_the_page_takes_it_and_once_only(site: str, kin
 
 
 def test_a_question_that_is_never_taken(site: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.targets.web.sending._TAKES", 0.2)
-    monkeypatch.setattr("ragmeter.targets.web.sending._GIVES_UP", 1.0)
+    monkeypatch.setattr("ragmeter.targets.web.sender._TAKES", 0.2)
+    monkeypatch.setattr("ragmeter.targets.web.sender._GIVES_UP", 1.0)
     (failure,) = texts(ask_all(target(site, "never_takes", submit_selector=None), "Is it so?"))
     assert failure.startswith("timeout: the question was not sent: its text is still in the box after ")
     assert failure.endswith("with Enter and the button beside the box; submit_selector=... may help")

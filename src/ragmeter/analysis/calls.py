@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import naming
-from ragmeter.effects.recorded import RecordedReplies, RecordedReply
+from ragmeter.definition.judge_columns import DECLARED, BoundColumn
+from ragmeter.effects.journal_reader import RecordedReplies, RecordedReply
 from ragmeter.effects.rounds import Round
 from ragmeter.engine.judging.offline import rows_to_fill
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL, OWN_JOURNAL
 from ragmeter.errors import RagmeterError, UsageError
-from ragmeter.judge_columns import DECLARED, BoundColumn
 from ragmeter.judges.column_judge import reply_key, texts_of_calls
 from ragmeter.judges.judge import as_rephrased, as_worded
 from ragmeter.judges.prompt import Prompt, prompt_hash

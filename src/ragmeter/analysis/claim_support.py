@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import naming
+from ragmeter.definition.judge_columns import ENCODER, OFFLINE, SUPPORT_MODEL
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.judge_columns import ENCODER, OFFLINE, SUPPORT_MODEL
 from ragmeter.metrics.citations import cited_sentences
 from ragmeter.metrics.nuggets import OKAY, Nugget, as_nuggets
+from ragmeter.metrics.offline import offline_hallucinated, offline_hallucination, offline_supported
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_label, as_passages, claim_texts
 from ragmeter.runs.finding import RunLike, find_run
@@ -41,7 +42,7 @@ BY_MODEL, BY_OFFLINE, BY_DATA = "by a model", "offline", "from the data"
 #: The columns of a row that are read beside those of its claims.
 _TEXTS = ("answer", "contexts")
 #: Metrics over claims that the run does not keep: they are made again where they are shown.
-_UNKEPT = ("offline_supported", "offline_hallucination", "offline_hallucinated")
+_UNKEPT = {metric.base for metric in (offline_supported, offline_hallucination, offline_hallucinated)}
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def claim_sets(
     """
     sets = _sets(run)
     names = list(dict.fromkeys([*(name for columns in sets for name in columns.names), *_TEXTS]))
-    is_made = _MADE.name not in run.columns and any(name.partition("[")[0] in _UNKEPT for name in run.columns)
+    is_made = _MADE.name not in run.columns and any(naming.base_of(name) in _UNKEPT for name in run.columns)
     rows = run.records(places, names) if sets or is_made else [{} for _ in places]
     if is_made:
         sets = [*sets, _MADE]

@@ -10,11 +10,11 @@ import numpy as np
 
 from ragmeter import naming
 from ragmeter.analysis.claim_support import claim_columns
+from ragmeter.definition.judge_columns import LLM
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
-from ragmeter.judge_columns import LLM
 from ragmeter.metrics.normalize import Language
-from ragmeter.metrics.offline import RIGHT
+from ragmeter.metrics.offline import RIGHT, offline_correct, offline_correct_probability
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_answers
 from ragmeter.naming import Settings
@@ -23,7 +23,7 @@ from ragmeter.runs.run import Run
 from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, QID, SCORED, Row, outcome_column
 
 _NEEDED = ("question", "reference", "answer")
-METRICS = ("offline_correct_probability", "offline_correct")
+METRICS = (offline_correct_probability.base, offline_correct.base)
 
 
 def explain(
@@ -117,7 +117,7 @@ def _run_verdict(name: str, columns: Sequence[str], row: Row, model: str | None)
 
 def is_judged(run: RunLike, output_dir: str | Path = RUNS) -> bool:
     """Whether the run has a metric of the offline judge."""
-    return any(name.partition("[")[0] in METRICS for name in find_run(run, output_dir).columns)
+    return any(naming.base_of(name) in METRICS for name in find_run(run, output_dir).columns)
 
 
 def explain_rows(
@@ -135,7 +135,7 @@ def explain_rows(
 def settings_of(run: Run) -> Settings:
     """The settings of the run's own offline metric, or of its cascade."""
     metrics = run.metrics()
-    names = [naming.parse(name) for name in metrics if name.startswith(METRICS)]
+    names = [naming.parse(name) for name in metrics if naming.base_of(name) in METRICS]
     for base in METRICS:
         for name in names:
             if name.base == base:

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, overload
 from ragmeter import registry
 from ragmeter.definition import Metric
 from ragmeter.errors import RagmeterWarning
+from ragmeter.io.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.naming import several
-from ragmeter.show.sentences.metrics import ARROWS
-from ragmeter.show.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.stats.summary import finite
+from ragmeter.wording.signs import ARROWS, ARROWS_EXPLAINED
 
 _COLUMNS = ("name", "summary", "direction", "low", "high", "binary", "needs", "settings", "asks")
 
@@ -87,7 +87,7 @@ class MetricList(Tabular, Sequence[MetricInfo]):
             f"{metric.title:{width}} {ARROWS[metric.direction] or ' '} {shorten(metric.summary, 90, placeholder=' …')}"
             for metric in self
         ]
-        return "\n".join([*lines, f"<{len(self)} metrics; ↑ higher is better, ↓ lower is better>"])
+        return "\n".join([*lines, f"<{len(self)} metrics; {ARROWS_EXPLAINED}>"])
 
     def _repr_html_(self) -> str:
         rows = [
@@ -101,7 +101,7 @@ class MetricList(Tabular, Sequence[MetricInfo]):
             for metric in self
         ]
         table = html_table(("metric", "", "what it is", "needs", "settings"), rows, texts=(0, 1, 2, 3, 4))
-        return table + html_lines("↑ higher is better, ↓ lower is better")
+        return table + html_lines(ARROWS_EXPLAINED)
 
     def _table(self, name: str) -> Any:
         records = []

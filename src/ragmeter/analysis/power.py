@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.comparing.pairing import cluster_column, pair, paired_clusters
+from ragmeter.analysis.comparing.row_pairs import cluster_column, pair, paired_clusters
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_runs, run_labels
-from ragmeter.show.numbers import given, two_digits
-from ragmeter.show.sentences.comparison import clustered_by
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.table import QID, Measure, Scores
+from ragmeter.wording.comparison import clustered_by
+from ragmeter.wording.numbers import given, two_digits
 
 #: Differences to plan for by default, on a scale from 0 to 1.
 _USUAL = (0.01, 0.02, 0.03, 0.05, 0.1)

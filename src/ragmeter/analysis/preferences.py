@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragmeter.analysis.comparing.difference import Difference, PairedScores, Settings, difference_of
-from ragmeter.analysis.comparing.pairing import cluster_column, pair
+from ragmeter.analysis.comparing.row_pairs import cluster_column, pair
 from ragmeter.engine.evaluation import evaluate
 from ragmeter.engine.results import Evaluation
 from ragmeter.errors import UsageError
+from ragmeter.io.progress import Progress
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_runs, run_labels
 from ragmeter.runs.run import Run
-from ragmeter.show.progress import Progress
 from ragmeter.stats.confidence import AUTO, RANDOMISATION, Confidence
 from ragmeter.table import QID, NewRow
 

@@ -17,7 +17,7 @@ from ragmeter.runs.run import Run
 from ragmeter.stats.agreement import Estimate
 from ragmeter.stats.clusters import cluster_codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.repeated import Components, components, pass_rates
+from ragmeter.stats.repeats import Components, components, pass_rates
 from ragmeter.table import QID
 
 #: Of many repeats, pass rates for these numbers of answers and for all.

@@ -9,10 +9,10 @@ from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import field, figure, options, section, table, worded
 from ragmeter.runs.catalogue import RunEntry
-from ragmeter.show import numbers
-from ragmeter.show.sentences.limits import rows_shown
-from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.terminal.catalogue import day, headlines
+from ragmeter.wording import numbers
+from ragmeter.wording.limits import rows_shown
+from ragmeter.wording.metrics import titled
 
 #: The picture of a metric over time: its least width, its height without margins, and the margins for the figures.
 _CHART_WIDTH, _CHART_HEIGHT, _CHART_TOP, _CHART_LEFT = 400, 150, 20, 60

@@ -8,8 +8,8 @@ from ragmeter.analysis.calls import Call, calls_or_problem
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, element, joined, text
 from ragmeter.runs.run import Run
-from ragmeter.show import numbers
 from ragmeter.table import Row
+from ragmeter.wording import numbers
 
 #: A message that is longer is cut, and says so.
 _LONGEST = 20_000

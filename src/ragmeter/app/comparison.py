@@ -18,12 +18,12 @@ from ragmeter.io.decoding import JsonObject
 from ragmeter.io.write import RUNS
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.run import Run
-from ragmeter.show import numbers
-from ragmeter.show.numbers import given
-from ragmeter.show.sentences.metrics import titled
 from ragmeter.show.terminal.catalogue import day
-from ragmeter.show.texts import shortened
 from ragmeter.stats.confidence import AUTO, TESTS
+from ragmeter.wording import numbers
+from ragmeter.wording.metrics import titled
+from ragmeter.wording.numbers import given
+from ragmeter.wording.texts import shortened
 
 #: Runs with more rows are compared only where that is asked for: it may take seconds.
 _QUICK = 20_000

@@ -8,8 +8,8 @@ from ragmeter.app.scores import score
 from ragmeter.errors import UnknownNameError
 from ragmeter.runs.conversations import TURN, turns_of
 from ragmeter.runs.run import Run
-from ragmeter.show.texts import shortened
 from ragmeter.table import Row, outcome_column
+from ragmeter.wording.texts import shortened
 
 _MOST_TURNS, _MOST_METRICS, _LONGEST = 200, 8, 20_000
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import unescape
 from urllib.parse import quote, urlencode
 
-from ragmeter.show.texts import in_html
+from ragmeter.wording.texts import in_html
 
 _VOID = frozenset({"input", "meta", "link", "br", "hr", "wbr"})
 #: Where a name may be broken: after an underscore or a slash, before settings and endings; not before its arrow.

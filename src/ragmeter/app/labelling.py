@@ -13,7 +13,7 @@ from typing import Any
 
 from ragmeter.analysis.people.claim_items import places_of
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
-from ragmeter.analysis.people.sampling import choose_sample
+from ragmeter.analysis.people.sample import choose_sample
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.app import wording

@@ -11,10 +11,9 @@ from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, plain, text
 from ragmeter.app.queries import PAGE, Selection, Wish
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.show import numbers
 from ragmeter.show.report.shapes import axis_of_means
-from ragmeter.show.sentences.metrics import differing_level, headline
-from ragmeter.stats.summary import bounds_of_mean
+from ragmeter.wording import numbers
+from ragmeter.wording.metrics import differing_level, headline
 
 
 def page(
@@ -127,7 +126,7 @@ def figure(summary: MetricSummary | None) -> Markup:
 
 def whisker(summary: MetricSummary) -> Markup:
     """A mean and its interval on the metric's axis."""
-    if summary.mean is None or bounds_of_mean(summary) is not None:
+    if summary.mean is None or summary.bounds_of_mean is not None:
         return Markup()
     low, high = axis_of_means([summary])
     scale = 100 / (high - low)

@@ -20,8 +20,8 @@ from ragmeter.errors import RagmeterError
 from ragmeter.metrics.support import as_passages
 from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
-from ragmeter.show import numbers
 from ragmeter.table import LIST_COLUMNS, SCORED, Row, outcome_column
+from ragmeter.wording import numbers
 
 #: A text that is longer is cut, and says so: a page with a passage of a megabyte helps nobody.
 _LONGEST = 20_000

@@ -18,12 +18,12 @@ from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
 from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import Run
-from ragmeter.show.sentences.causes import NotScored, failures
-from ragmeter.show.sentences.judging import judge_lines
-from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import explained, titled
-from ragmeter.show.texts import shortened
 from ragmeter.table import outcome_column
+from ragmeter.wording.causes import NotScored, failures
+from ragmeter.wording.judging import judge_lines
+from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.metrics import explained, titled
+from ragmeter.wording.texts import shortened
 
 _LONGEST = 200
 #: Metrics that have a column of their own in the table of rows.
@@ -105,7 +105,7 @@ def _slices(run: Run, wish: Wish) -> Content:
 
 def slice_table(run: Run, column: str) -> list[Content]:
     """Each metric on the values of a column."""
-    from ragmeter.analysis.slicing import summarise_run
+    from ragmeter.analysis.slices import summarise_run
 
     summary = summarise_run(run, slices=[column])
     names = run.row_metrics

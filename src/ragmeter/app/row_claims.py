@@ -10,7 +10,7 @@ from ragmeter.app.elements import Content, Markup, element, in_own_direction, jo
 from ragmeter.app.layout import table
 from ragmeter.metrics.support import SUPPORTED
 from ragmeter.runs.run import Run
-from ragmeter.show.claim_labels import sign_of
+from ragmeter.wording.signs import sign_of
 
 Span = tuple[int, int]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragmeter.app import wording
 from ragmeter.app.elements import Markup, element, text
-from ragmeter.show import numbers
+from ragmeter.wording import numbers
 
 
 def score(value: float | None, outcome: str | None) -> Markup:

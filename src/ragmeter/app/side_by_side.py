@@ -17,8 +17,8 @@ from ragmeter.app.queries import Database, Wish
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
-from ragmeter.show.sentences.metrics import titled
 from ragmeter.table import Row, outcome_column
+from ragmeter.wording.metrics import titled
 
 FEWEST, MOST = 2, 5
 _LONGEST = 1_500

@@ -19,7 +19,7 @@ from ragmeter.documents.status import RunUnderWay
 from ragmeter.io.write import dumps
 from ragmeter.runs.catalogue import run_stamps
 from ragmeter.runs.status import under_way
-from ragmeter.show import numbers
+from ragmeter.wording import numbers
 
 _EVERY = 1.0
 

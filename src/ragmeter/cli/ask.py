@@ -11,7 +11,7 @@ from ragmeter.cli.ask_options import read_ask_plan
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, print_judge, read_settings, settle_judge
 from ragmeter.cli.parser import Parser, command_parser
-from ragmeter.cli.repeated import print_repeats, repeats_json
+from ragmeter.cli.repeats import print_repeats, repeats_json
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.io.write import dumps
@@ -95,7 +95,7 @@ def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
     """The metrics without --metrics; without an embedding model those that need none, and a notice says so."""
     from ragmeter.embedders.port import SEEDS_MODEL, has_default_model
     from ragmeter.hints import install_command
-    from ragmeter.show.progress import show_notice
+    from ragmeter.io.progress import show_notice
 
     if chosen.embedding_model is not None or has_default_model():
         return [_METRICS]

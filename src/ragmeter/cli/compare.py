@@ -148,7 +148,7 @@ def _preference(
     from ragmeter.analysis.comparing import with_another_test
     from ragmeter.analysis.comparing.significance import is_significant
     from ragmeter.judges.preference import INCONSISTENT
-    from ragmeter.show.sentences.comparison import Wording
+    from ragmeter.wording.comparison import Wording
 
     rows, summary = preferred.rows, preferred["preference"]
     counts = {value: rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}

@@ -86,10 +86,10 @@ def run_generate(chosen: argparse.Namespace) -> int:
     from ragmeter.cli import crag_results as show_crag
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.truncation import load_tokenizer
+    from ragmeter.io.progress import both, progress_bar
     from ragmeter.registry import import_object
     from ragmeter.runs.places import hold
     from ragmeter.runs.status import Status
-    from ragmeter.show.progress import both, progress_bar
     from ragmeter.table import SKIPPED_BUDGET
 
     options.check_numbers(chosen)
@@ -148,9 +148,9 @@ def run_evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.compat.crag.files import effort_of, refuse_added, typed
     from ragmeter.effects.calls import Limits
     from ragmeter.engine.judging.setup import OWN_JOURNAL
+    from ragmeter.io.progress import progress_bar
     from ragmeter.runs.places import hold
     from ragmeter.runs.run import Run
-    from ragmeter.show.progress import progress_bar
     from ragmeter.table import SKIPPED_BUDGET
 
     options.check_numbers(chosen)

@@ -10,8 +10,10 @@ from ragmeter.compat.crag.evaluation import METRICS
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Effort
-from ragmeter.show.numbers import interval, number
-from ragmeter.show.sentences.judging import (
+from ragmeter.show.terminal import console, printable
+from ragmeter.show.terminal.judging import print_lines
+from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording.judging import (
     cascade_lines,
     cause_lines,
     check_line,
@@ -20,9 +22,7 @@ from ragmeter.show.sentences.judging import (
     flip_rate_line,
     one_wording_lines,
 )
-from ragmeter.show.terminal import console, printable
-from ragmeter.show.terminal.judging import print_lines
-from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording.numbers import interval, number
 
 
 def judged(
@@ -65,7 +65,8 @@ def judged(
     for warning in summary.judge_warnings or ():
         out.sentence(warning, "red")
     if summary.flip_rate is not None and summary.flip_rate is not UNSET:
-        out.print(flip_rate_line(summary.flip_rate, summary.n_judged_repeatedly or 0), soft_wrap=True)
+        flip_interval = None if summary.flip_rate_interval is UNSET else summary.flip_rate_interval
+        out.print(flip_rate_line(summary.flip_rate, flip_interval, summary.n_judged_repeatedly or 0), soft_wrap=True)
     conversations = summary.n_conversations or 0
     out.print(printable(f"turns: {total:,} of {conversations:,} conversations, in {folder}/"), soft_wrap=True)
 

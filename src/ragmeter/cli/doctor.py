@@ -148,7 +148,7 @@ def _browser() -> Check:
 def _models() -> Iterator[Check]:
     from ragmeter.embedders.cache import cache_file
     from ragmeter.embedders.models import cached_models, hub_cache
-    from ragmeter.show.numbers import about
+    from ragmeter.wording.numbers import about
 
     models = cached_models()
     shown = ", ".join(f"{name} ({about(size / 1e6)} MB)" for name, size in models.items())
@@ -172,7 +172,7 @@ def _runs(output_dir: Location) -> Check:
 
 def _endpoints(urls: Sequence[str], timeout: float, model: str | None) -> Iterator[Check]:
     from ragmeter.effects.reachable import reach
-    from ragmeter.show.numbers import hundredths
+    from ragmeter.wording.numbers import hundredths
 
     for url in urls:
         reached = reach(url, timeout)
@@ -185,9 +185,9 @@ def _endpoints(urls: Sequence[str], timeout: float, model: str | None) -> Iterat
 def _speed(url: str, shown: str, model: str) -> Check:
     """The check of how fast a model judges, and the options that suit it."""
     from ragmeter.errors import RagmeterError
+    from ragmeter.io.progress import show_notice
     from ragmeter.judges.speed import AT_ONCE, measure_speed
-    from ragmeter.show.numbers import hundredths
-    from ragmeter.show.progress import show_notice
+    from ragmeter.wording.numbers import hundredths
 
     show_notice(f"{shown}: ten calls to {model}, of which {AT_ONCE} at once")
     try:

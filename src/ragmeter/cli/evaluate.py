@@ -262,8 +262,8 @@ def _show(
 ) -> int:
     """Print the results, the gate's verdict included; return the exit code, which is about these metrics."""
     from ragmeter.show import terminal
-    from ragmeter.show.sentences.ids import id_lines, never_match_lines
-    from ragmeter.show.sentences.metrics import cautions
+    from ragmeter.wording.ids import id_lines, never_match_lines
+    from ragmeter.wording.metrics import cautions
 
     folder, summary = evaluation.folder, evaluation.summary
     assert folder is not None  # noqa: S101 - a named run is always kept

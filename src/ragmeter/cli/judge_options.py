@@ -178,8 +178,8 @@ def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
 
 def print_judge(summary: Summary, manifest: Manifest, now: Calls | None = None) -> None:
     """Print what a run's documents say of the judge, if one was asked; `now` is what this command's calls took."""
-    from ragmeter.show.sentences.judging import judge_lines
     from ragmeter.show.terminal.judging import print_lines
+    from ragmeter.wording.judging import judge_lines
 
     print_lines(judge_lines(summary, manifest, now))
 

@@ -12,7 +12,7 @@ from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragmeter.analysis.people.sampling import Sample
+    from ragmeter.analysis.people.sample import Sample
     from ragmeter.analysis.people.sheets import Sheet
     from ragmeter.runs.run import Run
 
@@ -80,7 +80,7 @@ def parser() -> Parser:
 
 def _sample(run: Run, chosen: argparse.Namespace, n: int) -> Sample:
     """The sample of the options; `n` is the default number of rows."""
-    from ragmeter.analysis.people.sampling import choose_sample
+    from ragmeter.analysis.people.sample import choose_sample
 
     return choose_sample(
         run,
@@ -105,7 +105,7 @@ def _new_sheet(run: Run, chosen: argparse.Namespace) -> Sheet | None:
 
 def _existing_sheet(run: Run, chosen: argparse.Namespace) -> Sheet:
     """An existing file, which must belong to this run, this person and the sample of the options."""
-    from ragmeter.analysis.people.label_matching import labelled_claims, match, match_claims
+    from ragmeter.analysis.people.label_matches import labelled_claims, match, match_claims
     from ragmeter.analysis.people.labels import read_labels
     from ragmeter.analysis.people.sheets import Sheet
     from ragmeter.analysis.people.verdicts import Answers, read_columns

@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _say(message: str) -> None:
     """Print a message on standard error; the exit code says the same."""
-    from ragmeter.show.progress import show_notice
+    from ragmeter.io.progress import show_notice
 
     show_notice(f"ragmeter: {message}")
 

@@ -127,7 +127,7 @@ JUDGE: Table = {
 
 
 def _not(judge: str) -> Mode:
-    """Another judge than this one, which asks no language model."""
+    """The mode in which `judge`, which asks no language model, is not the judge."""
     hint = f"leave it out, or choose metric by metric: --metrics llm_correct,faithfulness[judge={judge}]"
     return Mode(lambda chosen: chosen.judge != judge, f"with --judge {judge}", hint)
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from ragmeter.errors import UsageError
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location
+from ragmeter.io.progress import show_notice
 from ragmeter.io.write import RUNS, dumps
-from ragmeter.show.numbers import given, percent
-from ragmeter.show.progress import show_notice
 from ragmeter.stats.confidence import AUTO, METHODS, Confidence
+from ragmeter.wording.numbers import given, percent
 
 if TYPE_CHECKING:
     from ragmeter.io.reading import Reading
@@ -177,7 +177,7 @@ class Statistics(TypedDict):
 
 
 class OtherStatistics(TypedDict):
-    """The same of a command whose intervals are made as the run's own are; None is the run's."""
+    """How intervals are made, for a command that takes the run's own settings where one is None."""
 
     interval: str | None
     cluster: str | None
@@ -380,7 +380,7 @@ def read_random_labels(
     """The verdicts in --labels by qid, of a random sample; `rows` gives the qids and answers to match them with."""
     if not files:
         return {}
-    from ragmeter.analysis.people.label_matching import random_labels
+    from ragmeter.analysis.people.label_matches import random_labels
     from ragmeter.analysis.people.labels import read_labels
 
     labels = random_labels(read_labels(files), *rows())

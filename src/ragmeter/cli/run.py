@@ -15,8 +15,8 @@ from ragmeter.cli import options
 from ragmeter.cli.commands import COMMANDS
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
+from ragmeter.io.progress import show_notice
 from ragmeter.io.write import dumps, replacing
-from ragmeter.show.progress import show_notice
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -166,19 +166,19 @@ def _try(step: Step) -> None:
 def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | None, *, json: bool) -> None:
     from ragmeter.io.locations import location
     from ragmeter.runs.finding import find_run
-    from ragmeter.show.sentences.limits import limit_lines
     from ragmeter.show.terminal.project import show_project
+    from ragmeter.wording.limits import limit_lines
 
     output_dir = location(project.output_dir)
-    found = {name: find_run(name, output_dir) for name in codes}
-    summaries = {name: run.metrics() for name, run in found.items()}
+    runs = {name: find_run(name, output_dir) for name in codes}
+    summaries = {name: run.metrics() for name, run in runs.items()}
     if not json:
-        cautions = [f"{name}: {line}" for name, run in found.items() for line in limit_lines(run.manifest())]
+        cautions = [f"{name}: {line}" for name, run in runs.items() for line in limit_lines(run.manifest())]
         show_project(summaries, codes, comparison, cautions)
         return
     systems = {
         name: {"metrics": summaries[name], "exit_code": codes[name], "limit": run.manifest().limit}
-        for name, run in found.items()
+        for name, run in runs.items()
     }
     compared = None if comparison is None else comparison.as_dict()
     print(dumps({"systems": systems, "comparison": compared}, indent=2))

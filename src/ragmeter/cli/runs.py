@@ -120,8 +120,8 @@ def prune_parser() -> Parser:
 def run_prune(chosen: argparse.Namespace) -> int:
     """Delete what has not been used for a while."""
     from ragmeter.analysis.pruning import unneeded
-    from ragmeter.show.numbers import given
     from ragmeter.show.terminal.catalogue import size
+    from ragmeter.wording.numbers import given
 
     if not Path(chosen.output_dir).is_dir():
         raise UsageError(f"there is no folder {chosen.output_dir}/", hint="name it with --output-dir")

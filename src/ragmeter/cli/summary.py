@@ -28,12 +28,12 @@ def parser() -> Parser:
 
 def run(chosen: argparse.Namespace) -> int:
     """Summarise, and print."""
-    from ragmeter.analysis.slicing import summarise_run
+    from ragmeter.analysis.slices import summarise_run
     from ragmeter.cli.judge_options import print_judge
-    from ragmeter.cli.repeated import print_repeats, repeats_json
+    from ragmeter.cli.repeats import print_repeats, repeats_json
     from ragmeter.runs.finding import find_run
-    from ragmeter.show.sentences.limits import limit_lines
     from ragmeter.show.terminal.summary import show_summary
+    from ragmeter.wording.limits import limit_lines
 
     stored_run = find_run(chosen.run, chosen.output_dir)
     summary = summarise_run(

@@ -43,7 +43,7 @@ def try_page(chosen: argparse.Namespace, target: Any) -> int:
 
 def _places(trial: Any) -> dict[str, str]:
     """The lines that say where the box and the answer are, and how the question was sent, each with its title."""
-    from ragmeter.show.numbers import given
+    from ragmeter.wording.numbers import given
 
     again = f", after {trial.attempts} attempts" if trial.attempts > 1 else ""
     times = ""

@@ -21,8 +21,8 @@ from ragmeter.hints import column_option
 from ragmeter.io.cells import as_list
 from ragmeter.io.data import Data
 from ragmeter.registry import get
-from ragmeter.show.sentences.causes import cause_meaning
 from ragmeter.table import NewRow, Row
+from ragmeter.wording.causes import cause_meaning
 
 #: The columns that are fields of the objects; all others are their metadata.
 _FIELDS = frozenset({

@@ -18,7 +18,7 @@ class RunIdentity(Record, frozen=True):
 
 
 class ComparisonSettings(Record, frozen=True):
-    """With which settings runs were compared: the arguments of `compare()`."""
+    """The settings of a comparison: the arguments of `compare()`."""
 
     metrics: list[str] | None  # None for all that both runs have
     test: str

@@ -5,6 +5,12 @@ from __future__ import annotations
 from ragmeter.documents.record import UNSET, Count, Interval, Mean, Record, UnsetType
 from ragmeter.documents.usage import Usage
 
+#: The basis of a cascade's threshold where no model is asked.
+NO_MODEL = "no language model"
+#: Of the built-in cases: with fewer right than the first a judge is refused, since chance gets about as many right;
+#: with fewer than the second it is warned of.
+FEWEST_RIGHT, ENOUGH_RIGHT = 17, 20
+
 
 class Tied(Record, frozen=True):
     """Rows of which the offline judge is exactly as sure as the threshold says; some, by qid, are asked about."""
@@ -68,7 +74,3 @@ class JudgeCheck(Record, frozen=True):
     n: Count = 0
     missed: tuple[str, ...] = ()  # what it got wrong
     skipped: str | None = None  # why it was not tried
-
-    def sentence(self) -> str:
-        """The result in words."""
-        return f"this judge got {self.right} of {self.n} built-in cases right"

@@ -6,6 +6,7 @@ import math
 from typing import Annotated
 
 from ragmeter.documents.record import UNSET, Count, Interval, Mean, Meta, Record, Share, UnsetType
+from ragmeter.table import NO_VERDICT
 
 AUTO = "auto"
 #: How an interval can be made.
@@ -13,11 +14,19 @@ METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
 #: With fewer draws, an interval or a p-value is too noisy; more would not end in a day.
 FEWEST_DRAWS, MOST_DRAWS = 999, 100_000_000
 
+#: With fewer values, the coverage of an interval may be below its level; a warning is shown.
+SMALL = 30
+
 #: Which scores are better.
 Direction = Annotated[str, Meta(pattern="^(higher|lower|none)$")]
 Method = Annotated[str, Meta(pattern=f"^({'|'.join(METHODS)})$")]
 Seed = Annotated[int, Meta(ge=0, le=2**53)]
 Draws = Annotated[int, Meta(ge=FEWEST_DRAWS, le=MOST_DRAWS)]
+
+
+def is_few(n: int, clusters: int | None) -> bool:
+    """Whether there are too few rows, or clusters of rows, for an interval to reach its level."""
+    return (n if clusters is None else clusters) < SMALL
 
 
 class MetricSummary(Record, frozen=True):
@@ -53,6 +62,26 @@ class MetricSummary(Record, frozen=True):
         """The metric's range, with infinity for an end that there is not."""
         low, high = self.range
         return -math.inf if low is None else low, math.inf if high is None else high
+
+    @property
+    def is_few(self) -> bool:
+        """Whether there are too few scores for the interval to reach its level."""
+        return is_few(self.n_scored, self.n_clusters)
+
+    @property
+    def bounds_of_mean(self) -> Interval | None:
+        """The bounds of the mean where most rows that were to be scored have no verdict.
+
+        The rows with a score are no sample of the others then: of a judge that could not be read, they are the exact
+        matches, which nobody was asked about. None where most have a score, and where the metric has no range.
+        """
+        missing = sum(count for cause, count in self.n_not_scored.items() if cause in NO_VERDICT)
+        n, mean = self.n_scored, self.mean
+        low, high = self.range
+        if missing <= n or mean is None or low is None or high is None:
+            return None
+        low, high = ((n * mean + missing * end) / (n + missing) for end in (low, high))
+        return low, high
 
 
 class Percentiles(Record, frozen=True):

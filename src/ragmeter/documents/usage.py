@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 from ragmeter.documents.record import UNSET, Count, Record, UnsetType
 
 
@@ -15,6 +18,22 @@ class Usage(Record, frozen=True):
     calls_without_price: Count
     cost_usd: float | None  # None where no call has a price
     charged_usd: float | UnsetType | None = UNSET  # to the budget, where there is one
+
+
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """The sum of several usages."""
+    added = list(usages)
+    calls = sum(usage.calls for usage in added)
+    without_price = sum(usage.calls_without_price for usage in added)
+    cost = math.fsum(usage.cost_usd or 0.0 for usage in added) if not calls or without_price < calls else None
+    return Usage(
+        calls,
+        sum(usage.prompt_tokens for usage in added),
+        sum(usage.completion_tokens for usage in added),
+        sum(usage.calls_without_token_counts for usage in added),
+        without_price,
+        cost,
+    )
 
 
 class Latency(Record, frozen=True):

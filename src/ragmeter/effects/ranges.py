@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from ragmeter.errors import UsageError
-from ragmeter.show.numbers import given
+from ragmeter.wording.numbers import given
 
 
 def check_whole(name: str, value: Any, least: int, *, optional: bool = False) -> None:

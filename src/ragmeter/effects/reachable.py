@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from urllib.parse import parse_qsl, urlsplit
 
-from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.secret import Secret
+from ragmeter.effects.secrets import Cleaner
 from ragmeter.effects.wire import check_address
 from ragmeter.errors import UsageError
 from ragmeter.io.addresses import public

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
@@ -95,19 +95,3 @@ class UsageCounter:
         last = len(ordered) - 1
         p50, p95, p99 = (round(ordered[round(last * p / 100)], 1) for p in (50, 95, 99))
         return Latency(p50, p95, p99, round(ordered[-1], 1))
-
-
-def total_usage(usages: Iterable[Usage]) -> Usage:
-    """The sum of several usages."""
-    added = list(usages)
-    calls = sum(usage.calls for usage in added)
-    without_price = sum(usage.calls_without_price for usage in added)
-    cost = math.fsum(usage.cost_usd or 0.0 for usage in added) if not calls or without_price < calls else None
-    return Usage(
-        calls,
-        sum(usage.prompt_tokens for usage in added),
-        sum(usage.completion_tokens for usage in added),
-        sum(usage.calls_without_token_counts for usage in added),
-        without_price,
-        cost,
-    )

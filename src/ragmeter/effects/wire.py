@@ -18,9 +18,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ragmeter.effects.body import ENCODINGS, UnreadableError, read_lines, read_text
 from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.cleaning import Cleaner
 from ragmeter.effects.pace import retry_after
 from ragmeter.effects.secret import Secret, password_of
+from ragmeter.effects.secrets import Cleaner
 from ragmeter.errors import EndpointError, MissingExtraError, UsageError
 from ragmeter.io.addresses import public
 from ragmeter.table import TIMEOUT

@@ -66,9 +66,9 @@ def read_labels(folder: ModelFolder) -> SupportLabels:
     kinds = folder.config.get("architectures")
     kinds = [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
     if kinds and not any("SequenceClassification" in kind for kind in kinds):
-        told = f": {shown_labels(names)}" if "id2label" in folder.config else ""
+        labels = f": {shown_labels(names)}" if "id2label" in folder.config else ""
         what = "labels tokens, and no pairs of texts" if "TokenClassification" in kinds[0] else "is no classifier"
-        raise _unfit(folder, f"{_cut(kinds[0])} {what}{told}")
+        raise _unfit(folder, f"{_cut(kinds[0])} {what}{labels}")
     if folder.config.get("problem_type") not in (None, "single_label_classification"):
         raise _unfit(folder, f"its labels don't exclude each other: {shown_labels(names)}")
     plain = tuple(" ".join(re.split(r"[\s_-]+", name.casefold().strip())) for name in names)

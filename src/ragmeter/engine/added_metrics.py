@@ -18,11 +18,11 @@ import pyarrow as pa
 from msgspec import structs
 
 from ragmeter import registry
-from ragmeter.definition import Metric, of_script
+from ragmeter.definition import Metric, is_builtin, of_script
+from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.documents.manifest import Manifest, MetricEntry
 from ragmeter.documents.summary import Summary
-from ragmeter.documents.usage import Calls
-from ragmeter.effects.usage import total_usage
+from ragmeter.documents.usage import Calls, total_usage
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.executors import Executor
 from ragmeter.engine.judging.offline import described as offline_described
@@ -34,7 +34,6 @@ from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.batches import ROWS as ROWS_AT_ONCE
 from ragmeter.io.locations import Location, StorePath
-from ragmeter.judge_columns import BoundColumn
 from ragmeter.naming import Signature
 from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
@@ -100,7 +99,7 @@ def extend(
     _refuse_other_sources(run, metrics)
     _refuse_other_support_models(run, metrics)
     columns = columns_to_fill(run, metrics, setup)
-    own = {metric.name for metric in metrics if not _is_builtin(metric.source)}
+    own = {metric.name for metric in metrics if not metric.is_builtin}
     metrics = [*metrics, *_others_over(columns, summary.metrics, metrics)]
     stale = own | {metric.name for metric in metrics if {column.name for column in metric.judge_columns} & set(columns)}
     unchanged = [name for name in summary.metrics if name not in stale]
@@ -172,7 +171,7 @@ def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:
     sources = {entry.name: entry.source for entry in run.manifest().metrics}
     for metric in metrics:
         source = sources.get(metric.name) or metric.source
-        has_moved = _is_builtin(source) and _is_builtin(metric.source)  # into another module of ragmeter's
+        has_moved = is_builtin(source) and metric.is_builtin  # into another module of ragmeter's
         if of_script(source) != of_script(metric.source) and not has_moved:
             raise UsageError(
                 f"the run {run.name} has another metric {metric.name!r}: {source}, not {metric.source}",
@@ -189,10 +188,6 @@ def _refuse_other_support_models(run: Run, metrics: Sequence[Metric]) -> None:
                 f"{name} of the run {run.name} was filled by other files of this model ({', '.join(differing)})",
                 hint=f"judge its rows as a run of their own: {_anew(run)}",
             )
-
-
-def _is_builtin(source: str) -> bool:
-    return source.startswith("ragmeter.")
 
 
 def journal_folder(run: Run, output_dir: str | Location) -> Path:
@@ -231,7 +226,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
 
 
 def columns_to_reuse(run: Run, columns: Collection[str], setup: JudgeSetup) -> list[str]:
-    """Those whose verdicts stay, where the judge is asked again about rows without. More repeats are counted anew."""
+    """The columns whose verdicts stay when only rows without one are asked again: those with as many repeats."""
     described = run.manifest().asked
     repeats = None if setup.judge is None else setup.judge.repeats
     return [name for name in columns if setup.retry_failed and described.get(name, {}).get("repeats") == repeats]

@@ -34,14 +34,14 @@ from ragmeter.io.cells import as_text
 from ragmeter.io.data import notes_of, source_signature
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import location, on_disk
+from ragmeter.io.progress import Progress, both, progress_bar, show_notice
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import open_source
+from ragmeter.io.tabular import html_lines
 from ragmeter.io.write import RUNS, dumps
 from ragmeter.runs.new_place import Place
 from ragmeter.runs.replacing import hold_for_new_run, refuse_failed
 from ragmeter.runs.status import Status
-from ragmeter.show.progress import Progress, both, progress_bar, show_notice
-from ragmeter.show.tabular import html_lines
 from ragmeter.table import RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question, Target

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from ragmeter.definition import Metric
+from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.rounds import Reuse
 from ragmeter.engine.judging.offline import with_offline
@@ -24,7 +25,6 @@ from ragmeter.io.columns import missing_column
 from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.source import Source, stem
 from ragmeter.io.write import check_writable
-from ragmeter.judge_columns import BoundColumn
 from ragmeter.runs.new_place import Place
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun

@@ -42,6 +42,7 @@ from ragmeter.errors import InputError, Interrupted, UnknownNameError
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
+from ragmeter.io.progress import Progress, progress_bar
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
@@ -52,7 +53,6 @@ from ragmeter.runs.part_summaries import summarise_parts
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import Batch
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from ragmeter import registry
 from ragmeter.definition import Metric
+from ragmeter.definition.judge_columns import ENCODER, SUPPORT_MODEL
 from ragmeter.embedders.port import default_model
 from ragmeter.engine.judging.offline import check_support_models
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
-from ragmeter.judge_columns import ENCODER, SUPPORT_MODEL
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.normalize import Language
 from ragmeter.registry import BaseScorer

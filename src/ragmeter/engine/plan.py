@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from ragmeter.definition import Metric
+from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.engine.executors import Executor, Threads
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.metric_choice import columns_to_keep, with_models
@@ -18,7 +19,6 @@ from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.reading import checked
-from ragmeter.judge_columns import BoundColumn
 from ragmeter.runs.new_place import Place
 from ragmeter.runs.run import Run
 from ragmeter.stats.confidence import Confidence

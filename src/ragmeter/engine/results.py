@@ -13,13 +13,12 @@ from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
 from ragmeter.errors import UsageError
 from ragmeter.hints import for_python, option
+from ragmeter.io.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.show.numbers import scored
-from ragmeter.show.sentences.ids import id_lines, never_match_lines
-from ragmeter.show.sentences.metrics import bracketed, within
-from ragmeter.show.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
-from ragmeter.stats.summary import bounds_of_mean
+from ragmeter.wording.ids import id_lines, never_match_lines
+from ragmeter.wording.metrics import bracketed, within
+from ragmeter.wording.numbers import scored
 
 #: What an evaluation is called that was not kept, and whose data come from no file.
 UNNAMED = "this evaluation"
@@ -111,6 +110,6 @@ def _short(summary: MetricSummary) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total}"
     n = scored(summary.n_scored, summary.n_total)
-    if (bounds := bounds_of_mean(summary)) is not None:
+    if (bounds := summary.bounds_of_mean) is not None:
         return f"{within(bounds)}: most rows have no verdict, n = {n}"
     return bracketed(summary.mean, summary.interval, n)

@@ -60,15 +60,14 @@ class _Scoring:
     @property
     def by_row(self) -> bool:
         """A metric of the user's may look at the whole block; scorers and our own take each row by itself."""
-        own = (isinstance(metric, ScorerMetric) or metric.source.startswith("ragmeter.") for metric in self.metrics)
+        own = (isinstance(metric, ScorerMetric) or metric.is_builtin for metric in self.metrics)
         return all(own) and not any(metric.embedded or metric.by_session for metric in self.metrics)
 
     @property
     def holds_lock(self) -> bool:
         """The offline judges do. Metrics of the user's may not be able to travel."""
-        sources = [metric.source for metric in self.metrics]
-        is_ours = all(source.startswith("ragmeter.") for source in sources)
-        return is_ours and self.by_row and any(source.startswith("ragmeter.metrics.offline.") for source in sources)
+        is_ours = all(metric.is_builtin for metric in self.metrics)
+        return is_ours and self.by_row and any(metric.holds_lock for metric in self.metrics)
 
     def __call__(self, batch: Batch) -> ScoreColumns:
         load_builtin()  # in another process, only the metrics' own modules were imported

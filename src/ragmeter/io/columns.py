@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from ragmeter.definition import METRICS
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
 from ragmeter.hints import column_option, option
 from ragmeter.io.batches import check_columns, row_place
@@ -34,6 +35,7 @@ from ragmeter.io.source import Source
 from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, recognise, weak_lists
 from ragmeter.io.tools.fields import Known, heads_of, known_file
 from ragmeter.io.tools.openinference import NOTE, has_spans, rows_of_spans
+from ragmeter.naming import base_of
 from ragmeter.passages import passage_text
 from ragmeter.table import (
     CONTEXT_DETAILS,
@@ -44,17 +46,15 @@ from ragmeter.table import (
     TEXT_COLUMNS,
     Batch,
     Column,
+    ListsOfOne,
+    TextColumn,
     outcome_column,
 )
-from ragmeter.text_columns import ListsOfOne, TextColumn
 
 #: So many cells are looked at to see what a column has.
 _LOOKED_AT = 50
 _LIST_BEGINS = re.compile(r"""\s*\[\s*["']""").match
 _WITH_COMMA = re.compile(r"\s*[-+]?[\d.]*,\d+\s*").fullmatch
-
-#: Metrics that compare ids of documents, and those that need passages and a judge instead.
-_JUDGED_TWINS = {"context_precision": "llm_context_precision", "context_recall": "context_claim_recall"}
 
 
 @dataclass(frozen=True)
@@ -296,8 +296,8 @@ def missing_column(
     """
     close = did_you_mean(needed, titles)
     elsewhere = f"if another file has it, name that file with {option('reference')}; " if other_file else ""
-    if wanted_by.partition("@")[0] in _JUDGED_TWINS:
-        twin = _JUDGED_TWINS[wanted_by.partition("@")[0]]
+    metric = METRICS.get(base_of(wanted_by))
+    if metric is not None and (twin := metric.judged_twin):
         elsewhere += f"{wanted_by} compares ids, and {twin} judges the passages in `contexts` with a model; "
     return ColumnError(
         f"{wanted_by} needs the column {needed!r}, which is missing{close}",

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
-from ragmeter.show.numbers import given
+from ragmeter.wording.numbers import given
 
 #: In MiB: the largest row of a CSV, TSV, JSON Lines or Parquet file, and the largest JSON document.
 MAX_FIELD = 256.0

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from ragmeter.errors import BusyError, OutputError
 from ragmeter.hints import option
+from ragmeter.io.progress import show_notice
 from ragmeter.io.write import remedy
-from ragmeter.show.progress import show_notice
 
 #: Seconds to wait for the same process, and after which a person is told what the wait is for.
 _PATIENCE, _SILENCE = 600.0, 3.0

@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 import pyarrow as pa
 
 from ragmeter.errors import InputError
-from ragmeter.io.delimited.quoted import Quotes, row_begins
+from ragmeter.io.delimited.quotes import Quotes, row_begins
 from ragmeter.io.delimited.spans import HEAD, Span, header_end
 from ragmeter.io.formats import trec
 from ragmeter.io.formats.datasets import DataFile

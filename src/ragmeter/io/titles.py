@@ -152,7 +152,7 @@ def recognise(
 
 
 def _meant(name: str, titles: list[str]) -> list[str]:
-    """Those of the titles for a column that are meant: the column's own name, or else its name in other letters."""
+    """The titles that are meant for a column: its own name, or else its name in other letters."""
     own = [title for title in titles if title == name] or [title for title in titles if alias(title) == name]
     return own or [title for title in titles if alias(title) not in _WEAK | _WEAK_LISTS] or titles
 

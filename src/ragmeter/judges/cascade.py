@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter import registry
 from ragmeter.documents.judging import Agreement, CorrectedAccuracy, Tied
 from ragmeter.documents.record import UNSET, UnsetType
 from ragmeter.effects.ranges import check_share, check_whole
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.data import file_signature
+from ragmeter.metrics.offline import offline_correct_probability
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.naming import Signature
-from ragmeter.show.numbers import given
 from ragmeter.stats.cascade import (
     ASK_ALL,
     Flags,
@@ -34,11 +33,9 @@ from ragmeter.stats.cascade import (
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import Scores
+from ragmeter.wording.numbers import given
 
-METRIC = "offline_correct_probability"
 _USUAL_TARGET = 0.98
-#: The basis of a threshold where no model is asked.
-NO_MODEL = "no language model"
 #: Of the units with sure rows at least so many are asked about as well: of fewer, little could be said.
 _FEWEST_AUDITED = 30
 #: Of a budget no more than this goes into the check.
@@ -81,7 +78,7 @@ class CascadePlan:
 
     @property
     def least(self) -> float | None:
-        """From so sure on the offline judge decides; None where nothing is sure enough."""
+        """The least probability at which the offline judge decides; None where nothing is sure enough."""
         return None if self.threshold == ASK_ALL else self.threshold.least
 
     @property
@@ -214,7 +211,9 @@ def offline_chances(columns: Mapping[str, Sequence[Any]], calibration: str | Non
     """The offline judge's chance that each answer is right, from question, reference and answer; even where unknown."""
     if not columns["answer"]:
         return np.array([], dtype=np.float64)
-    (metric,) = registry.get_all(METRIC, calibration=calibration)
+    metric = offline_correct_probability
+    if calibration is not None:
+        metric = metric.with_settings(calibration=calibration)
     return np.nan_to_num(np.asarray(metric(*(columns[name] for name in metric.needs))), nan=0.5)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
-from ragmeter.judge_columns import JUDGED_BY, Parts, Support, judge_column
+from ragmeter.definition.judge_columns import JUDGED_BY, Parts, Support, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
 from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, citable, cited_sentences

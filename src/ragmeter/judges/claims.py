@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragmeter.judge_columns import JUDGED_BY, Parts, judge_column
+from ragmeter.definition.judge_columns import JUDGED_BY, Parts, judge_column
 from ragmeter.judges.list_forms import Items
 from ragmeter.metrics.offline.support.claims import claims_of, made_claims
 from ragmeter.metrics.refusals import is_miss

@@ -9,17 +9,17 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from ragmeter.definition.judge_columns import JudgeColumn
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
-from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
 from ragmeter.judges.list_forms import is_single
 from ragmeter.judges.prompt import Prompt
 from ragmeter.models.port import ChatProvider, ChatReply, Messages, Parameters
-from ragmeter.show.texts import shortened, visible
 from ragmeter.table import REFUSED, SCORED, UNPARSABLE, Row
+from ragmeter.wording.texts import shortened, visible
 
 if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge

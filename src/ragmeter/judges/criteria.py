@@ -21,9 +21,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from ragmeter.definition import metric
+from ragmeter.definition.judge_columns import FIELD, Changes, Form, judge_column
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import FIELD, Changes, Form, judge_column
 from ragmeter.judges.forms import bare_reply
 from ragmeter.judges.grade import ScaleName
 from ragmeter.naming import Settings

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, has_text
 
 if TYPE_CHECKING:
+    from ragmeter.definition.judge_columns import RowsOfTexts
     from ragmeter.embedders.support import SupportModel
-    from ragmeter.judge_columns import RowsOfTexts
 
 #: From this probability on a claim is supported, or contradicted.
 LEAST = 0.5

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
+from ragmeter.definition.judge_columns import Form, ResponseFormat
 from ragmeter.io.decoding import JsonObject
-from ragmeter.judge_columns import Form, ResponseFormat
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _BLOCK = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL | re.IGNORECASE)

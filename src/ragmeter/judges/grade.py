@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragmeter.definition import metric
+from ragmeter.definition.judge_columns import Changes, judge_column
 from ragmeter.errors import UsageError
-from ragmeter.judge_columns import Changes, judge_column
 from ragmeter.judges.forms import Scale
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed

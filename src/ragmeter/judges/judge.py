@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ragmeter.definition.judge_columns import JudgeColumn
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.pace import Retries
@@ -14,7 +15,6 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_above_zero, check_number, check_whole
 from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
-from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.prompt import prompt_hash, read_words

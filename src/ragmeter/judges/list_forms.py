@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragmeter.definition.judge_columns import Form
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import Form
 from ragmeter.judges.forms import bare_reply
 
 _ITEM = re.compile(r"(?:[-*•–]|\(?\d{1,3}[.):])\s+(.*)")  # of a line without spaces around it

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ragmeter.definition.judge_columns import JUDGED_BY, Parts, judge_column
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import JUDGED_BY, Parts, judge_column
 from ragmeter.judges.claims import declined, first_reference
 from ragmeter.judges.list_forms import Items, Labels, listed
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets

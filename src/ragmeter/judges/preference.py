@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
+from ragmeter.definition.judge_columns import Parts, judge_column
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import Parts, judge_column
 from ragmeter.judges.list_forms import Labels
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed, Row

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
-from ragmeter.judge_columns import Parts, judge_column
+from ragmeter.definition.judge_columns import Parts, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.forms import Choice
 from ragmeter.judges.list_forms import Labels

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragmeter.judge_columns import JUDGED_BY, Changes, JudgeColumn, Parts, Support, judge_column
+from ragmeter.definition.judge_columns import JUDGED_BY, Changes, JudgeColumn, Parts, Support, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.list_forms import Labels, listed
 from ragmeter.metrics.offline.support.claims import labels_by_text

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ragmeter.definition.judge_columns import JudgeColumn
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Journal
-from ragmeter.judge_columns import JudgeColumn
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement, majority, of_two_wordings
 from ragmeter.models.port import ChatProvider

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ragmeter.definition import metric
-from ragmeter.judge_columns import Wording, judge_column
+from ragmeter.definition.judge_columns import LLM, Wording, judge_column
 from ragmeter.judges.forms import Choice
 from ragmeter.metrics.conversation import CORRECT as CORRECT
 from ragmeter.metrics.conversation import WRONG as WRONG
 from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed, Row
-
-#: Who may decide: the same words, that there is no answer in the answer, the offline judge, a language model.
-EXACT, MISS, OFFLINE, LLM = "exact", "miss", "offline", "llm"
 
 #: Chosen among several wordings by agreement with people: see docs/judge-trust.md.
 _WORDS = """\
@@ -66,7 +63,7 @@ verdict = judge_column(
 )
 
 
-@metric(direction="higher", binary=True)
+@metric(direction="higher", binary=True, is_verdict=True)
 def llm_correct(verdict: Sequence[str], *, judge: Literal["llm", "cascade"] = "llm") -> list[float | Failed]:
     """Whether a language model holds the answer for right.
 

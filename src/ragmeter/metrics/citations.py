@@ -59,7 +59,7 @@ def cited_sentences(answer: str, contexts: Sequence[str]) -> list[Cited]:
     passages = as_passages(contexts)
     text, entries = _without_sources(answer)
     addresses = ((number, _BARE_LINK.search(entry)) for number, entry in entries.items())
-    footnotes = {number: _by_address(found[1], passages) for number, found in addresses if found}
+    footnotes = {number: _by_address(match[1], passages) for number, match in addresses if match}
     text = _AFTER_STOP.sub(lambda match: f"{match[2]}{match[1]} ", _with_ranks(text, footnotes, passages))
     cited = []
     for sentence in sentences(text):

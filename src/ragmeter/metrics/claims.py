@@ -43,7 +43,7 @@ def _unscorable(labels: Sequence[Sequence[Any]]) -> Failed | None:
     return None
 
 
-@metric(direction="higher")
+@metric(direction="higher", claims=("claims", "reference"))
 def claim_precision(
     support_by_reference: Labels, *, judge: Judged = "llm", support_model: str | None = None
 ) -> list[_Share]:
@@ -63,7 +63,7 @@ def claim_precision(
     return _shares(lambda by_reference: float(by_reference.mean()), support_by_reference)
 
 
-@metric(direction="higher")
+@metric(direction="higher", claims=("reference_claims", "answer"))
 def claim_recall(
     reference_support_by_answer: Labels, *, judge: Judged = "llm", support_model: str | None = None
 ) -> list[_Share]:
@@ -111,7 +111,7 @@ def claim_f1(
     return _shares(f1, support_by_reference, reference_support_by_answer)
 
 
-@metric(direction="higher")
+@metric(direction="higher", claims=("reference_claims", "contexts"))
 def context_claim_recall(
     reference_support_by_passages: LabelsByPassage, *, judge: Judged = "llm", support_model: str | None = None
 ) -> list[_Share]:
@@ -185,7 +185,7 @@ def context_utilization(
     return _shares(used, reference_support_by_passages, reference_support_by_answer)
 
 
-@metric(direction="higher")
+@metric(direction="higher", claims=("claims", "contexts"))
 def faithfulness(
     support_by_passages: LabelsByPassage, *, judge: Judged = "llm", support_model: str | None = None
 ) -> list[_Share]:

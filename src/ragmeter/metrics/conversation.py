@@ -15,12 +15,10 @@ from typing import Any, Literal
 from ragmeter.definition import column, metric
 from ragmeter.metrics.normalize import fold
 from ragmeter.metrics.refusals import ends_not_knowing, is_miss
-from ragmeter.table import OTHER_TURN, UNPARSABLE, Failed
+from ragmeter.table import OTHER_TURN, TURN_NOT_SCORED, UNPARSABLE, Failed
 
 #: The values of the column `verdict`.
 CORRECT, WRONG = "CORRECT", "WRONG"
-#: Why a conversation has no score.
-TURN_NOT_SCORED = "turn_not_scored"
 
 Judges = Literal["llm", "cascade"]
 
@@ -158,7 +156,7 @@ def judged_turns(
     return Turns(turns, sessions_of(session_id, turn_idx))
 
 
-@metric(direction="higher", binary=True, by_session=True)
+@metric(direction="higher", binary=True, by_session=True, is_verdict=True)
 def accuracy(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Failed]:
     """Share of turns that were answered correctly.
 

@@ -105,7 +105,7 @@ def by_documents(
     )
 
 
-@metric(direction="higher")
+@metric(direction="higher", judged_twin="context_claim_recall")
 def context_recall(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
     """Share of the gold documents that were retrieved, at any rank.
 
@@ -120,7 +120,7 @@ def context_recall(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
     return share(ranked.hits(), ranked.gold)
 
 
-@metric(direction="higher")
+@metric(direction="higher", judged_twin="llm_context_precision")
 def context_precision(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
     """Share of the retrieved documents that are gold documents.
 

@@ -23,8 +23,7 @@ from ragmeter.metrics.bags import Bags, Ids, Sides, ranges, share
 from ragmeter.metrics.normalize import Language, fold, strip_accents
 from ragmeter.metrics.splitting import TABLES, text_array
 from ragmeter.metrics.tokens import Tokens
-from ragmeter.table import Scores
-from ragmeter.text_columns import cells_at
+from ragmeter.table import Scores, cells_at
 
 #: Smooth idf over two documents of a term that occurs in only one of them; a term in both has weight 1.
 _RARE = math.log(3 / 2) + 1

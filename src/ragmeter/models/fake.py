@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any, Self
 
+from ragmeter.definition.judge_columns import DECLARED
 from ragmeter.effects.journal import Reply
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.titles import text_column
-from ragmeter.judge_columns import DECLARED
 from ragmeter.models.port import ChatReply, Messages, Parameters
 from ragmeter.models.prices import Price
 from ragmeter.naming import Signature

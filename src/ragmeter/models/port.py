@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypedDict
 
+from ragmeter.definition.judge_columns import ResponseFormat
 from ragmeter.effects.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import ResponseFormat
 from ragmeter.models.prices import Price
 from ragmeter.naming import Signature
 

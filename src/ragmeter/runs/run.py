@@ -322,7 +322,7 @@ class Run:
 
 
 def known_names(name: str, names: Collection[str]) -> list[str]:
-    """Those of `names` that a short name means, or else a name that another tool has for a metric."""
+    """The members of `names` that `name` means: as a short name, or else as another tool's name for a metric."""
     return matching(name, names) or [known for other in other_names(name) for known in matching(other, names)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as Xml
 
 from ragmeter.analysis.gating.checks import Verdict
-from ragmeter.show.texts import in_xml
+from ragmeter.wording.texts import in_xml
 
 
 def junit(verdict: Verdict) -> bytes:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
-from ragmeter.show.numbers import number
-from ragmeter.show.sentences.metrics import common_level, differing_level, level
-from ragmeter.show.texts import in_latex
+from ragmeter.wording.metrics import common_level, differing_level, level
+from ragmeter.wording.numbers import number
+from ragmeter.wording.texts import in_latex
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
-from ragmeter.judge_columns import ENCODER, OFFLINE
-from ragmeter.show.numbers import MISSING, given, interval, number, percent, scored
-from ragmeter.show.sentences.causes import counted_causes, failures
-from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import (
+from ragmeter.definition.judge_columns import ENCODER, OFFLINE
+from ragmeter.documents.metrics import SMALL
+from ragmeter.table import IDS_AS_WRITTEN
+from ragmeter.wording.causes import counted_causes, failures
+from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.metrics import (
     about_intervals,
     common_level,
     differing_level,
@@ -20,9 +21,8 @@ from ragmeter.show.sentences.metrics import (
     no_rates,
     titled,
 )
-from ragmeter.show.texts import in_markdown
-from ragmeter.stats.intervals import SMALL
-from ragmeter.table import IDS_AS_WRITTEN
+from ragmeter.wording.numbers import MISSING, given, interval, number, percent, scored
+from ragmeter.wording.texts import in_markdown
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -133,7 +133,7 @@ def _failures(run: Run, label: str) -> list[str]:
 
 
 def _judge(run: Run, label: str) -> list[str]:
-    from ragmeter.show.sentences.judging import judge_lines  # a metric's page needs no judges
+    from ragmeter.wording.judging import judge_lines  # a metric's page needs no judges
 
     model = run.manifest().judge_model
     lines = [f"- {in_markdown(line.strip())}" for line, _ in judge_lines(run.summary(), run.manifest())]

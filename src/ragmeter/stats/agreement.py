@@ -10,8 +10,9 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
-from ragmeter.stats.intervals import Interval, wilson_interval, within
+from ragmeter.stats.intervals import wilson_interval, within
 from ragmeter.table import Scores
 
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.documents.record import Interval
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.distributions import incomplete_beta, t_quantile
-from ragmeter.stats.intervals import Interval, interval_of, within
+from ragmeter.stats.intervals import interval_of, within
 from ragmeter.table import Scores
 
 Flags = npt.NDArray[np.bool_]

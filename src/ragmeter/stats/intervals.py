@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.stats.bootstrap import bca_interval, percentile_interval
@@ -18,18 +19,10 @@ from ragmeter.stats.distributions import t_quantile, z_quantile
 from ragmeter.stats.pseudo_rows import UNKNOWN, Moments, n_at_ends
 from ragmeter.table import Scores
 
-Interval = tuple[float, float]
-#: With fewer values, the coverage of an interval may be below its level; a warning is shown.
-SMALL = 30
 #: The rounding error allowed at the ends of a range: a cosine of 1.0000000000000002 is 1.
 _ROUNDING = 1e-9
 #: What is added to a method's name where pseudo-rows at the ends of the range count.
 PADDED = "_with_pseudo_rows"
-
-
-def is_few(n: int, clusters: int | None) -> bool:
-    """Whether there are too few rows, or clusters of rows, for an interval to reach its level."""
-    return (n if clusters is None else clusters) < SMALL
 
 
 def interval_of(

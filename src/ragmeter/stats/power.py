@@ -33,7 +33,7 @@ class Variances:
 
     @classmethod
     def of_interval(cls, standard_error: float, shown: float, n: int) -> Variances:
-        """Of n questions with this standard error, and with that which the width of the interval shows."""
+        """The variances behind this standard error of n questions; `shown` is that which the interval's width says."""
         return cls(standard_error**2 * n, pseudo_rows=max(0.0, shown**2 - standard_error**2) * n * n)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ragmeter.documents.record import Interval
 from ragmeter.metrics.offline.curves import EDGE, fit
 from ragmeter.stats.clusters import Codes
-from ragmeter.stats.intervals import Interval, mean_interval
+from ragmeter.stats.intervals import mean_interval
 from ragmeter.table import Scores
 
 _FOLDS = 5

@@ -10,8 +10,8 @@ import numpy as np
 from ragmeter.documents.metrics import MetricSummary, Percentiles
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.intervals import Interval, interval_of, limits_of, within
-from ragmeter.table import NO_VERDICT, OTHER_TURN, Scores
+from ragmeter.stats.intervals import interval_of, limits_of, within
+from ragmeter.table import OTHER_TURN, Scores
 
 
 def summarise(
@@ -54,21 +54,6 @@ def summarise(
         n_clusters=None if scored_codes is None else len(np.unique(scored_codes)),
         binary=binary,
     )
-
-
-def bounds_of_mean(summary: MetricSummary) -> Interval | None:
-    """The bounds of the mean where most rows that were to be scored have no verdict.
-
-    The rows with a score are no sample of the others then: of a judge that could not be read, they are the exact
-    matches, which nobody was asked about. None where most have a score, and where the metric has no range.
-    """
-    missing = sum(count for cause, count in summary.n_not_scored.items() if cause in NO_VERDICT)
-    n, mean = summary.n_scored, summary.mean
-    low, high = summary.range
-    if missing <= n or mean is None or low is None or high is None:
-        return None
-    low, high = ((n * mean + missing * end) / (n + missing) for end in (low, high))
-    return low, high
 
 
 def percentiles(values: Scores) -> Percentiles:

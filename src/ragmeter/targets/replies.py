@@ -17,8 +17,8 @@ from ragmeter.effects.loop import for_each
 from ragmeter.effects.rounds import Reuse, begin_round
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import for_python, parameter
+from ragmeter.io.progress import show_notice
 from ragmeter.io.write import dumps
-from ragmeter.show.progress import show_notice
 from ragmeter.table import (
     CONTEXT_DETAILS,
     GOLD_COLUMNS,
@@ -202,7 +202,7 @@ def own_columns(replies: Iterable[Answer | Failure], present: Collection[str]) -
 
 
 def number_columns(replies: Iterable[Answer | Failure], keys: Collection[str]) -> set[str]:
-    """Those of the target's own columns that are numbers wherever they are anything."""
+    """The target's own columns whose values, where there are any, are all numbers."""
     texts = {
         key
         for reply in replies

@@ -13,13 +13,13 @@ from ragmeter import choose_sample, compare, evaluate, gate
 from ragmeter.analysis.comparing import MetricDifference
 from ragmeter.analysis.comparing.significance import verdict
 from ragmeter.analysis.power import plan_from_pilot
-from ragmeter.analysis.slicing import summarise_run
+from ragmeter.analysis.slices import summarise_run
 from ragmeter.documents.summary import Unmatched
 from ragmeter.errors import UnknownNameError, UsageError
-from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import difference_interval
-from ragmeter.stats.paired import McNemar, randomisation_p
+from ragmeter.stats.paired_tests import McNemar, randomisation_p
+from ragmeter.wording.comparison import Wording
 from tests.make_runs import make_run
 
 NAN = float("nan")
@@ -31,24 +31,24 @@ B = np.clip(A + RANDOM.normal(0.05, 0.1, 200), 0, 1)
 def test_one_metric_whole(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": A})
     make_run(tmp_path / "b", {"score": B})
-    found = compare(["a", "b"], output_dir=tmp_path)
-    (pair,) = found.pairs
-    each = pair.metrics["score"]
+    comparison = compare(["a", "b"], output_dir=tmp_path)
+    (pair,) = comparison.pairs
+    score = pair.metrics["score"]
     d = B - A
-    assert (pair.a, pair.b, pair.n_paired, each.n) == ("a", "b", 200, 200)
-    assert each.difference == pytest.approx(d.mean(), abs=1e-12)
-    assert (each.mean_a, each.mean_b) == pytest.approx((A.mean(), B.mean()), abs=1e-12)
+    assert (pair.a, pair.b, pair.n_paired, score.n) == ("a", "b", 200, 200)
+    assert score.difference == pytest.approx(d.mean(), abs=1e-12)
+    assert (score.mean_a, score.mean_b) == pytest.approx((A.mean(), B.mean()), abs=1e-12)
     oracle = stats.ttest_rel(B, A).confidence_interval()
-    assert each.interval == pytest.approx((oracle.low, oracle.high), abs=1e-9)
-    assert each.p == randomisation_p(d)
-    assert each.p_holm == each.p_bh == each.p
-    assert each.effect_size == pytest.approx(d.mean() / d.std(ddof=1), abs=1e-12)
-    assert (each.better, each.worse, each.same) == (int((d > 0).sum()), int((d < 0).sum()), int((d == 0).sum()))
-    assert each.verdict == "better"
-    assert each.needed == pytest.approx((1.959964 + 0.841621) ** 2 * d.var(ddof=1) / 0.01**2, abs=1)
+    assert score.interval == pytest.approx((oracle.low, oracle.high), abs=1e-9)
+    assert score.p == randomisation_p(d)
+    assert score.p_holm == score.p_bh == score.p
+    assert score.effect_size == pytest.approx(d.mean() / d.std(ddof=1), abs=1e-12)
+    assert (score.better, score.worse, score.same) == (int((d > 0).sum()), int((d < 0).sum()), int((d == 0).sum()))
+    assert score.verdict == "better"
+    assert score.needed == pytest.approx((1.959964 + 0.841621) ** 2 * d.var(ddof=1) / 0.01**2, abs=1)
     largest = int(np.abs(d).argmax())
-    assert each.movers[0].qid == str(largest)
-    assert [abs(mover.difference) for mover in each.movers] == sorted(np.abs(d))[::-1][:5]
+    assert score.movers[0].qid == str(largest)
+    assert [abs(mover.difference) for mover in score.movers] == sorted(np.abs(d))[::-1][:5]
 
 
 def test_right_and_wrong(tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ def test_right_and_wrong(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"right": right_a})
     make_run(tmp_path / "b", {"right": right_b})
     for test in ("randomisation", "mcnemar"):
-        each = compare(["a", "b"], test=test, output_dir=tmp_path).pairs[0].metrics["right"]
-        assert each.p == pytest.approx(McNemar(5, 20).exact_p, rel=1e-12)
-        assert (each.interval_method, each.better, each.worse, each.same) == (
+        right = compare(["a", "b"], test=test, output_dir=tmp_path).pairs[0].metrics["right"]
+        assert right.p == pytest.approx(McNemar(5, 20).exact_p, rel=1e-12)
+        assert (right.interval_method, right.better, right.worse, right.same) == (
             "newcombe_with_pseudo_rows", 20, 5, 75,
         )  # fmt: skip
 
@@ -68,8 +68,8 @@ def test_other_tests_agree(tmp_path: Path, test: str) -> None:
     make_run(tmp_path / "a", {"score": A})
     make_run(tmp_path / "b", {"score": A + np.random.default_rng(7).normal(0.01, 0.1, 200)})
     usual, other = (
-        compare(["a", "b"], test=each, output_dir=tmp_path).pairs[0].metrics["score"]
-        for each in ("randomisation", test)
+        compare(["a", "b"], test=test_name, output_dir=tmp_path).pairs[0].metrics["score"]
+        for test_name in ("randomisation", test)
     )
     assert other.test == test
     assert other.p == pytest.approx(usual.p, abs=0.03)
@@ -78,48 +78,48 @@ def test_other_tests_agree(tmp_path: Path, test: str) -> None:
 def test_lower_may_be_better(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"slowness": A})
     make_run(tmp_path / "b", {"slowness": B})
-    each = compare(["a", "b"], output_dir=tmp_path).pairs[0].metrics["slowness"]
-    assert each.verdict == "worse"
-    assert each.worse > each.better
+    slowness = compare(["a", "b"], output_dir=tmp_path).pairs[0].metrics["slowness"]
+    assert slowness.verdict == "worse"
+    assert slowness.worse > slowness.better
 
 
 def test_rows_are_paired_by_qid_whatever_their_order(tmp_path: Path) -> None:
     order = np.random.default_rng(7).permutation(200)
     make_run(tmp_path / "a", {"score": A})
     make_run(tmp_path / "b", {"score": B[order]}, {"qid": [str(row) for row in order]})
-    each = compare(["a", "b"], output_dir=tmp_path).pairs[0].metrics["score"]
-    assert each.difference == pytest.approx((B - A).mean(), abs=1e-12)
+    score = compare(["a", "b"], output_dir=tmp_path).pairs[0].metrics["score"]
+    assert score.difference == pytest.approx((B - A).mean(), abs=1e-12)
 
 
 def test_rows_in_one_run_only_and_rows_that_one_run_has_not_scored(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": [0.1, 0.2, NAN, 0.4]}, {"qid": ["1", "2", "3", "4"]})
     make_run(tmp_path / "b", {"score": [0.2, NAN, 0.5, 0.9]}, {"qid": ["1", "2", "3", "5"]})
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
-    each = pair.metrics["score"]
+    score = pair.metrics["score"]
     assert (pair.only_a, pair.only_b) == (Unmatched(1, ["4"]), Unmatched(1, ["5"]))
-    assert (pair.n_paired, each.n, each.scored_only_a, each.scored_only_b) == (3, 1, 1, 1)
-    assert (each.interval, each.p, each.verdict) == (None, None, "no verdict")
-    assert each.sentence == "score: b is +0.1000 against a, too few questions for a test (n = 1)"
+    assert (pair.n_paired, score.n, score.scored_only_a, score.scored_only_b) == (3, 1, 1, 1)
+    assert (score.interval, score.p, score.verdict) == (None, None, "no verdict")
+    assert score.sentence == "score: b is +0.1000 against a, too few questions for a test (n = 1)"
 
 
 def test_questions_that_were_asked_several_times(tmp_path: Path) -> None:
     """The first goes with the first; and repeats of a question are one cluster, not so many questions."""
     make_run(tmp_path / "a", {"score": [0.0, 0.2, 0.5, 0.7]}, {"qid": ["1", "1", "2", "3"]})
     make_run(tmp_path / "b", {"score": [0.6, 0.1, 0.3, 0.9]}, {"qid": ["2", "1", "1", "3"]})
-    found = compare(["a", "b"], output_dir=tmp_path)
-    each = found.pairs[0].metrics["score"]
-    assert found.cluster == "qid"
-    assert (each.n, each.n_clusters) == (4, 3)
-    assert sorted(mover.difference for mover in each.movers) == pytest.approx([0.1, 0.1, 0.1, 0.2])
+    comparison = compare(["a", "b"], output_dir=tmp_path)
+    score = comparison.pairs[0].metrics["score"]
+    assert comparison.cluster == "qid"
+    assert (score.n, score.n_clusters) == (4, 3)
+    assert sorted(mover.difference for mover in score.movers) == pytest.approx([0.1, 0.1, 0.1, 0.2])
 
 
 def test_turns_of_a_conversation_belong_together(tmp_path: Path) -> None:
     sessions = np.repeat(np.arange(50), 4).astype(str).tolist()
     make_run(tmp_path / "a", {"score": A}, {"session_id": sessions})
     make_run(tmp_path / "b", {"score": B}, {"session_id": sessions})
-    found = compare(["a", "b"], output_dir=tmp_path)
-    each = found.pairs[0].metrics["score"]
-    assert (found.cluster, each.n_clusters, each.interval_method) == ("session_id", 50, "student_t_clustered")
+    comparison = compare(["a", "b"], output_dir=tmp_path)
+    score = comparison.pairs[0].metrics["score"]
+    assert (comparison.cluster, score.n_clusters, score.interval_method) == ("session_id", 50, "student_t_clustered")
     apart = compare(["a", "b"], cluster=None, output_dir=tmp_path)
     assert (apart.cluster, apart.pairs[0].metrics["score"].n_clusters) == (None, None)
     with pytest.raises(UsageError, match="McNemar's test needs independent rows"):
@@ -139,10 +139,10 @@ def test_more_metrics_and_runs_are_corrected_together(tmp_path: Path) -> None:
     random = np.random.default_rng(9)
     for name in "abc":
         make_run(tmp_path / name, {f"m{i}": random.random(100) for i in range(4)})
-    found = compare(["a", "b", "c"], output_dir=tmp_path)
-    assert [(pair.a, pair.b) for pair in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
-    every = [each for pair in found.pairs for each in pair.metrics.values()]
-    least = min(every, key=lambda each: each.p or 1)
+    comparison = compare(["a", "b", "c"], output_dir=tmp_path)
+    assert [(pair.a, pair.b) for pair in comparison.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
+    every = [metric for pair in comparison.pairs for metric in pair.metrics.values()]
+    least = min(every, key=lambda value: value.p or 1)
     assert least.p_holm == pytest.approx(min(1.0, 12 * (least.p or 1)))
 
 
@@ -153,7 +153,7 @@ def test_slices_that_turn_around(tmp_path: Path) -> None:
     make_run(tmp_path / "b", {"score": b})
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
     assert pair.metrics["score"].verdict == "better"
-    assert [(each.column, each.value, each.turns, each.n) for each in pair.slices] == [
+    assert [(part.column, part.value, part.turns, part.n) for part in pair.slices] == [
         ("kind", "usual", False, 160),
         ("kind", "odd", True, 40),
     ]
@@ -174,7 +174,7 @@ def test_two_columns_make_slices_too(tmp_path: Path) -> None:
     for name, values in (("a", A), ("b", B)):
         make_run(tmp_path / name, {"score": values}, columns)
     (pair,) = compare(["a", "b"], slices=["kind,size"], output_dir=tmp_path).pairs
-    assert [(each.value, each.n) for each in pair.slices] == [
+    assert [(part.value, part.n) for part in pair.slices] == [
         ("x, big", 50), ("y, big", 50), ("x, small", 50), ("y, small", 50)
     ]  # fmt: skip
 
@@ -268,13 +268,13 @@ def test_an_interval_without_zero_may_still_be_not_significant(tmp_path: Path) -
     make_run(tmp_path / "a", {"score": np.full(7, 0.3), "other": np.full(7, 0.3)})
     make_run(tmp_path / "b", {"score": 0.3 + gains, "other": 0.3 + gains})
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
-    each = pair.metrics["score"]
-    assert each.interval is not None
-    assert each.interval[0] > 0
-    assert each.p is not None
-    assert each.p < 0.05 < (each.p_holm or 0)
-    assert each.verdict == "not significant"
-    assert "not significant after correction over 2 tests (Holm p = 0.0625, n = 7)" in each.sentence
+    score = pair.metrics["score"]
+    assert score.interval is not None
+    assert score.interval[0] > 0
+    assert score.p is not None
+    assert score.p < 0.05 < (score.p_holm or 0)
+    assert score.verdict == "not significant"
+    assert "not significant after correction over 2 tests (Holm p = 0.0625, n = 7)" in score.sentence
     assert "better" not in pair.sentence
     assert "evidence" not in pair.sentence
     alone = compare(["a", "b"], metrics="score", output_dir=tmp_path).pairs[0].metrics["score"]
@@ -314,9 +314,9 @@ def measured(
 
 
 def test_neither_way_is_better() -> None:
-    each = measured(difference=1.0, interval=(0.5, 1.5), excludes_zero=True, p=0.001)
-    assert verdict(each, 0.05) == "different"
-    assert Wording(0.95, 0.05, 1).difference("docs", "a", "b", replace(each, verdict="different")) == (
+    difference = measured(difference=1.0, interval=(0.5, 1.5), excludes_zero=True, p=0.001)
+    assert verdict(difference, 0.05) == "different"
+    assert Wording(0.95, 0.05, 1).difference("docs", "a", "b", replace(difference, verdict="different")) == (
         "docs: b is +1.0000 against a (95%: +0.5000 to +1.5000), significantly different (p = 0.0010, n = 9)"
     )
 
@@ -330,10 +330,10 @@ def test_intervals_of_differences_stay_within_what_is_possible(tmp_path: Path) -
     }
     assert compare(list(two.values())).pairs[0].metrics["score"].interval_method == "newcombe"
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
-    for each in pair.slices:
-        if each.metric == "score":
-            assert each.interval is not None
-            assert -1 <= each.interval[0] <= each.interval[1] <= 1
+    for part in pair.slices:
+        if part.metric == "score":
+            assert part.interval is not None
+            assert -1 <= part.interval[0] <= part.interval[1] <= 1
     slow = pair.metrics["slow"].interval
     assert slow is not None
     assert slow[0] < -200, "latencies have no upper end, so their differences have none"
@@ -342,7 +342,7 @@ def test_intervals_of_differences_stay_within_what_is_possible(tmp_path: Path) -
 def test_the_same_run_twice_is_not_significant(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"right": np.ones(20), "score": A[:20]})
     (pair,) = compare(["a", tmp_path / "a"], output_dir=tmp_path).pairs
-    assert {each.verdict for each in pair.metrics.values()} == {"not significant"}
+    assert {metric.verdict for metric in pair.metrics.values()} == {"not significant"}
     assert "have the same mean (95%: -0.1377 to +0.1377), not significant" in pair.metrics["score"].sentence
     assert pair.metrics["right"].interval is not None
     assert pair.metrics["right"].interval[1] > 0.1  # twenty alike rows don't prove that the systems are alike
@@ -370,9 +370,9 @@ def test_what_a_system_made_is_no_slice(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": A}, columns)
     make_run(tmp_path / "b", {"score": B}, {**columns, "note": [str(value > 0.5) for value in B]})
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
-    assert {each.column for each in pair.slices} == {"kind"}
+    assert {part.column for part in pair.slices} == {"kind"}
     (pair,) = compare(["a", "b"], slices=["note"], output_dir=tmp_path).pairs
-    assert {each.column for each in pair.slices} == {"note"}
+    assert {part.column for part in pair.slices} == {"note"}
 
 
 @pytest.mark.parametrize("asked", [{"draws": 0}, {"draws": -5}, {"seed": -1}, {"draws": 998}])
@@ -405,7 +405,7 @@ def test_of_many_metrics_the_nearest_to_a_difference_is_told(tmp_path: Path) -> 
     for name in "ab":
         make_run(tmp_path / name, {f"m{i}": random.random(100) for i in range(4)})
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
-    nearest = min(pair.metrics.values(), key=lambda each: each.p_holm or 0)
+    nearest = min(pair.metrics.values(), key=lambda value: value.p_holm or 0)
     start = "No significant difference on any of 4 metrics; the nearest to one: "
     assert pair.sentence.startswith(f"{start}{nearest.sentence}. ")
 
@@ -428,7 +428,7 @@ def test_one_text_where_several_may_stand(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": A}, {"kind": ["x", "y"] * 100, "answer": ["a"] * 200})
     make_run(tmp_path / "b", {"score": B}, {"kind": ["x", "y"] * 100})
     assert compare(["a", "b"], slices="kind", output_dir=tmp_path).pairs[0].slices
-    assert [each.column for each in summarise_run("a", slices="kind", output_dir=tmp_path).slices] == ["kind", "kind"]
+    assert [part.column for part in summarise_run("a", slices="kind", output_dir=tmp_path).slices] == ["kind", "kind"]
     drawn = choose_sample("a", 10, by="stratified", strata="kind", metrics="score", output_dir=tmp_path)
     assert {row.stratum for row in drawn.rows} == {"x", "y"}
     with pytest.raises(UsageError, match="two runs or more"):
@@ -442,12 +442,12 @@ def test_where_interval_and_test_disagree_there_is_no_verdict(tmp_path: Path) ->
     make_run(tmp_path / "a", {"score": np.full(200, 0.7)})
     make_run(tmp_path / "b", {"score": 0.7 + lost})
     (pair,) = compare(["a", "b"], margin="score=0", output_dir=tmp_path).pairs
-    each = pair.metrics["score"]
-    assert each.interval is not None
-    assert each.interval[0] < 0 < each.interval[1]
-    assert (each.p or 1) < 0.001
-    assert each.verdict == "no verdict"
-    assert each.sentence.endswith("the interval and the test disagree: a few rows decide (p < 0.0001, n = 200)")
+    score = pair.metrics["score"]
+    assert score.interval is not None
+    assert score.interval[0] < 0 < score.interval[1]
+    assert (score.p or 1) < 0.001
+    assert score.verdict == "no verdict"
+    assert score.sentence.endswith("the interval and the test disagree: a few rows decide (p < 0.0001, n = 200)")
     make_run(tmp_path / "c", {"right": np.repeat([1, 0, 0], [50, 5, 45])})
     make_run(tmp_path / "d", {"right": np.repeat([1, 1, 0], [50, 5, 45])})
     five = compare(["c", "d"], output_dir=tmp_path)["right"]
@@ -462,16 +462,16 @@ def test_a_difference_that_does_not_matter_is_small(tmp_path: Path) -> None:
     values = random.random(2_000) * 0.8
     make_run(tmp_path / "a", {"score": values, "slow": values})
     make_run(tmp_path / "b", {"score": values + random.normal(0.006, 0.01, 2_000), "slow": values + 0.02})
-    found = compare(["a", "b"], output_dir=tmp_path)
-    small = found["score"]
+    comparison = compare(["a", "b"], output_dir=tmp_path)
+    small = comparison["score"]
     assert (small.verdict, small.margin) == ("significant, but small", 0.01)
     assert ", significant, but small after correction over 2 tests (Holm p <" in small.sentence
     assert small.sentence.endswith("n = 2,000; small: less than 0.01, 1% of the metric's range)")
-    assert found["slow"].verdict == "worse"
+    assert comparison["slow"].verdict == "worse"
     for margin in ("score=0.005", ["score=0.005", "slow=0.5"], {"score": 0.005}):
         assert compare(["a", "b"], margin=margin, output_dir=tmp_path)["score"].verdict == "better"
     large = compare(["a", "b"], margin="slow=0.5,score=0", output_dir=tmp_path)
-    assert [each.verdict for each in large.pairs[0].metrics.values()] == ["better", "significant, but small"]
+    assert [metric.verdict for metric in large.pairs[0].metrics.values()] == ["better", "significant, but small"]
     assert large["slow"].sentence.endswith("n = 2,000; small: less than 0.5)")
     assert large["score"].needed is None, "no number of questions shows a difference of nothing"
 
@@ -503,8 +503,8 @@ def test_the_verdict_needs_both() -> None:
         (True, 0.2, None, "no verdict"),
         (False, 0.2, None, "not significant"),
     ]:
-        each = measured(**sure, excludes_zero=excludes, p=p, margin=margin)  # type: ignore[arg-type]
-        assert verdict(each, 0.05) == expected
+        difference = measured(**sure, excludes_zero=excludes, p=p, margin=margin)  # type: ignore[arg-type]
+        assert verdict(difference, 0.05) == expected
     corrected = measured(**sure, excludes_zero=True, p=0.04)  # type: ignore[arg-type]
     assert verdict(replace(corrected, p_holm=0.08), 0.05) == "not significant", "alone both would agree"
 
@@ -551,16 +551,16 @@ def test_what_could_be_seen_goes_by_the_interval(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": scores})
     make_run(tmp_path / "b", {"score": scores + 0.005})
     (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
-    each = pair.metrics["score"]
-    assert each.verdict == "no verdict"
-    assert "the interval and the test disagree (p < 0.0001, n = 500)" in each.sentence
-    assert each.interval is not None
-    assert each.shown_error == pytest.approx((each.interval[1] - each.interval[0]) / 2 / stats.t.ppf(0.975, 499))
-    assert each.smallest == pytest.approx(2.801585 * (each.shown_error or 0))
-    assert (each.smallest or 0) > 0.005, "which was not seen"
-    assert each.needed is not None
-    assert 300 < each.needed < 500
-    assert pair.sentence.endswith(f"A difference of {each.smallest:.4f} would probably have been seen.")
+    score = pair.metrics["score"]
+    assert score.verdict == "no verdict"
+    assert "the interval and the test disagree (p < 0.0001, n = 500)" in score.sentence
+    assert score.interval is not None
+    assert score.shown_error == pytest.approx((score.interval[1] - score.interval[0]) / 2 / stats.t.ppf(0.975, 499))
+    assert score.smallest == pytest.approx(2.801585 * (score.shown_error or 0))
+    assert (score.smallest or 0) > 0.005, "which was not seen"
+    assert score.needed is not None
+    assert 300 < score.needed < 500
+    assert pair.sentence.endswith(f"A difference of {score.smallest:.4f} would probably have been seen.")
     make_run(tmp_path / "c", {"slow": 1000 + scores * 0})
     make_run(tmp_path / "d", {"slow": 1000.3 + scores * 0})
     slow = compare(["c", "d"], output_dir=tmp_path)["slow"]
@@ -596,8 +596,8 @@ def test_numbers_that_are_no_metrics_are_compared_if_named(tmp_path: Path) -> No
     fast = {"latency_ms": list(np.linspace(10, 90, 200))}
     make_run(tmp_path / "a", {"score": A, "other": B}, slow)
     make_run(tmp_path / "b", {"score": B, "other": A}, fast)
-    found = compare(["a", "b"], output_dir=tmp_path)
-    assert (found.tests, list(found.pairs[0].metrics)) == (2, ["score", "other"])
+    comparison = compare(["a", "b"], output_dir=tmp_path)
+    assert (comparison.tests, list(comparison.pairs[0].metrics)) == (2, ["score", "other"])
     named = compare(["a", "b"], metrics="score,latency_ms", output_dir=tmp_path)
     assert (named.tests, named["latency_ms"].verdict, named["latency_ms"].margin) == (2, "better", None)
     checked = gate("b", no_worse_than={"a": {"latency_ms": 5}}, output_dir=tmp_path)
@@ -614,9 +614,9 @@ def test_what_could_be_seen_knows_alpha_the_correction_and_repeats(tmp_path: Pat
         for name, scores in (("a", first), ("b", second)):
             qids = {"qid": [str(row) for row in range(100)] * times}
             make_run(tmp_path / f"{name}{times}", {"score": np.tile(scores, times)}, qids)
-        each = compare([f"a{times}", f"b{times}"], output_dir=tmp_path)["score"]
-        assert each.n_questions == 100
-        needed.append(each.needed)
+        score = compare([f"a{times}", f"b{times}"], output_dir=tmp_path)["score"]
+        assert score.n_questions == 100
+        needed.append(score.needed)
     assert needed[1:] == pytest.approx([needed[0]] * 2, abs=1)
     runs = ["a1", "b1"]
     usual, strict = (compare(runs, alpha=alpha, output_dir=tmp_path)["score"] for alpha in (0.05, 0.001))

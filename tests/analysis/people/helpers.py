@@ -34,9 +34,9 @@ def questions(count: int = 200, seed: int = 0) -> list[dict[str, Any]]:
 
 def make_run(folder: Path, count: int = 200, name: str = "demo", metrics: str = "exact_match,token_f1") -> Run:
     """The run of these questions."""
-    found = evaluate(questions(count), metrics=metrics, run=name, output_dir=folder / "runs")
-    assert found.folder is not None
-    return found.folder
+    evaluation = evaluate(questions(count), metrics=metrics, run=name, output_dir=folder / "runs")
+    assert evaluation.folder is not None
+    return evaluation.folder
 
 
 def truth(count: int = 200) -> dict[str, bool]:

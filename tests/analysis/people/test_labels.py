@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ragmeter import choose_sample, evaluate
-from ragmeter.analysis.people.label_matching import match
+from ragmeter.analysis.people.label_matches import match
 from ragmeter.analysis.people.labels import answer_hash, read_label, read_labels
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.errors import ColumnError, InputError, UsageError
@@ -60,11 +60,11 @@ def test_files_that_are_refused(tmp_path: Path, text: str, message: str) -> None
 def test_several_people(tmp_path: Path) -> None:
     for name in ("anna", "bob"):
         (tmp_path / f"{name}.csv").write_text("qid,label\n1,1\n2,0\n")
-    found = read_labels([tmp_path / "anna.csv", tmp_path / "bob.csv"])
-    assert [(each.qid, each.rater) for each in found] == [("1", "anna"), ("2", "anna"), ("1", "bob"), ("2", "bob")]
+    labels = read_labels([tmp_path / "anna.csv", tmp_path / "bob.csv"])
+    assert [(label.qid, label.rater) for label in labels] == [("1", "anna"), ("2", "anna"), ("1", "bob"), ("2", "bob")]
     both = pd.DataFrame({"qid": ["1", "1"], "label": [1, 0], "rater": ["anna", "bob"]})
-    assert [each.value for each in read_labels(both)] == [1, 0]
-    assert [each.rater for each in read_labels([{"qid": 1, "label": True, "Rater": "eve"}])] == ["eve"]
+    assert [labelled.value for labelled in read_labels(both)] == [1, 0]
+    assert [labelled.rater for labelled in read_labels([{"qid": 1, "label": True, "Rater": "eve"}])] == ["eve"]
 
 
 def test_a_sheet_survives_its_way_through_the_disk(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_a_sheet_survives_its_way_through_the_disk(tmp_path: Path) -> None:
         cells = [row["answer"] for row in csv.DictReader(file)]
     assert not any(cell.startswith(("=", "@")) for cell in cells)
     columns = run.rows(["qid", "answer"]).to_pydict()
-    found = match(read_labels(path), columns["qid"], columns["answer"])
-    assert found.counts.labelled == 1
-    assert found.counts.blank == 5
+    matched = match(read_labels(path), columns["qid"], columns["answer"])
+    assert matched.counts.labelled == 1
+    assert matched.counts.blank == 5
     sheet.record(2, None, "anna")
     assert read_labels(path)[2].label is None
 
@@ -104,10 +104,10 @@ def test_contexts_are_there_if_asked_for(tmp_path: Path) -> None:
 
 def test_a_label_belongs_to_its_answer() -> None:
     labels = read_labels([{"qid": "1", "label": 1, "answer_hash": answer_hash("Rome")}, {"qid": "2", "label": 1}])
-    found = match(labels, ["1", "2"], ["Rome", "Paris"])
-    assert (found.counts.labelled, found.counts.changed) == (2, 0)
-    found = match(labels, ["1", "2"], ["Roma", "Paris"])
-    assert (found.counts.labelled, found.counts.changed) == (1, 1)
+    matched = match(labels, ["1", "2"], ["Rome", "Paris"])
+    assert (matched.counts.labelled, matched.counts.changed) == (2, 0)
+    matched = match(labels, ["1", "2"], ["Roma", "Paris"])
+    assert (matched.counts.labelled, matched.counts.changed) == (1, 1)
     with pytest.raises(InputError, match="other answers"):
         match(labels[:1], ["1"], ["Roma"])
     with pytest.raises(InputError, match="no row with qid '2'"):
@@ -122,11 +122,11 @@ def test_the_majority_counts() -> None:
         for qid, given in said.items()
         for number, label in enumerate(given)
     ]
-    found = match(read_labels(labels), list("abcde"), [""] * 5)
-    assert found.people.tolist() == [1, 0, 1]
-    assert found.places.tolist() == [0, 1, 3]
-    assert (found.counts.tied, found.counts.skipped, found.counts.labelled, found.counts.listed) == (1, 1, 3, 5)
-    assert found.ratings.shape == (3, 4)
+    matched = match(read_labels(labels), list("abcde"), [""] * 5)
+    assert matched.people.tolist() == [1, 0, 1]
+    assert matched.places.tolist() == [0, 1, 3]
+    assert (matched.counts.tied, matched.counts.skipped, matched.counts.labelled, matched.counts.listed) == (1, 1, 3, 5)
+    assert matched.ratings.shape == (3, 4)
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ def rows() -> list[dict[str, Any]]:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("runs")
     kept = [{name: row[name] for name in ("qid", "question", "reference", "answer")} for row in rows()]
-    found = evaluate(kept, metrics="exact_match", run="chat", output_dir=folder)
-    assert found.folder is not None
-    return found.folder
+    evaluation = evaluate(kept, metrics="exact_match", run="chat", output_dir=folder)
+    assert evaluation.folder is not None
+    return evaluation.folder
 
 
 def labels(n: int, *, strict: bool = False) -> list[dict[str, Any]]:
@@ -41,15 +41,15 @@ def labels(n: int, *, strict: bool = False) -> list[dict[str, Any]]:
 
 
 def test_people_who_judge_otherwise_are_learnt_from(run: Run, tmp_path: Path) -> None:
-    found = recalibrate(run, labels(200, strict=True))
-    assert found.helps
-    assert found.gain.log_loss_after < found.gain.log_loss_before
-    assert found.gain.calibration_error_after < found.gain.calibration_error_before
-    found.write(tmp_path / "mine.json")
+    recalibration = recalibrate(run, labels(200, strict=True))
+    assert recalibration.helps
+    assert recalibration.gain.log_loss_after < recalibration.gain.log_loss_before
+    assert recalibration.gain.calibration_error_after < recalibration.gain.calibration_error_before
+    recalibration.write(tmp_path / "mine.json")
     bent = get_metric(f'offline_correct_probability[calibration="{tmp_path}/mine.json"]')
     plain = get_metric("offline_correct_probability")
     given: Any = (["who wrote it?"] * 2, [["Cervantes"]] * 2, ["Miguel de Cervantes", "Lope de Vega"])
-    assert bent(*given) == pytest.approx(found.curve(np.asarray(plain(*given))))
+    assert bent(*given) == pytest.approx(recalibration.curve(np.asarray(plain(*given))))
     assert bent(*given)[0] < plain(*given)[0]
 
 
@@ -70,31 +70,35 @@ def test_answers_of_a_conversation_are_never_on_both_sides(tmp_path: Path) -> No
     ]
     turns = evaluate(table, metrics="offline_correct[language=es]", run="turns", output_dir=tmp_path)
     assert turns.folder is not None
-    found = recalibrate(turns.folder, labels(120, strict=True))
-    assert found.gain.n_groups <= 30
-    assert found.metric == "offline_correct_probability[language=es]"  # as the run's own metric
-    assert found.verdicts_with("a.json") == "offline_correct[language=es,calibration=a.json]"
+    recalibration = recalibrate(turns.folder, labels(120, strict=True))
+    assert recalibration.gain.n_groups <= 30
+    assert recalibration.metric == "offline_correct_probability[language=es]"  # as the run's own metric
+    assert recalibration.verdicts_with("a.json") == "offline_correct[language=es,calibration=a.json]"
     english = recalibrate(turns.folder, labels(120, strict=True), language="en")
-    assert english.gain.log_loss_before != found.gain.log_loss_before
+    assert english.gain.log_loss_before != recalibration.gain.log_loss_before
 
 
 def test_what_would_make_it_worse_is_refused(run: Run, tmp_path: Path) -> None:
     """Verdicts by the judge's own chances, with luck: there is nothing to learn, and what is learnt is luck."""
     random = np.random.default_rng(0)
-    held = rows()[:60]
+    first_rows = rows()[:60]
     chances = np.asarray(
         get_metric("offline_correct_probability")(
-            [row["question"] for row in held], [row["reference"] for row in held], [row["answer"] for row in held]
+            [row["question"] for row in first_rows],
+            [row["reference"] for row in first_rows],
+            [row["answer"] for row in first_rows],
         )
     )
     refused = 0
     for _ in range(10):
         said = (random.random(60) < chances).astype(int).tolist()
-        found = recalibrate(run, [{"qid": row["qid"], "label": label} for row, label in zip(held, said, strict=True)])
-        if not found.helps:
+        recalibration = recalibrate(
+            run, [{"qid": row["qid"], "label": label} for row, label in zip(first_rows, said, strict=True)]
+        )
+        if not recalibration.helps:
             refused += 1
             with pytest.raises(OutputError, match="not make the offline judge significantly better"):
-                found.write(tmp_path / "worse.json")
+                recalibration.write(tmp_path / "worse.json")
     assert refused >= 5
     assert not (tmp_path / "worse.json").exists()
 

@@ -32,10 +32,10 @@ PAYLOAD = " ".join(PAYLOADS)
 
 def rows(count: int = 8) -> list[dict[str, Any]]:
     """Questions in two halves: the first answered rightly, the second wrongly, the last one not at all."""
-    found = []
+    rows = []
     for i in range(count):
         right = i < count // 2
-        found.append(
+        rows.append(
             {
                 "qid": f"q{i}",
                 "question": f"Question number {i}?",
@@ -48,7 +48,7 @@ def rows(count: int = 8) -> list[dict[str, Any]]:
                 "note": f"a note {i}",
             }
         )
-    return found
+    return rows
 
 
 def keep(folder: Path, name: str = "small", data: list[dict[str, Any]] | None = None, metrics: str = METRICS) -> Path:
@@ -86,21 +86,21 @@ def loaded(folder: Path, *names: str) -> list[Run]:
 def keep_hostile(folder: Path, name: str = PAYLOADS[0], seed: int = 0) -> Path:
     """A run with payloads everywhere: in the name, texts, ids, columns, values, metrics, causes and the manifest."""
     data: list[dict[str, Any]] = []
-    for i, each in enumerate((*PAYLOADS, PAYLOAD, "plain")):
+    for i, payload in enumerate((*PAYLOADS, PAYLOAD, "plain")):
         data.append(
             {
-                "qid": f"{i} {each}",
-                "question": each,
-                "reference": [each, f"{each} {seed}"],
-                "answer": each if (i + seed) % 3 else f"other {each}",
-                "contexts": [each, f"{each} again"],
-                "relevant": [each],
-                "retrieved": [each, "x"] if i % 2 else ["x"],
-                "session_id": f"{each}" if i < 4 else f"{i // 2} {PAYLOADS[0]}",
+                "qid": f"{i} {payload}",
+                "question": payload,
+                "reference": [payload, f"{payload} {seed}"],
+                "answer": payload if (i + seed) % 3 else f"other {payload}",
+                "contexts": [payload, f"{payload} again"],
+                "relevant": [payload],
+                "retrieved": [payload, "x"] if i % 2 else ["x"],
+                "session_id": f"{payload}" if i < 4 else f"{i // 2} {PAYLOADS[0]}",
                 "turn_idx": str(i % 2),
-                "error": each if i == 2 else None,
+                "error": payload if i == 2 else None,
                 f"slice {PAYLOAD}": PAYLOADS[i % 2],
-                f"note {PAYLOADS[1]}": f"{i} {each}",
+                f"note {PAYLOADS[1]}": f"{i} {payload}",
             }
         )
     path = keep(folder, "hostile", data, "token_f1,recall@2")
@@ -108,16 +108,16 @@ def keep_hostile(folder: Path, name: str = PAYLOADS[0], seed: int = 0) -> Path:
     path.rename(target)
     table = pq.read_table(target.joinpath("rows.parquet"))
     named = f"token {PAYLOAD}"
-    titles = [each.replace("token_f1", named) for each in table.column_names]
+    titles = [name.replace("token_f1", named) for name in table.column_names]
     table = table.rename_columns(titles)
     for column in ("verdict", "reason"):
         table = table.append_column(column, pa.array([PAYLOAD] * table.num_rows, pa.large_string()))
     with (target / "rows.parquet").open("wb") as file:
         pq.write_table(table, file)
     summary = json.loads((target / "summary.json").read_text(encoding="utf-8"))
-    summary["metrics"] = {each.replace("token_f1", named): held for each, held in summary["metrics"].items()}
-    for held in summary["metrics"].values():
-        held["n_not_scored"] = {**held["n_not_scored"], PAYLOAD: 1}
+    summary["metrics"] = {name.replace("token_f1", named): metric for name, metric in summary["metrics"].items()}
+    for metric in summary["metrics"].values():
+        metric["n_not_scored"] = {**metric["n_not_scored"], PAYLOAD: 1}
     summary["causes"] = {PAYLOAD: 3}
     (target / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     manifest = json.loads((target / "manifest.json").read_text(encoding="utf-8"))

@@ -10,8 +10,8 @@ import pytest
 
 import ragmeter
 from ragmeter import FakeProvider, Judge
-from ragmeter.show.numbers import number, p_value, signed, signed_interval
-from ragmeter.show.texts import in_markdown
+from ragmeter.wording.numbers import number, p_value, signed, signed_interval
+from ragmeter.wording.texts import in_markdown
 from tests.browser import chromium, missing
 from tests.command import PATIENCE
 from tests.conftest import load_rows
@@ -81,8 +81,8 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("systems")
     names = sorted({row["system"] for row in load_rows("evouna.jsonl")})[:3]
     for name in names:
-        held = [{**row, "kind": row["question"].split()[0]} for row in load_rows("evouna.jsonl", system=name)]
-        keep(folder, name, [{**row, "qid": row["question"]} for row in held], "token_f1,exact_match")
+        rows_of_system = [{**row, "kind": row["question"].split()[0]} for row in load_rows("evouna.jsonl", system=name)]
+        keep(folder, name, [{**row, "qid": row["question"]} for row in rows_of_system], "token_f1,exact_match")
     return ragmeter.report(names, folder / "report.html", output_dir=folder).page
 
 
@@ -98,8 +98,8 @@ def test_a_payload_in_every_field_is_shown_and_does_nothing(
     page = opened.page
     for part in ("title", "comparison", "distributions", "relations", "slices", "conversations", "signature"):
         assert PAYLOADS[0] in page.locator(f"#{part}").inner_text(), part
-    for each in page.locator("main details").all():
-        each.evaluate("(node) => { node.open = true; }")
+    for element in page.locator("main details").all():
+        element.evaluate("(node) => { node.open = true; }")
     page.select_option("#run", "1")
     assert page.title().startswith(PAYLOADS[0])
     page.select_option("#slice", index=1)
@@ -246,14 +246,16 @@ def test_the_page_says_what_the_command_says(browser: Any, tmp_path: Path) -> No
     opened = Opened(browser, made.page)
     assert opened.text("#headline .verdict") == pair.sentence
     opened.page.locator(".in-words summary").click()
-    assert opened.page.locator(".in-words li").all_inner_texts() == [each.sentence for each in pair.metrics.values()]
+    assert opened.page.locator(".in-words li").all_inner_texts() == [
+        metric.sentence for metric in pair.metrics.values()
+    ]
     cells = opened.page.locator(".pair tbody tr").first.locator("td").all_inner_texts()
-    each = pair.metrics["token_f1"]
-    assert cells[0] == each.verdict
-    assert cells[1:3] == [signed(each.difference), signed_interval(each.interval)]
-    assert cells[4:6] == [number(each.mean_a), number(each.mean_b)]
-    assert cells[7] == p_value(each.p_holm)
-    turned = [each.sentence for each in pair.slices if each.turns]
+    token_f1 = pair.metrics["token_f1"]
+    assert cells[0] == token_f1.verdict
+    assert cells[1:3] == [signed(token_f1.difference), signed_interval(token_f1.interval)]
+    assert cells[4:6] == [number(token_f1.mean_a), number(token_f1.mean_b)]
+    assert cells[7] == p_value(token_f1.p_holm)
+    turned = [part.sentence for part in pair.slices if part.turns]
     assert opened.page.locator("#pair .note li").all_inner_texts() == turned
     assert in_markdown(pair.sentence) in (tmp_path / "r.md").read_text(encoding="utf-8")
     opened.check()

@@ -17,24 +17,24 @@ from tests.show.report.helpers import keep, loaded
 def test_what_decided_is_told_where_the_judge_has_spoken(tmp_path: Path) -> None:
     keep(tmp_path, metrics="token_f1,offline_correct")
     (run,) = loaded(tmp_path, "small")
-    found = evidence.evidence(run, np.arange(8), run.rows())
-    assert found is not None
-    assert found[7] is None  # not answered
-    first = {about: (says, weight) for about, says, weight in found[0] or []}
+    result = evidence.evidence(run, np.arange(8), run.rows())
+    assert result is not None
+    assert result[7] is None  # not answered
+    first = {about: (says, weight) for about, says, weight in result[0] or []}
     assert first["gold words"][0] == "found: gold, answer"
     assert first["gold words"][1] > 0
     whole = ragmeter.explain(run, "q0")[0].evidence
-    assert [(each.about, each.says) for each in whole[: len(first)]] == [(a, s) for a, (s, _) in first.items()]
+    assert [(piece.about, piece.says) for piece in whole[: len(first)]] == [(a, s) for a, (s, _) in first.items()]
 
 
 def test_texts_are_written_once(tmp_path: Path) -> None:
     keep(tmp_path, metrics="offline_correct")
     (run,) = loaded(tmp_path, "small")
     texts = Texts()
-    held = columns(run, np.arange(8), texts)["evidence"]
+    evidence = columns(run, np.arange(8), texts)["evidence"]
     written = texts.cut()[0]
     assert written.count("gold words") == 1
-    assert {written[about] for row in held if row for about, _, _ in row} >= {"gold words", "numbers"}
+    assert {written[about] for row in evidence if row for about, _, _ in row} >= {"gold words", "numbers"}
 
 
 def test_other_runs_have_none(tmp_path: Path) -> None:
@@ -48,6 +48,6 @@ def test_of_many_rows_the_least_sure_are_explained(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(evidence, "MOST_ROWS", 2)
     keep(tmp_path, metrics="offline_correct_probability")
     (run,) = loaded(tmp_path, "small")
-    found = evidence.evidence(run, np.arange(8), run.rows()) or []
+    result = evidence.evidence(run, np.arange(8), run.rows()) or []
     least = np.argsort(np.abs(run.scores("offline_correct_probability") - 0.5), kind="stable")[:2]
-    assert [place for place, each in enumerate(found) if each is not None] == sorted(least.tolist())
+    assert [place for place, pieces in enumerate(result) if pieces is not None] == sorted(least.tolist())

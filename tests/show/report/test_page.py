@@ -27,10 +27,10 @@ BLOCK = re.compile(r'<script type="application/json" id="(\w+)"(?: data-encoding
 
 def blocks(document: str) -> dict[str, Any]:
     """The page's data, read as the page reads it."""
-    found = {}
+    blocks = {}
     for name, encoding, text in BLOCK.findall(document):
-        found[name] = json.loads(gzip.decompress(base64.b64decode(text)) if encoding == "gzip" else text)
-    return found
+        blocks[name] = json.loads(gzip.decompress(base64.b64decode(text)) if encoding == "gzip" else text)
+    return blocks
 
 
 @pytest.fixture
@@ -80,17 +80,17 @@ def test_the_script_never_reads_markup_or_asks_the_network() -> None:
 def test_texts_of_a_run_are_only_in_the_data(tmp_path: Path) -> None:
     keep_hostile(tmp_path, "hostile run")
     document = render(loaded(tmp_path, "hostile run"), max_rows=100, title=PAYLOAD).html
-    held = blocks(document)
-    assert held["data"]["title"] == PAYLOAD
-    assert PAYLOAD in held["rows"]["texts"]
+    page_blocks = blocks(document)
+    assert page_blocks["data"]["title"] == PAYLOAD
+    assert PAYLOAD in page_blocks["rows"]["texts"]
     outside = BLOCK.sub("", document).replace(html.escape(PAYLOAD), "")
     assert "window.hit" not in outside
     assert "{{" not in outside
 
 
 def test_every_row_is_there_with_its_scores_outcomes_and_hits(small: Run) -> None:
-    held = blocks(render([small], max_rows=100).html)["rows"]
-    texts, (run,) = held["texts"], held["runs"]
+    rows = blocks(render([small], max_rows=100).html)["rows"]
+    texts, (run,) = rows["texts"], rows["runs"]
     assert (run["n"], run["total"]) == (8, 8)
     assert [texts[place] for place in run["qid"]] == [f"q{i}" for i in range(8)]
     assert run["answer"][7] == -1
@@ -117,8 +117,8 @@ def test_without_room_failures_and_the_worst_rows_stay(tmp_path: Path) -> None:
     assert rows.quality(one).tolist() == pytest.approx([1, 1, 1, 1, 0, 0, 0, -1])
     assert rows.choose([one], 8)[0].tolist() == list(range(8))
     assert rows.choose([one], 2)[0].tolist() == [4, 7]
-    for held in rows.choose([one, other], 10):  # five questions, the same of both; q0 is worse in the second
-        assert held.tolist() == [0, 4, 5, 6, 7]
+    for places in rows.choose([one, other], 10):  # five questions, the same of both; q0 is worse in the second
+        assert places.tolist() == [0, 4, 5, 6, 7]
 
 
 def test_long_texts_are_cut_and_say_how_long_they_were() -> None:
@@ -127,7 +127,7 @@ def test_long_texts_are_cut_and_say_how_long_they_were() -> None:
     assert texts.places([long, "short", None, "short"]) == [0, 1, -1, 1]
     kept, whole, limit = texts.cut()
     assert limit == page_texts.LONGEST_TEXT
-    assert [len(each) for each in kept] == [page_texts.LONGEST_TEXT, 5]
+    assert [len(value) for value in kept] == [page_texts.LONGEST_TEXT, 5]
     assert whole == {0: page_texts.LONGEST_TEXT + 5}
 
 

@@ -22,7 +22,9 @@ def test_figures_are_drawn_whatever_things_are_called(tmp_path: Path) -> None:
     for path in paths:
         if path.suffix == ".svg":
             root = ElementTree.parse(path).getroot()  # noqa: S314 - we have just written it
-            assert not [each for each in root.iter() if each.tag.endswith(("script", "foreignObject", "}image"))]
+            assert not [
+                element for element in root.iter() if element.tag.endswith(("script", "foreignObject", "}image"))
+            ]
         else:
             assert path.read_bytes().startswith(b"\x89PNG")
 
@@ -35,7 +37,7 @@ def test_the_same_run_gives_the_same_figures(tmp_path: Path) -> None:
     assert first == again
     assert set(first) == {
         f"{name}.{kind}"
-        for name in ("means", *(f"distribution-{each}" for each in METRICS.split(",")), "slices-domain")
+        for name in ("means", *(f"distribution-{metric}" for metric in METRICS.split(",")), "slices-domain")
         for kind in ("svg", "png")
     }
 

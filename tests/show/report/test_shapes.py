@@ -32,10 +32,10 @@ def test_correlations_are_scipys(xs: list[int], data: st.DataObject) -> None:
 def test_a_histogram_counts_every_scored_row_once(tmp_path: Path) -> None:
     keep(tmp_path, metrics="token_f1,exact_match,edit_distance")
     (run,) = loaded(tmp_path, "small")
-    found = histogram(run, "token_f1")
-    assert found is not None
-    assert (found["low"], found["high"], found["n"]) == (0.0, 1.0, 7)
-    assert (found["counts"][0], found["counts"][-1], sum(found["counts"])) == (3, 4, 7)
+    result = histogram(run, "token_f1")
+    assert result is not None
+    assert (result["low"], result["high"], result["n"]) == (0.0, 1.0, 7)
+    assert (result["counts"][0], result["counts"][-1], sum(result["counts"])) == (3, 4, 7)
     binary = histogram(run, "exact_match")
     assert binary is not None
     assert (binary["counts"], binary["low"], binary["high"]) == ([3, 4], -0.5, 1.5)
@@ -53,7 +53,7 @@ def test_an_axis_without_end_ends_beyond_the_means() -> None:
 def test_pairs_of_metrics_have_their_rows_and_their_n(tmp_path: Path) -> None:
     keep(tmp_path)
     (run,) = loaded(tmp_path, "small")
-    pairs = {(each["x"], each["y"]): each for each in relations(run)}
+    pairs = {(relation["x"], relation["y"]): relation for relation in relations(run)}
     assert set(pairs) == {("token_f1", "exact_match"), ("token_f1", "recall@2"), ("exact_match", "recall@2")}
     first = pairs["token_f1", "recall@2"]
     assert first["n"] == 7  # the row without an answer has no token_f1
@@ -98,4 +98,4 @@ def test_a_column_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
     runs = loaded(tmp_path, "one", "other")
     assert [part["column"] for part in slices(runs[0])] == ["domain", "topic, in short"]
     pair = compare(runs).pairs[0]
-    assert {each.column for each in pair.slices} == {"domain", "topic, in short"}
+    assert {part.column for part in pair.slices} == {"domain", "topic, in short"}

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, overload
 
 from ragmeter import naming
-from ragmeter.documents.record import plain
+from ragmeter.documents.record import Interval, plain
 from ragmeter.documents.summary import Unmatched
-from ragmeter.show.numbers import number, p_value, percent, signed, signed_interval
-from ragmeter.show.sentences.comparison import clustered_by, tests_made
-from ragmeter.show.sentences.metrics import titled
-from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
-from ragmeter.stats.intervals import Interval
+from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
+from ragmeter.wording.comparison import clustered_by, tests_made
+from ragmeter.wording.metrics import titled
+from ragmeter.wording.numbers import number, p_value, percent, signed, signed_interval
 
 #: The verdicts. `different` is for metrics without a direction, where neither higher nor lower is better; a small
 #: difference is significant and below the margin; there is no verdict where the interval and the test disagree.

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.documents.record import Interval
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import MCNEMAR, RANDOMISATION, Confidence
 from ragmeter.stats.distributions import t_quantile
-from ragmeter.stats.intervals import Interval, difference_interval
-from ragmeter.stats.paired import paired_p
+from ragmeter.stats.intervals import difference_interval
+from ragmeter.stats.paired_tests import paired_p
 from ragmeter.table import Measure, Scores
 
 

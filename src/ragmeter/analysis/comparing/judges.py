@@ -11,7 +11,7 @@ from ragmeter.analysis.comparing.comparison import JUDGES_DIFFER, MetricDifferen
 from ragmeter.runs.judges import ENDPOINT, Differing
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.show.sentences.comparison import judge_alike, judged_differently, judged_elsewhere
+from ragmeter.wording.comparison import judge_alike, judged_differently, judged_elsewhere
 
 #: What scores a run's rows anew; with a judge, and with an embedding model.
 _JUDGED_ANEW = "ragmeter evaluate --results {rows} --run NAME --metrics {metrics} --judge-model {model}"

@@ -9,8 +9,8 @@ from ragmeter import naming
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import parameter
 from ragmeter.runs.run import Run, known_names
-from ragmeter.show.numbers import given
 from ragmeter.table import Measure
+from ragmeter.wording.numbers import given
 
 #: `token_f1=0.02` or several of them, or a mapping from metrics to numbers.
 Margins = str | Iterable[str] | Mapping[str, float]

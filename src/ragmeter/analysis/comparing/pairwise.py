@@ -14,7 +14,7 @@ from ragmeter.analysis.comparing.comparison import NO_VERDICT, Comparison, Metri
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
 from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margin
-from ragmeter.analysis.comparing.pairing import Pairing, cluster_column, pair, paired_clusters
+from ragmeter.analysis.comparing.row_pairs import Pairing, cluster_column, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
 from ragmeter.documents.comparison import ComparisonSettings
@@ -26,13 +26,13 @@ from ragmeter.runs.comparisons import check_kept, keep_comparison
 from ragmeter.runs.finding import RunLike, find_runs, is_run, run_labels
 from ragmeter.runs.judges import differing_judges
 from ragmeter.runs.run import Run, full_name
-from ragmeter.show.numbers import given
-from ragmeter.show.sentences.comparison import Wording
 from ragmeter.stats.clusters import Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence
 from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
+from ragmeter.wording.comparison import Wording
+from ragmeter.wording.numbers import given
 
 #: The texts that a mover is shown with.
 _TEXTS = (QID, "question", "reference", "answer")

@@ -18,8 +18,8 @@ from ragmeter.analysis.comparing.comparison import (
     Pair,
     SliceDifference,
 )
-from ragmeter.show.sentences.comparison import Wording, overview, would_show
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
+from ragmeter.wording.comparison import Wording, overview, would_show
 
 #: A standard error below this share of the difference is rounding: all differences are the same.
 _ROUNDING = 1e-9

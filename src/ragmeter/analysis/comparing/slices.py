@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ragmeter.analysis.comparing.comparison import SliceDifference
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
-from ragmeter.analysis.comparing.pairing import Rows
+from ragmeter.analysis.comparing.row_pairs import Rows
+from ragmeter.documents.metrics import is_few
 from ragmeter.runs.run import Run, slice_label
-from ragmeter.stats.intervals import is_few
 from ragmeter.stats.multiple import holm
 
 #: A slice of fewer rows, or clusters of rows, is not tested: the test would have almost no power.

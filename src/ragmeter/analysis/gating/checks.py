@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 from ragmeter.analysis.gating.rules import MAX_FAILED, keyword
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.documents.record import plain
-from ragmeter.show.numbers import given
-from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table, summary_records
-from ragmeter.stats.intervals import Interval
+from ragmeter.documents.record import Interval, plain
+from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table, summary_records
+from ragmeter.wording.numbers import given
 
 
 @dataclass(frozen=True)

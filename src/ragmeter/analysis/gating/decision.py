@@ -25,19 +25,20 @@ from ragmeter.analysis.gating.rules import (
     Rule,
     option,
 )
-from ragmeter.analysis.slicing import summarise_run
-from ragmeter.documents.metrics import MetricSummary
+from ragmeter.analysis.slices import summarise_run
+from ragmeter.documents.metrics import MetricSummary, is_few
+from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
-from ragmeter.show.numbers import given
-from ragmeter.show.sentences.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
-from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.stats.intervals import Interval, difference_limits, is_few
+from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
+from ragmeter.wording.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
+from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.numbers import given
 
 #: Tolerance for rounding, so that a mean equal to its bound passes.
 _ROUNDING = 1e-12

@@ -17,7 +17,7 @@ from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
 from ragmeter.runs.finding import find_run
 from ragmeter.runs.run import Run, full_name
-from ragmeter.show.numbers import given
+from ragmeter.wording.numbers import given
 
 if TYPE_CHECKING:
     from ragmeter.table import Measure

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ragmeter.analysis.people.calibration import BetweenPeople, between_people
-from ragmeter.analysis.people.label_matching import Matched, match
+from ragmeter.analysis.people.label_matches import Matched, match
 from ragmeter.analysis.people.labels import CORRECT, WRONG, Label, read_labels
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.errors import RagmeterError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 import ragmeter
+from ragmeter.analysis.people.claim_items import Claims
 from ragmeter.analysis.people.estimates import AgainstPeople, estimates_of, of_wrong
-from ragmeter.analysis.people.label_matching import (
+from ragmeter.analysis.people.label_matches import (
     UNKNOWN,
     Counts,
     Matched,
@@ -19,20 +20,19 @@ from ragmeter.analysis.people.label_matching import (
     match,
     match_claims,
 )
-from ragmeter.analysis.people.labels import SUPPORTED, UNSUPPORTED, read_labels
+from ragmeter.analysis.people.labels import SUPPORTED, UNSUPPORTED, Label, read_labels
 from ragmeter.analysis.people.verdicts import Answers, counts_wrong, read_columns, verdicts
+from ragmeter.documents.metrics import SMALL
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.locations import on_disk
 from ragmeter.io.reading import Reading
+from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.places import hold_for
+from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun
-from ragmeter.show.numbers import given, interval, number, percent
-from ragmeter.show.sentences import calibration as words
-from ragmeter.show.sentences.metrics import bracketed
-from ragmeter.show.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.stats.agreement import (
     Alpha,
     Estimate,
@@ -41,7 +41,10 @@ from ragmeter.stats.agreement import (
     krippendorff_alpha,
     pairwise_agreement,
 )
-from ragmeter.stats.intervals import SMALL
+from ragmeter.table import Scores
+from ragmeter.wording import calibration as words
+from ragmeter.wording.metrics import bracketed
+from ragmeter.wording.numbers import given, interval, number, percent
 
 CALIBRATION = "calibration.json"
 _FEW, _FEW_OF_A_KIND = 100, 10
@@ -198,18 +201,8 @@ def calibrate(
         raise UsageError(f"{parameter('level')} must be between 0 and 1, got {given(level)}")
     run = find_run(run, output_dir)
     lines = read_labels(labels, Reading(encoding, quotes, delimiter))
-    qids = read_columns(run, ["qid"])["qid"]
     claims = labelled_claims(run, lines, metric)
-    if claims is None:
-        name, judge = verdicts(run, metric, threshold)
-        matched = match(lines, qids, Answers(run))
-    else:
-        if threshold is not None:
-            raise UsageError(f"{parameter('threshold')} has no effect on labels of claims", hint="leave it out")
-        name, judge = claims.metric, claims.supported
-        matched = match_claims(lines, claims)
-    if not matched.counts.labelled:
-        raise InputError("nothing is labelled yet", hint="fill in the column `label`: correct or wrong")
+    name, judge, matched = _judged_and_labelled(run, lines, claims, metric, threshold)
     scored = ~np.isnan(judge)
     labelled = judge[matched.places]
     if np.isnan(labelled).all():
@@ -253,6 +246,23 @@ def calibrate(
             counts_wrong=is_wrong,
         ),
     )
+
+
+def _judged_and_labelled(
+    run: Run, lines: Sequence[Label], claims: Claims | None, metric: str | None, threshold: float | None
+) -> tuple[str, Scores, Matched]:
+    """The metric, its verdicts on the run's rows or claims, and the labels matched with these."""
+    if claims is None:
+        name, judge = verdicts(run, metric, threshold)
+        matched = match(lines, read_columns(run, ["qid"])["qid"], Answers(run))
+    else:
+        if threshold is not None:
+            raise UsageError(f"{parameter('threshold')} has no effect on labels of claims", hint="leave it out")
+        name, judge = claims.metric, claims.supported
+        matched = match_claims(lines, claims)
+    if not matched.counts.labelled:
+        raise InputError("nothing is labelled yet", hint="fill in the column `label`: correct or wrong")
+    return name, judge, matched
 
 
 def between_people(matched: Matched, level: float) -> BetweenPeople:

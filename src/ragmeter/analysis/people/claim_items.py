@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter import naming
+from ragmeter import naming, registry
 from ragmeter.analysis.people.verdicts import metric_named, read_columns
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
@@ -18,17 +18,9 @@ from ragmeter.metrics.support import claim_texts, is_supported
 from ragmeter.runs.run import Run
 from ragmeter.stats.agreement import Estimate
 from ragmeter.stats.clusters import Clustered
-from ragmeter.stats.corrected import Powered, ppi_clustered
+from ragmeter.stats.corrections import Powered, ppi_clustered
 from ragmeter.stats.design import InClusters
 from ragmeter.table import Scores
-
-#: Metrics that are the share of claims with support: the columns of claims and of labels, and the texts that support.
-_COUNTED = {
-    "faithfulness": ("claims", "support_by_passages", "contexts"),
-    "claim_precision": ("claims", "support_by_reference", "reference"),
-    "claim_recall": ("reference_claims", "reference_support_by_answer", "answer"),
-    "context_claim_recall": ("reference_claims", "reference_support_by_passages", "contexts"),
-}
 
 
 @dataclass(frozen=True)
@@ -100,13 +92,14 @@ def places_of(keys: Sequence[str]) -> dict[str, int]:
 def claims_of_run(run: Run, metric: str | None = None) -> Claims:
     """The claims that this metric of the run counts, or the only metric that counts any."""
     name = _only_metric(run) if metric is None else metric_named(run, metric)
+    counting = _counting()
     parsed = naming.parse(name)
-    if parsed.base not in _COUNTED:
+    if parsed.base not in counting:
         raise UsageError(
             f"{name} is no share of claims that people could label",
-            hint=f"choose {', '.join(_COUNTED)} with {option('metric')}",
+            hint=f"choose {', '.join(counting)} with {option('metric')}",
         )
-    claims, labels, source = _COUNTED[parsed.base]
+    claims, labels, source = counting[parsed.base]
     columns = [naming.render(column, parsed.settings) for column in (claims, labels)]
     for column in columns:
         if column not in run.columns:
@@ -133,12 +126,19 @@ def claims_of_run(run: Run, metric: str | None = None) -> Claims:
     )
 
 
+def _counting() -> dict[str, tuple[str, str, str]]:
+    """The metrics that are a share of claims: the columns of claims and of labels, and that of texts that support."""
+    shares = ((metric, metric.claims) for metric in registry.known())
+    return {metric.base: (of[0], metric.inputs[0], of[1]) for metric, of in shares if of is not None}
+
+
 def _only_metric(run: Run) -> str:
-    names = [name for name in run.row_metrics if name.partition("[")[0] in _COUNTED]
+    counting = _counting()
+    names = [name for name in run.row_metrics if naming.base_of(name) in counting]
     if len(names) == 1:
         return names[0]
     message = f"choose whose claims to label: {', '.join(names)}" if names else "the run has no metric over claims"
-    raise UsageError(message, hint=f"{option('metric', 'NAME')}, one of {', '.join(_COUNTED)}")
+    raise UsageError(message, hint=f"{option('metric', 'NAME')}, one of {', '.join(counting)}")
 
 
 def _decoded(cell: Any) -> Any:

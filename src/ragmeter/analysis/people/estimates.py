@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.analysis.people.claim_items import Claims
-from ragmeter.analysis.people.label_matching import RANDOM, UNKNOWN, WEIGHTED, Design, Matched
-from ragmeter.show.sentences import calibration as words
+from ragmeter.analysis.people.label_matches import RANDOM, UNKNOWN, WEIGHTED, Design, Matched
 from ragmeter.stats.agreement import Estimate, cohens_kappa, confusion, rate, sensitivity_specificity
 from ragmeter.stats.clusters import Codes
-from ragmeter.stats.corrected import Powered, labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
+from ragmeter.stats.corrections import Powered, labels_alone, ppi_clustered, ppi_mean, ppi_weighted, rogan_gladen
 from ragmeter.stats.design import Drawn, InClusters
 from ragmeter.stats.intervals import within
 from ragmeter.table import Scores
+from ragmeter.wording import calibration as words
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from ragmeter.errors import ColumnError, InputError
 from ragmeter.io.cells import as_number, as_text
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import Source, open_source, stem
-from ragmeter.show.numbers import given
 from ragmeter.table import Row
+from ragmeter.wording.numbers import given
 
 CORRECT, WRONG, SKIPPED = "correct", "wrong", "skip"
 _WORDS = {

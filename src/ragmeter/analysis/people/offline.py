@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ragmeter import registry
-from ragmeter.analysis.people.label_matching import WEIGHTED, Design, match
+from ragmeter import naming, registry
+from ragmeter.analysis.people.label_matches import WEIGHTED, Design, match
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, OutputError
 from ragmeter.io.reading import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
+from ragmeter.metrics.offline import offline_correct, offline_correct_probability
 from ragmeter.metrics.offline.curves import Curve, fit
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.places import hold_for
@@ -28,7 +29,7 @@ from ragmeter.stats.design import Drawn
 from ragmeter.stats.recalibration import Gain, cross_validated
 from ragmeter.table import Scores
 
-METRIC = "offline_correct_probability"
+_OFFLINE = {offline_correct_probability.base, offline_correct.base}
 #: With fewer labels, a better curve can't be told from chance.
 FEWEST = 50
 
@@ -50,7 +51,7 @@ class Recalibration:
     def verdicts_with(self, path: str | Path) -> str:
         """The name of the metric that uses this calibration from a file."""
         language = registry.get(self.metric).settings["language"]
-        return registry.get("offline_correct").with_settings(language=language, calibration=str(path)).name
+        return offline_correct.with_settings(language=language, calibration=str(path)).name
 
     def as_dict(self) -> dict[str, Any]:
         """The result as a dict for JSON."""
@@ -120,10 +121,10 @@ def recalibrate(
 def _metric(run: Run, language: str | None) -> Metric:
     """The judge in this language, or in the one of the run's offline metrics."""
     if language is None:
-        own = [registry.get(name) for name in run.metrics() if name.startswith("offline_correct")]
+        own = [registry.get(name) for name in run.metrics() if naming.base_of(name) in _OFFLINE]
         languages = {metric.settings["language"] for metric in own}
         language = languages.pop() if len(languages) == 1 else None
-    return registry.get(METRIC).with_settings(language=language)
+    return offline_correct_probability.with_settings(language=language)
 
 
 def _weights(design: Design, n_labels: int) -> Scores:

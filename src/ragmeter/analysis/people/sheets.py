@@ -25,7 +25,7 @@ from ragmeter.analysis.people.labels import (
     answer_hash,
     read_labels,
 )
-from ragmeter.analysis.people.sampling import Sample
+from ragmeter.analysis.people.sample import Sample
 from ragmeter.analysis.people.verdicts import read_columns
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option

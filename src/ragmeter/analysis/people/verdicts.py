@@ -9,14 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter import registry
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.runs.run import Run, full_name
-from ragmeter.show.numbers import given
 from ragmeter.table import Scores
-
-#: The metrics of a judge's verdict: if a run has several metrics of 0 and 1, the first of these is the default.
-_VERDICTS = ("accuracy", "accuracy[judge=cascade]", "llm_correct", "llm_correct[judge=cascade]")
+from ragmeter.wording.numbers import given
 
 
 class Cells(Protocol):
@@ -117,9 +115,9 @@ def _default_metric(run: Run) -> str:
     binary = binary_metrics(run) or _counting_wrong(run)
     if len(binary) == 1:
         return binary[0]
-    verdict = next((name for name in _VERDICTS if name in binary), None)
-    if verdict is not None:
-        return verdict
+    verdicts_of_judge = [name for name in binary if (metric := registry.declared(name)) and metric.is_verdict]
+    if verdicts_of_judge:
+        return verdicts_of_judge[0]
     raise UsageError(
         f"choose the metric to compare with people: {', '.join(binary)} are 0 or 1"
         if binary

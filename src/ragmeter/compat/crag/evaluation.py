@@ -17,6 +17,7 @@ from msgspec import structs, to_builtins
 
 from ragmeter.compat.crag.turns import TURN_COLUMNS, TurnTable, failure_of
 from ragmeter.definition import Metric
+from ragmeter.definition.judge_columns import EXACT, MISS, OFFLINE
 from ragmeter.documents.manifest import FilledColumns
 from ragmeter.documents.record import UNSET
 from ragmeter.effects.calls import Limits
@@ -28,10 +29,10 @@ from ragmeter.engine.judging.sessions import SessionCascade
 from ragmeter.engine.judging.setup import JudgeResult, columns_of
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.row_reader import RowReader
+from ragmeter.io.progress import Advance
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.verdict import EXACT, MISS, OFFLINE
 from ragmeter.metrics import conversation
 from ragmeter.metrics.conversation import (
     CORRECT,
@@ -44,7 +45,6 @@ from ragmeter.metrics.conversation import (
     sessions_of,
     turn_of,
 )
-from ragmeter.show.progress import Advance
 from ragmeter.table import ENDED, JUDGE_COLUMNS, SCORED, Batch, outcome_column
 
 #: The metrics of turns, and of conversations, by the seed's names.

@@ -29,10 +29,10 @@ from ragmeter.effects.rounds import Reuse, Round, begin_round
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import UsageError, errors_of
 from ragmeter.io.data import file_signature
+from ragmeter.io.progress import Advance, both, show_notice
 from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
-from ragmeter.show.progress import Advance, both, show_notice
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"

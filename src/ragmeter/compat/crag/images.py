@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragmeter.compat.crag.dataset_utils import Conversation
-from ragmeter.effects.fetching import Fetcher, FetchError, check_installed
+from ragmeter.effects.downloads import Fetcher, FetchError, check_installed
 from ragmeter.effects.loop import Threads, in_thread
 from ragmeter.errors import MissingExtraError, RagmeterError, describe
 from ragmeter.io.addresses import public

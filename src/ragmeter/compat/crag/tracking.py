@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ragmeter.show.progress import Advance, Title, progress_bar
+from ragmeter.io.progress import Advance, Title, progress_bar
 
 #: Called with (number done, total).
 ProgressCallback = Callable[[int, int], None]

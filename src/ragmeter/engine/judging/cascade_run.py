@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ragmeter import table
-from ragmeter.documents.judging import CascadeSummary
+from ragmeter.definition.judge_columns import LLM, OFFLINE
+from ragmeter.documents.judging import NO_MODEL, CascadeSummary
+from ragmeter.io.progress import show_notice
 from ragmeter.judges.cascade import (
-    NO_MODEL,
     Cascade,
     CascadePlan,
     Doubtful,
@@ -23,8 +24,7 @@ from ragmeter.judges.cascade import (
 from ragmeter.judges.column_judge import ColumnJudge, shown_texts
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.verdict import CORRECT, LLM, OFFLINE, WRONG
-from ragmeter.show.progress import show_notice
+from ragmeter.judges.verdict import CORRECT, WRONG
 from ragmeter.stats.cascade import Flags, Threshold
 from ragmeter.table import SCORED, Scores
 

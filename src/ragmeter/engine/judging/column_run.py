@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter import table
+from ragmeter.definition.judge_columns import DECLARED, EXACT, LLM, MISS, BoundColumn
 from ragmeter.documents.judging import CascadeSummary, JudgeSummary
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.usage import Usage
@@ -22,18 +23,16 @@ from ragmeter.engine.row_reader import RowReader
 from ragmeter.engine.scoring import watched
 from ragmeter.hints import option
 from ragmeter.io.columns import missing_column
+from ragmeter.io.progress import Advance
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import DECLARED, BoundColumn
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import texts_of_calls
 from ragmeter.judges.judge import Judge, as_rephrased
 from ragmeter.judges.judgement import Judgement, joined
 from ragmeter.judges.probes import same_verdicts
 from ragmeter.judges.prompt import prompt_hash
-from ragmeter.judges.verdict import EXACT, LLM, MISS
 from ragmeter.metrics.support import has_text
 from ragmeter.naming import Signature
-from ragmeter.show.progress import Advance
 from ragmeter.stats.intervals import wilson_interval
 from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, NewRow, outcome_column
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import structs
 
+from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.documents.judging import JudgeCheck
 from ragmeter.documents.usage import Calls, Effort, Usage
 from ragmeter.effects.caller import Caller
@@ -29,14 +30,13 @@ from ragmeter.engine.judging.setup import BatchDone, JudgeResult, mark_of
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import BusyError
 from ragmeter.hints import option
+from ragmeter.io.progress import Advance, both, show_notice
 from ragmeter.io.write import check_writable
-from ragmeter.judge_columns import BoundColumn
 from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
 from ragmeter.judges.judge import Judge
 from ragmeter.judges.probes import NOT_ASKED, calls_to_check, check_judge, recorded_cases
 from ragmeter.judges.verdict import verdict
 from ragmeter.models.port import ChatProvider
-from ragmeter.show.progress import Advance, both, show_notice
 from ragmeter.table import Batch, outcome_column
 
 FillColumns = Callable[[Batch, int], Awaitable[dict[str, list[Any]]]]
@@ -182,7 +182,7 @@ class JudgeRun:
 
     @property
     def numbers(self) -> frozenset[str]:
-        """Those that are no texts."""
+        """The filled columns whose values are numbers."""
         return frozenset(name for column_run in self.column_runs() for name in column_run.numbers)
 
     def fill(

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter.definition import Metric
+from ragmeter.definition.judge_columns import DECLARED, ENCODER, SUPPORT_MODEL, BoundColumn, JudgeColumn, Support
 from ragmeter.documents.manifest import FilledColumns
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.errors import RagmeterWarning, UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
-from ragmeter.judge_columns import DECLARED, ENCODER, SUPPORT_MODEL, BoundColumn, JudgeColumn, Support
 from ragmeter.judges.encoder import EncoderSupport
 from ragmeter.metrics.offline.support.claims import OfflineSupport
 from ragmeter.metrics.support import has_text

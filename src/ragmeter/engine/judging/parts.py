@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import PartsPlan, score_in_parts
@@ -22,7 +23,6 @@ from ragmeter.engine.parts.pools import Pool
 from ragmeter.engine.parts.work import ASIDE, JudgedColumns, judged_file, put_bytes
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import RagmeterError
-from ragmeter.judge_columns import BoundColumn
 from ragmeter.table import QID, Batch
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ragmeter.definition.judge_columns import DECLARED, BoundColumn
 from ragmeter.engine.added_metrics import run_batches
 from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import InputError
-from ragmeter.judge_columns import DECLARED, BoundColumn
 from ragmeter.judges.column_judge import shown_texts
 from ragmeter.naming import Signature
 from ragmeter.runs.run import Run

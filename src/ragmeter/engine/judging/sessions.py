@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ragmeter.definition.judge_columns import EXACT, MISS
 from ragmeter.effects.loop import for_each
 from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row, decided
 from ragmeter.engine.judging.column_run import Ask, ColumnRun
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.verdict import CORRECT, EXACT, MISS, WRONG
+from ragmeter.judges.verdict import CORRECT, WRONG
 from ragmeter.metrics.conversation import ended_at, sessions_of, turn_of
 from ragmeter.stats.cascade import Flags
 from ragmeter.table import ENDED, QID, SCORED, Batch, Scores, row_causes
@@ -35,7 +36,7 @@ class SessionRun(ColumnRun):
         return SessionCascade(cascade)
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[dict[str, Any]]]:
-        """As of any column; an answer that declines, or that is a reference word for word, needs no judge."""
+        """The rows of `ColumnRun`; an answer that declines, or repeats a reference word for word, needs no judge."""
         states, values, rows = super().rows(batch)
         answers = batch.columns.get("answer") or [None] * len(batch)
         references = batch.columns.get("reference") or [None] * len(batch)
@@ -125,7 +126,7 @@ class SessionCascade(CascadeRun):
     rows_name = "turns"
 
     def prepare(self, rows: Iterable[Row], asks: ColumnJudge | None, budget: float | None) -> None:
-        """As of any rows."""
+        """Prepare the rows as `CascadeRun` does, and note that no conversation has ended yet."""
         super().prepare(rows, asks, budget)
         self._ended = np.zeros(len(self._units), dtype=np.bool_)
         self._sessions: list[list[int]] = []

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from ragmeter.definition import Metric
+from ragmeter.definition.judge_columns import OFFLINE, BoundColumn
 from ragmeter.documents.judging import JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
@@ -23,10 +24,9 @@ from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
+from ragmeter.io.progress import Progress, progress_bar
 from ragmeter.io.write import RUNS
-from ragmeter.judge_columns import OFFLINE, BoundColumn
 from ragmeter.naming import Signature
-from ragmeter.show.progress import Progress, progress_bar
 from ragmeter.table import Batch
 
 if TYPE_CHECKING:  # an evaluation without a judge does not wait for these
@@ -127,7 +127,7 @@ class JudgeSetup:
     run: Location | None = None
 
     def with_judge(self) -> JudgeSetup:
-        """These settings, if there is a judge whose work can be estimated."""
+        """The settings themselves; an error where no judge is set, since there is nothing to estimate then."""
         if self.judge is None:
             raise UsageError(
                 "there is nothing to estimate without a judge", hint=by_caller("name its model with --judge-model", "")
@@ -196,9 +196,9 @@ class JudgeSetup:
         return {name: metric for name, metric in required if name not in filled}
 
     def check(self, columns: Sequence[BoundColumn], names: Sequence[str]) -> set[str]:
-        """Before answers are there: refuse columns that can't be filled. `names` are those that the table will have.
+        """Refuse columns that can't be filled, before any answer is there. `names` are the columns of the later table.
 
-        Returns those that the judge is shown.
+        Returns the names of the columns that the judge is shown.
         """
         if not columns or self.judge is None:
             return set()

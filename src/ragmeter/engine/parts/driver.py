@@ -52,19 +52,19 @@ from ragmeter.errors import InputError, RagmeterError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.columns import Typed
 from ragmeter.io.data import Data
-from ragmeter.io.delimited.quoted import Quotes, scan
+from ragmeter.io.delimited.quotes import Quotes, scan
 from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
 from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
+from ragmeter.io.progress import Progress, parts_bar
 from ragmeter.io.reading import checked
 from ragmeter.runs.layout import MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored import commit
 from ragmeter.runs.writer import NewRun
-from ragmeter.show.numbers import hundredths
-from ragmeter.show.progress import Progress, parts_bar
 from ragmeter.table import QID, outcome_column
+from ragmeter.wording.numbers import hundredths
 
 _log = logging.getLogger("ragmeter")
 #: So many hashes are compared at once.
@@ -358,7 +358,7 @@ def _described(metrics: Sequence[Metric]) -> list[tuple[str, str, str]]:
 
 
 def _code(metric: Metric) -> str:
-    if metric.source.startswith("ragmeter."):
+    if metric.is_builtin:
         return ""
     try:
         return inspect.getsource(metric.owner)  # type: ignore[arg-type]

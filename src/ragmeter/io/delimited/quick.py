@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ragmeter.io.batches import MAX_COLUMNS
-from ragmeter.text_columns import TextColumn
+from ragmeter.table import TextColumn
 
 #: Bytes to read at a time: some ten thousand short rows, or some thousand long ones.
 _PIECE = 3 << 20

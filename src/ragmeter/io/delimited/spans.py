@@ -29,7 +29,7 @@ class Span:
 
 
 def open_span(path: Location, span: Span) -> BinaryIO:
-    """These lines as a stream. Ranges that cover a file without overlap have each of its lines once."""
+    """The lines of a range as a stream. Ranges that cover a file without overlap have each of its lines once."""
     file = path.open("rb")
     begin = max(next_line(file, span.begin), span.header)
     end = max(next_line(file, span.end), begin)

@@ -45,7 +45,7 @@ def offline_evidence(
     return features(question, reference, answer, None if language == AUTO else language)
 
 
-@metric(direction="higher", needs_short_references=True)
+@metric(direction="higher", needs_short_references=True, holds_lock=True)
 def offline_correct_probability(
     offline_evidence: Floats, *, language: Language | None = None, calibration: str | None = None
 ) -> Scores:
@@ -73,7 +73,7 @@ def offline_correct_probability(
     return chances if calibration is None else read_curve(calibration)(chances)
 
 
-@metric(direction="higher", binary=True, needs_short_references=True)
+@metric(direction="higher", binary=True, needs_short_references=True, holds_lock=True)
 def offline_correct(
     offline_correct_probability: Scores, *, language: Language | None = None, calibration: str | None = None
 ) -> Scores:
@@ -100,7 +100,7 @@ def quality_shares(
     return shares(question, reference, answer, None if language == AUTO else language)
 
 
-@metric(direction="higher", may_lack=("question",), mean_is_rate=False)
+@metric(direction="higher", may_lack=("question",), mean_is_rate=False, holds_lock=True)
 def offline_quality(quality_shares: Floats, *, aspect: Aspect = "overall", language: Language | None = None) -> Scores:
     """How good a long answer is beside a long reference, judged offline from the texts alone.
 
@@ -143,7 +143,7 @@ def _unscorable(answer: str, claims: Claims, passages: Sequence[str]) -> Failed 
     return Failed(ABSTAINED) if is_miss(answer) or not claims.made else None
 
 
-@metric(direction="higher", mean_is_rate=False, rate="offline_hallucinated")
+@metric(direction="higher", mean_is_rate=False, rate="offline_hallucinated", holds_lock=True)
 def offline_supported(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
     """The probability that the passages in `contexts` support the answer, judged offline from the texts alone.
 
@@ -163,7 +163,7 @@ def offline_supported(answer_claims: Sequence[Claims | Failed]) -> list[float | 
     return [row if isinstance(row, Failed) else row.supported() for row in answer_claims]
 
 
-@metric(direction="lower", mean_is_rate=False, rate="offline_hallucinated")
+@metric(direction="lower", mean_is_rate=False, rate="offline_hallucinated", holds_lock=True)
 def offline_hallucination(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
     """The probability that some claim of the answer is not supported by the passages in `contexts`, judged offline.
 
@@ -180,7 +180,7 @@ def offline_hallucination(answer_claims: Sequence[Claims | Failed]) -> list[floa
     return _hallucination(answer_claims)
 
 
-@metric(direction="lower", binary=True)
+@metric(direction="lower", binary=True, holds_lock=True)
 def offline_hallucinated(answer_claims: Sequence[Claims | Failed]) -> list[float | Failed]:
     """1 if some claim of the answer is probably not supported by the passages in `contexts`, else 0.
 

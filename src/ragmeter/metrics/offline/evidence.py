@@ -140,7 +140,7 @@ def _findings(compared: Compared, place: int, features: Mapping[str, float]) -> 
     def listed(otherwise: str, *findings: tuple[str, Texts, Bools]) -> str:
         """The words that are evidence, with a title each; or what to say if there are none."""
         words = ((title, _words(compared, side, place, flags)) for title, side, flags in findings)
-        return "; ".join(f"{title}: {found}" for title, found in words if found) or otherwise
+        return "; ".join(f"{title}: {named}" for title, named in words if named) or otherwise
 
     n_parts, n_words = int(pairs.parts.number[place]), int(np.diff(answer.starts)[place])
     first = f"the first gold word is word {round(math.expm1(features['position'])) + 1}"

@@ -9,7 +9,7 @@ import numpy as np
 from ragmeter.analysis.explanation import METRICS, explain_rows, settings_of
 from ragmeter.errors import RagmeterError
 from ragmeter.runs.run import Run
-from ragmeter.show.numbers import hundredths
+from ragmeter.wording.numbers import hundredths
 
 #: The most rows that are explained, those first of which the judge is least sure; and the most pieces for each.
 MOST_ROWS, _MOST_PIECES = 5_000, 6

@@ -18,19 +18,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
+from ragmeter.documents.metrics import SMALL
 from ragmeter.io.write import dumps
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
-from ragmeter.show.claim_labels import OTHER, SIGNS
 from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
-from ragmeter.show.sentences.causes import failures
-from ragmeter.show.sentences.judging import CAUSE, judge_causes, judge_lines
-from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
-from ragmeter.stats.intervals import SMALL
-from ragmeter.stats.summary import bounds_of_mean
+from ragmeter.wording.causes import failures
+from ragmeter.wording.judging import CAUSE, judge_causes, judge_lines
+from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
+from ragmeter.wording.signs import ARROWS, OTHER, SIGNS
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
@@ -159,6 +158,7 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
         described[name] = {
             "direction": summary.direction,
             "better": better(summary.direction),
+            "arrow": ARROWS.get(summary.direction, ""),
             "rate": is_rate(summary),
             "meaning": meaning[name],
             "axis": axis_of_means([run.metrics()[name] for run in runs_with_it]),
@@ -195,7 +195,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
                     key: getattr(figures, key)
                     for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
                 },
-                "bounds": bounds_of_mean(figures),
+                "bounds": figures.bounds_of_mean,
                 "level": level(figures),
                 "sentence": summary_sentence(name, figures),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,

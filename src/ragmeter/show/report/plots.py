@@ -14,10 +14,10 @@ from ragmeter.errors import MissingExtraError
 from ragmeter.io.write import replacing
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
-from ragmeter.show.numbers import number
 from ragmeter.show.report.shapes import axis_of_means, domain
 from ragmeter.show.report.slices import slices
-from ragmeter.show.texts import one_line
+from ragmeter.wording.numbers import number
+from ragmeter.wording.texts import one_line
 
 FORMATS = ("svg", "png")
 #: Okabe and Ito's colours, which colour-blind people can distinguish.

@@ -22,7 +22,7 @@ from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
 from ragmeter.show.report import MAX_ROWS, page
-from ragmeter.show.sentences.comparison import kept_sentence, outdated_sentence
+from ragmeter.wording.comparison import kept_sentence, outdated_sentence
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ragmeter.analysis.slicing import Slice, summarise_run
-from ragmeter.documents.metrics import MetricSummary
+from ragmeter.analysis.slices import Slice, summarise_run
+from ragmeter.documents.metrics import SMALL, MetricSummary
 from ragmeter.runs.run import NOTHING, Run
-from ragmeter.stats.intervals import SMALL
 
 #: A column with more values than this is not used for slices: it is a text or an id.
 MOST_VALUES = 30

@@ -2,7 +2,7 @@
 
 from ragmeter.show.terminal import summary
 from ragmeter.show.terminal.console import console
-from ragmeter.show.texts import printable
+from ragmeter.wording.texts import printable
 
 asked, needs_retrieved, summary_table = summary.asked, summary.needs_retrieved, summary.summary_table
 evaluation_table, percentiles = summary.evaluation_table, summary.percentiles

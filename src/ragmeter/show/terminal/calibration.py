@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ragmeter.analysis.people.calibration import BetweenPeople, Calibration
 from ragmeter.analysis.people.offline import Recalibration
-from ragmeter.show.numbers import given, interval, number, percent, whole
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.show.texts import printable
 from ragmeter.stats.agreement import Estimate
+from ragmeter.wording.numbers import given, interval, number, percent, whole
+from ragmeter.wording.texts import printable
 
 
 def show_calibration(result: Calibration, written: Sequence[Path]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragmeter.runs.catalogue import RunEntry
-from ragmeter.show import numbers
-from ragmeter.show.sentences.limits import rows_shown
-from ragmeter.show.sentences.metrics import differing_level, headline, titled
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.show.texts import printable, shortened
+from ragmeter.wording import numbers
+from ragmeter.wording.limits import rows_shown
+from ragmeter.wording.metrics import differing_level, headline, titled
+from ragmeter.wording.texts import printable, shortened
 
 #: The figures of a run that fit a line.
 _HEADLINES = 3

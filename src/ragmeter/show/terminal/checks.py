@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
-from ragmeter.show.texts import printable
+from ragmeter.wording.texts import printable
 
 _STYLES = {"ok": "green", "missing": "yellow", "broken": "bold red"}
 

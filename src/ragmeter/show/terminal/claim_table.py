@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim
-from ragmeter.show.claim_labels import sign_of
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
-from ragmeter.show.texts import printable
+from ragmeter.wording.signs import sign_of
+from ragmeter.wording.texts import printable
 
 _COLOURS = {"yes": "green", "partly": "blue", "no": "red", "unsaid": ""}
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, Mover, Pair
-from ragmeter.show.numbers import MISSING, given, number, p_value, percent, signed, signed_interval
-from ragmeter.show.sentences.causes import first_ids
-from ragmeter.show.sentences.metrics import titled
+from ragmeter.documents.metrics import SMALL
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.show.texts import printable, shortened
-from ragmeter.stats.intervals import SMALL
+from ragmeter.wording.causes import first_ids
+from ragmeter.wording.metrics import titled
+from ragmeter.wording.numbers import MISSING, given, number, p_value, percent, signed, signed_interval
+from ragmeter.wording.texts import printable, shortened
 
 _STYLES = {"better": "bold green", "worse": "bold red", "different": "bold"}
 _LONGEST = 200

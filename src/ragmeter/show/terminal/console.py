@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from ragmeter.show.terminal.tables import wrapped
-from ragmeter.show.texts import printable
+from ragmeter.wording.texts import printable
 
 #: The width of texts in a pipe, and the smallest width of a terminal.
 _IN_A_PIPE, _NARROWEST = 80, 20

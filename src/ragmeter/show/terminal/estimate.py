@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragmeter.show.numbers import given, money
-from ragmeter.show.sentences.judging import PLAIN, WARNING, Line
+from ragmeter.wording.judging import PLAIN, WARNING, Line
+from ragmeter.wording.numbers import given, money
 
 
 def estimate_lines(estimate: Mapping[str, Any], unit: str, note: str) -> Iterator[Line]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ragmeter.show.sentences.judging import CAUSE, PLAIN, STRONG, WARNING, Line
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.estimate import estimate_lines
+from ragmeter.wording.judging import CAUSE, PLAIN, STRONG, WARNING, Line
 
 _STYLES = {WARNING: "red", CAUSE: "red", STRONG: "bold", PLAIN: ""}
 

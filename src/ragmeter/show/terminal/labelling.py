@@ -11,9 +11,9 @@ from rich.text import Text
 
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
 from ragmeter.analysis.people.sheets import Sheet
-from ragmeter.show.numbers import number
 from ragmeter.show.terminal.console import console
-from ragmeter.show.texts import printable, shortened
+from ragmeter.wording.numbers import number
+from ragmeter.wording.texts import printable, shortened
 
 _KEYS = "c correct   w wrong   s skip   b back   x contexts   q quit"
 _KEYS_OF_CLAIMS = "y supported   n unsupported   s skip   b back   x contexts   q quit"

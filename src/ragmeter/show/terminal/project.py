@@ -8,12 +8,12 @@ from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.show.numbers import given, interval, percent, scored
-from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.terminal.comparison import show_comparison
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.show.texts import printable
+from ragmeter.wording.metrics import headline, titled
+from ragmeter.wording.numbers import given, interval, percent, scored
+from ragmeter.wording.texts import printable
 
 _CODES = {1: "the gate failed", 3: "too many rows without a score"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ragmeter.analysis.repeats import Repeats
-from ragmeter.show.numbers import MISSING, interval, number, percent
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.show.texts import printable
+from ragmeter.wording.numbers import MISSING, interval, number, percent
+from ragmeter.wording.texts import printable
 
 
 def show_repeats(result: Repeats) -> None:

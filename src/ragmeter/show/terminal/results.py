@@ -11,15 +11,16 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ragmeter.definition.judge_columns import EXACT, LLM, OFFLINE
+from ragmeter.io.progress import show_notice
 from ragmeter.show.markdown import metric_page
-from ragmeter.show.numbers import given, hundredths, number, percent, significant
-from ragmeter.show.progress import show_notice
-from ragmeter.show.sentences.causes import cause_meaning
-from ragmeter.show.sentences.metrics import ARROWS
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
-from ragmeter.show.texts import printable
-from ragmeter.table import ABSTAINED
+from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, SCORED
+from ragmeter.wording.causes import cause_meaning
+from ragmeter.wording.numbers import given, hundredths, number, percent, significant
+from ragmeter.wording.signs import ARROWS, ARROWS_EXPLAINED
+from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:  # each command has imported its own result
     from ragmeter.analysis.gating import Verdict
@@ -43,7 +44,7 @@ def show_metrics(metrics: Sequence[MetricInfo]) -> None:
         table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
     out = console()
     out.print(table)
-    out.print("`ragmeter metrics NAME` explains one. ↑ higher is better, ↓ lower is better.")
+    out.print(f"`ragmeter metrics NAME` explains one. {ARROWS_EXPLAINED}.")
 
 
 def show_metric(metric: Metric) -> None:
@@ -107,12 +108,23 @@ def _basis(plan: PowerPlan) -> str:
 
 def show_run_verdicts(qid: str, verdicts: Sequence[RunVerdict]) -> None:
     """What the run's own judge said of a row, and why."""
-    from ragmeter.show.sentences.judging import run_verdict_sentence  # the other commands need no judges
-
     for verdict in verdicts:
-        console().sentence(f"{qid}: {run_verdict_sentence(verdict)}", "bold")
+        console().sentence(f"{qid}: {_judged(verdict)}", "bold")
         if verdict.reason:
             console().sentence(f"its reason: {verdict.reason}" if verdict.value else f"the cause: {verdict.reason}")
+
+
+def _judged(verdict: RunVerdict) -> str:
+    """What a run's judge said of one row, who that was, and how sure it is."""
+    model = f"the model {verdict.model}" if verdict.model else "a model"
+    who = {None: model, LLM: model, OFFLINE: "the offline judge", EXACT: "an exact match with a reference"}
+    by = who.get(verdict.by, str(verdict.by))
+    if verdict.value is None and verdict.outcome not in (None, SCORED):
+        return f"{verdict.column} is missing, {verdict.outcome}; {by} was to decide"
+    right = " of being right" if verdict.column.startswith(JUDGE_COLUMNS[0]) else ""
+    chance = "" if verdict.probability is None else f", probability{right} {number(verdict.probability)}"
+    value = f"{verdict.column} is {verdict.value}" if verdict.value is not None else verdict.column
+    return f"{value}, decided by {by}{chance}"
 
 
 def show_abstained(qid: str, metrics: Sequence[str]) -> None:

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from ragmeter import registry
 from ragmeter.documents.manifest import EmbeddingUse
-from ragmeter.documents.metrics import MetricSummary, Percentiles
+from ragmeter.documents.metrics import SMALL, MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
-from ragmeter.show.numbers import interval, money, number, percent, scored
-from ragmeter.show.sentences.causes import failures, first_ids
-from ragmeter.show.sentences.ids import id_lines, never_match_lines
-from ragmeter.show.sentences.limits import limit_lines
-from ragmeter.show.sentences.metrics import cautions as cautions_of
-from ragmeter.show.sentences.metrics import headline, titled
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.show.texts import printable
-from ragmeter.stats.intervals import SMALL
 from ragmeter.table import SKIPPED_BUDGET
+from ragmeter.wording.causes import failures, first_ids
+from ragmeter.wording.ids import id_lines, never_match_lines
+from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.metrics import cautions as cautions_of
+from ragmeter.wording.metrics import headline, titled
+from ragmeter.wording.numbers import interval, money, number, percent, scored
+from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:
-    from ragmeter.analysis.slicing import RunSummary, Slice
+    from ragmeter.analysis.slices import RunSummary, Slice
     from ragmeter.compat.objects import EvaluationResult
     from ragmeter.engine.results import Evaluation
     from ragmeter.targets.replies import Replies
@@ -145,7 +145,7 @@ def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: boo
 
 def needs_retrieved(metrics: Iterable[str]) -> bool:
     """Whether one of the metrics counts retrieved documents, and treats an answer without that list as empty."""
-    return any(name.startswith(("response_coverage_rate", "satisfaction_score")) for name in metrics)
+    return any((metric := registry.declared(name)) is not None and "retrieved" in metric.optional for name in metrics)
 
 
 def evaluation_table(result: EvaluationResult) -> Figures:

@@ -16,7 +16,7 @@ from ragmeter.targets.port import Answer
 from ragmeter.targets.web.finish import Finish, is_answer
 from ragmeter.targets.web.looks import FrameLook, check_look, check_message, read_sources
 from ragmeter.targets.web.page import SELECTOR_NOT_FOUND, TAMPERED, Page
-from ragmeter.targets.web.sending import SendingPage
+from ragmeter.targets.web.sender import SendingPage
 from ragmeter.targets.web.trouble import LOST, Trouble
 from ragmeter.targets.web.turns import Turns
 

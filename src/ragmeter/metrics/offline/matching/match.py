@@ -106,11 +106,11 @@ def match(question: Texts, gold: Texts, answer: Texts, words: Words) -> Match:
     content = ~gold.has(Mark.FUNCTION)
     content |= (gold.per_text(content) == 0)[gold.text]
 
-    def give(found: Found) -> Bools:
-        credit[found.gold], found_at[found.gold] = found.credit, found.at
-        answer_gold[found.answer] = True
+    def give(match: Found) -> Bools:
+        credit[match.gold], found_at[match.gold] = match.credit, match.at
+        answer_gold[match.answer] = True
         is_given = np.zeros(len(credit), bool)
-        is_given[found.gold] = True
+        is_given[match.gold] = True
         return is_given
 
     give(_other_spellings(gold, answer, content & (credit == 0), answer_asked, words))
@@ -220,7 +220,7 @@ def _best_spellings(
 
 def _acronyms(gold: Texts, answer: Texts, lacking: Bools, found_at: Ids, words: Words) -> Found:
     """Where one side has an abbreviation in capitals, and the other the words that it abbreviates."""
-    found: list[tuple[int, int]] = []  # gold items, and the items of the answer that they were found at
+    matches: list[tuple[int, int]] = []  # gold items, and the items of the answer that they were found at
     short, short_gold = (side.has(Mark.ACRONYM) & (side.length > 1) for side in (answer, gold))
     short_gold &= lacking
     may_have = (answer.per_text(short) > 0) | (gold.per_text(short_gold) > 0)
@@ -230,15 +230,15 @@ def _acronyms(gold: Texts, answer: Texts, lacking: Bools, found_at: Ids, words: 
         places = (answered.start + np.flatnonzero(short[answered])).tolist()
         place = next((place for place in places if words[answer.ids[place]] in spelled_out), None)
         if place is not None:
-            found += [(item, found_at[item] if found_at[item] >= 0 else place) for item in range(own.start, own.stop)]
+            matches += [(item, found_at[item] if found_at[item] >= 0 else place) for item in range(own.start, own.stop)]
             continue
         items = (own.start + np.flatnonzero(short_gold[own])).tolist()
         initials = _initials_of(answer, answered) if items else []
         for item in items:
             begins = [letters.find(words[gold.ids[item]]) for letters in initials]
             if max(begins) >= 0:
-                found.append((item, answered.start + max(begins[0], 0)))
-    gold_items, at = np.array(found, np.int64).reshape(-1, 2).T
+                matches.append((item, answered.start + max(begins[0], 0)))
+    gold_items, at = np.array(matches, np.int64).reshape(-1, 2).T
     return Found(gold_items, at, at, 1.0)
 
 
@@ -246,7 +246,7 @@ def _initials_of(side: Texts, text: slice) -> list[str]:
     """The first letters of a text's words: of all, and of content words."""
     letters = side.letter[text]
     content = letters[side.marks[text] & Mark.FUNCTION == 0]
-    return ["".join(map(chr, each.tolist())) for each in (letters, content)]
+    return ["".join(map(chr, codes.tolist())) for codes in (letters, content)]
 
 
 def _initials(gold: Texts, answer: Texts, credit: Floats, content: Bools) -> Found:

@@ -53,7 +53,7 @@ def labels_by_passage(claims: RowsOfTexts, passages: RowsOfTexts) -> list[list[l
         readable = list(map(has_text, texts))
         labels.append(
             [
-                [_label(*each) for each in zip(readable, *pair, strict=True)]
+                [_label(*sides) for sides in zip(readable, *pair, strict=True)]
                 for pair in zip(flags.tolist(), against.tolist(), strict=True)
             ]
         )

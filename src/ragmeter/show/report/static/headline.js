@@ -64,9 +64,8 @@ const said = (run, wanted) => [
 function card(name) {
   const metric = data.metrics[name];
   const having = data.runs.filter((run) => run.metrics[name]);
-  const arrow = { higher: '↑', lower: '↓' }[metric.direction] || '';
   return make('article', { class: 'card metric' },
-    make('h2', {}, breakable(name), ' ', make('span', { class: 'soft', title: metric.better }, arrow),
+    make('h2', {}, breakable(name), ' ', make('span', { class: 'soft', title: metric.better }, metric.arrow),
       make('span', { class: 'hidden' }, metric.better)),
     metric.meaning ? make('p', { class: 'soft meaning' }, metric.meaning) : null,
     data.runs.length > 1 ? beside(name, metric, having) : single(having[0].metrics[name], metric),

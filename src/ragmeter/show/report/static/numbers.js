@@ -1,4 +1,4 @@
-/* How numbers are written: the rules of ragmeter/show/numbers.py. A test holds both to the same values. */
+/* How numbers are written: the rules of ragmeter/wording/numbers.py. A test holds both to the same values. */
 
 const MISSING = '–';
 

@@ -1,0 +1,93 @@
+"""Why rows have no score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ragmeter import table
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.summary import Abstained, Unmatched
+
+_MEANINGS = {
+    table.TARGET_ERROR: "the system failed to answer",
+    table.NO_RESULT: "the results have no such question",
+    table.UNPARSABLE: "the judge's reply could not be read",
+    table.REFUSED: "the judge refused",
+    table.TIED: "the judge's verdicts were tied",
+    table.TIMEOUT: "no reply in time",
+    table.JUDGE_ERROR: "the judge could not be reached",
+    table.SKIPPED_BUDGET: "not asked: the budget was spent",
+    table.ENDED: "not asked: the conversation had ended",
+    table.OTHER_TURN: "the score of the conversation is with its last turn",
+    table.TURN_NOT_SCORED: "a turn of the conversation is not scored",
+    table.NOT_MARKED: "the question is not marked as answerable or unanswerable",
+    table.ABSTAINED: "the answer declines to answer",
+    table.UNDEFINED: "the metric has no value here",
+}
+_MOST = 5
+
+
+def cause_meaning(cause: str) -> str:
+    """A cause in words, or an empty text if its name is clear."""
+    if cause.startswith("no_") and cause not in _MEANINGS:
+        return f"the row has no {cause.removeprefix('no_').replace('_', ' ')}"
+    return _MEANINGS.get(cause, "")
+
+
+def abstained_sentence(counts: Abstained | None) -> str:
+    """How many answers decline, and how many of them rightly; an empty text without any."""
+    if counts is None:
+        return ""
+    right, wrong = counts.right, counts.wrong
+    unmarked = counts.n - right - wrong
+    parts = [f"right: {right:,} (the question is marked unanswerable)", f"wrong: {wrong:,}"] if right + wrong else []
+    parts += [f"not marked: {unmarked:,}"] if parts and unmarked else []
+    return f"answers that decline: {counts.n:,}" + (f"; {', '.join(parts)}" if parts else "")
+
+
+def counted_causes(causes: Mapping[str, int]) -> str:
+    """Causes with their numbers of rows: `2 no_answer, 1 timeout`."""
+    return ", ".join(f"{count:,} {cause}" for cause, count in causes.items())
+
+
+def because(causes: Mapping[str, int]) -> str:
+    """The most frequent causes, in brackets; an empty text without causes."""
+    ordered = sorted(causes.items(), key=lambda item: -item[1])
+    more = ", …" if len(ordered) > _MOST else ""
+    return f" ({counted_causes(dict(ordered[:_MOST]))}{more})" if ordered else ""
+
+
+@dataclass(frozen=True)
+class NotScored:
+    """Rows without a score for one cause: how many, and by which metrics; `all` if that is every metric of the run."""
+
+    cause: str
+    meaning: str
+    count: int
+    metrics: list[str]
+    all: bool
+
+    @property
+    def which_metrics(self) -> str:
+        """The metrics that it concerns."""
+        return "all metrics" if self.all else ", ".join(self.metrics)
+
+
+def failures(metrics: Mapping[str, MetricSummary]) -> list[NotScored]:
+    """Each cause of rows without a score, most frequent first."""
+    by_cause: dict[tuple[str, int], list[str]] = {}
+    for name, summary in metrics.items():
+        for cause, count in summary.n_not_scored.items():
+            by_cause.setdefault((cause, count), []).append(name)
+    reasons = [
+        NotScored(cause, cause_meaning(cause), count, names, len(names) == len(metrics))
+        for (cause, count), names in by_cause.items()
+    ]
+    return sorted(reasons, key=lambda reason: -reason.count)
+
+
+def first_ids(rows: Unmatched) -> str:
+    """The first ids of rows without a partner."""
+    more = ", …" if rows.count > len(rows.qids[:_MOST]) else ""
+    return f"qid {', '.join(rows.qids[:_MOST])}{more}"

@@ -1,0 +1,272 @@
+"""Sentences about a comparison, for the terminal, the gate, Markdown, JUnit and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ragmeter.documents.comparison import ComparisonSettings
+from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.record import Interval
+from ragmeter.wording.numbers import about, equals, given, number, p_value, percent, signed, signed_interval
+
+#: Up to the first number of metrics, all get a sentence; of more, only significant differences, up to the second.
+_ALL, _MOST = 3, 8
+#: The most metrics that are listed by name alone; others are counted.
+_NAMED = 8
+_USUAL_ALPHA, _USUAL_LEVEL = 0.05, 0.95
+#: With fewer rows, or clusters of rows, there is no test.
+_FEWEST = 2
+_NO_SPREAD = "no test: all differences are the same, and a spread of nothing has no t"
+
+
+class JudgedDifference(Protocol):
+    """A metric's difference with its verdict, as a sentence needs it."""
+
+    @property
+    def difference(self) -> float | None: ...
+    @property
+    def interval(self) -> Interval | None: ...
+    @property
+    def p_holm(self) -> float | None: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def n_clusters(self) -> int | None: ...
+    @property
+    def better(self) -> int: ...
+    @property
+    def worse(self) -> int: ...
+    @property
+    def margin(self) -> float | None: ...
+    @property
+    def verdict(self) -> str: ...
+
+
+class SliceOfDifference(Protocol):
+    """A metric's difference on a slice, as a sentence needs it."""
+
+    @property
+    def difference(self) -> float: ...
+    @property
+    def interval(self) -> Interval | None: ...
+    @property
+    def p_adjusted(self) -> float: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def n_clusters(self) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Sentences about differences: by the intervals' level, alpha, and the number of tests for the correction.
+
+    `margins` has the metrics whose margin was given; that of the others is a share of their range.
+    """
+
+    level: float
+    alpha: float
+    tests: int
+    margins: frozenset[str] = frozenset()
+
+    def difference(self, metric: str, a: str, b: str, result: JudgedDifference) -> str:
+        """The result of one metric: the difference, its interval, whether it is significant, p and n."""
+        if result.difference is None:
+            return f"{metric}: no question has a score in both {a} and {b}"
+        same_mean = f"{b} and {a} have the same mean"
+        text = f"{metric}: {f'{b} is {signed(result.difference)} against {a}' if result.difference else same_mean}"
+        text += self._between(result.interval)
+        n = counted(result.n, result.n_clusters)
+        if result.p_holm is None:
+            few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
+            return f"{text}, {'too few questions for a test' if few else _NO_SPREAD} ({n})"
+        if result.verdict == "no verdict":
+            alike = result.n in (result.better, result.worse)  # no few rows: all of them went one way
+            disagree = f"the interval and the test disagree{self._at}{'' if alike else ': a few rows decide'}"
+            return f"{text}, {disagree} ({self._p(result.p_holm)}, {n})"
+        if result.verdict == "significant, but small":
+            share = "" if metric in self.margins else ", 1% of the metric's range"
+            n += f"; small: less than {given(result.margin or 0.0)}{share}"
+            return f"{text}, {result.verdict}{self._corrected(result.p_holm, n)}"
+        verdict = result.verdict if result.verdict.startswith("not ") else f"significantly {result.verdict}"
+        return f"{text}, {verdict}{self._corrected(result.p_holm, n)}"
+
+    def preference(
+        self,
+        before: object,
+        after: object,
+        summary: MetricSummary,
+        counts: Mapping[str, int],
+        inconsistent: int = 0,
+        *,
+        p_holm: float | None,
+        significant: bool | None,
+    ) -> str:
+        """How often a judge prefers the answers of the second run; `counts` says how many won, lost and tied.
+
+        `inconsistent` are those of the tied on which the judge said another thing when the order was swapped.
+        `significant` says whether the win rate is not one half by chance, None where the interval says otherwise.
+        """
+        mean, interval = summary.mean, summary.interval
+        if mean is None:
+            return f"the judge gave no verdict on the answers of {after} and {before}"
+        spread = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        contradicted = "tied because the judge contradicted itself when the order was swapped"
+        swapped = f"; {contradicted}: {inconsistent:,}" if inconsistent else ""
+        low_high = f" ({percent(self.level)}: {number(interval[0])} to {number(interval[1])})" if interval else ""
+        clusters = summary.n_clusters
+        n = f"n = {summary.n_scored:,} of {summary.n_total:,}"
+        n += "" if clusters is None else f" in {clusters:,} clusters"
+        if p_holm is None:
+            tested = f"too few questions for a test ({n})"
+        elif significant is None:
+            tested = f"the interval and the test disagree{self._at}: a few rows decide ({self._p(p_holm)}, {n})"
+        else:
+            chance = "significantly more often than not" if mean > 0.5 else "significantly less often than not"
+            tested = f"{chance if significant else 'not significant'}{self._corrected(p_holm, n)}"
+        prefers = f"the judge prefers {after} to {before} in {number(mean)} of the questions{low_high}"
+        return f"{prefers}, {tested}; a tie counts one half: {spread}{swapped}"
+
+    def turned(self, where: str, metric: str, part: SliceOfDifference) -> str:
+        """A slice on which the difference has the opposite sign."""
+        text = f"the other way round where {where}: {metric} {signed(part.difference)}{self._between(part.interval)}"
+        return f"{text}, significant{self._corrected(part.p_adjusted, counted(part.n, part.n_clusters))}"
+
+    def _between(self, interval: Interval | None) -> str:
+        return "" if interval is None else f" ({percent(self.level)}: {signed_interval(interval)})"
+
+    def _corrected(self, p: float, n: str) -> str:
+        correction = f" after correction over {self.tests:,} tests" if self.tests > 1 else ""
+        return f"{self._at}{correction} ({self._p(p)}, {n})"
+
+    @property
+    def _at(self) -> str:
+        return "" if self.alpha == _USUAL_ALPHA else f" at alpha {given(self.alpha)}"
+
+    def _p(self, p: float) -> str:
+        return equals("Holm p" if self.tests > 1 else "p", p_value(p, self.alpha))
+
+
+def judged_differently(metrics: str, a: str, b: str, differing: Mapping[str, tuple[Any, Any]], instead: str) -> str:
+    """Says why no verdict is given on metrics that two runs have from different judges, and what to do `instead`."""
+    can_not = f"{metrics}: which run is better can't be told from these scores"
+    return f"{can_not}, since {a} and {b} were judged differently ({_settings(differing)}). {instead}"
+
+
+def judged_elsewhere(metrics: str, a: str, b: str, endpoint_a: Any, endpoint_b: Any) -> str:
+    """A caution for metrics that were judged by models of the same name behind different endpoints."""
+    places = f"{a}: {endpoint_a or 'none'}, {b}: {endpoint_b or 'none'}"
+    judged = f"{metrics}: judged by a model of the same name behind different endpoints ({places})"
+    return f"{judged}. If these are two models, the difference may be the judge's."
+
+
+def _settings(differing: Mapping[str, tuple[Any, Any]]) -> str:
+    """What differs, with its values where they mean something to a person."""
+    follows = {"sure_from", "rephrased_prompt"} if "wordings" in differing else set()
+    return "; ".join(_setting(name, values) for name, values in differing.items() if name not in follows)
+
+
+def _setting(name: str, values: tuple[Any, Any]) -> str:
+    if name.endswith("prompt") or any(isinstance(value, dict | list) for value in values):
+        return name  # a hash, or a setting of several parts
+    shown = ["none" if value is None else given(value) if isinstance(value, float) else str(value) for value in values]
+    return f"{name}: {', '.join(shown)}"
+
+
+def judge_alike(a: str, b: str, command: str = "", without: Sequence[str] = ()) -> str:
+    """How to get scores of the earlier run that can be compared; the judge fills the columns in `without` as well."""
+    how = f": `{command}`" if command else ""
+    columns = f", from a file without {' and '.join(without)}" if without else ""
+    return f"Judge the answers of {a} by the judge of {b} with its settings, as a run of their own{columns}{how}."
+
+
+def counted(n: int, clusters: int | None) -> str:
+    """The number of rows, and of clusters if there are any."""
+    return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} clusters"
+
+
+def tests_made(tests: Mapping[str, str]) -> str:
+    """The test of each metric: its name where all have the same, else `mcnemar (right) or randomisation (score)`."""
+    metrics: dict[str, list[str]] = {}
+    for metric, test in tests.items():
+        metrics.setdefault(test, []).append(metric)
+    return " or ".join(test if len(metrics) == 1 else f"{test} ({_listed(names)})" for test, names in metrics.items())
+
+
+def clustered_by(column: str | None, others: Mapping[str, str]) -> str:
+    """The column whose rows were taken together, and the runs whose own intervals are clustered by another."""
+    own = ", ".join(f"{run} itself by {other}" for run, other in others.items())
+    return f", clustered by {column}{f' ({own})' if own else ''}" if column else ""
+
+
+def overview(
+    significant: Mapping[str, str],
+    small: Mapping[str, str],
+    undecided: Mapping[str, str],
+    others: Mapping[str, str],
+    nearest: str | None,
+    more: str,
+) -> str:
+    """The differences of two runs: of a few metrics all, of many the significant ones.
+
+    The mappings have the metrics' sentences: those with a significant difference, a small one, without a verdict, and
+    without a significant difference; `nearest` is the one of the latter with the smallest p-value.
+    """
+    metrics = {**significant, **small, **undecided, **others}
+    if not metrics:
+        return ""
+    names = list(significant)
+    if len(metrics) <= _ALL:
+        sentences = list(metrics.values())
+    elif nearest is not None and len(others) == len(metrics):
+        none = f"No significant difference on any of {len(others):,} metrics"
+        sentences = [f"{none}; the nearest to one: {others[nearest]}"]
+    else:
+        sentences = [significant[name] for name in names[:_MOST]]
+        listed = {
+            "Significant as well": names[_MOST:],
+            "Significant, but small": list(small),
+            "No verdict": list(undecided),
+            "Not significant": list(others),
+        }
+        sentences += [f"{title}: {_listed(metrics)}" for title, metrics in listed.items() if metrics]
+    return ". ".join([*sentences, more] if more else sentences) + "."
+
+
+def _listed(names: Sequence[str]) -> str:
+    not_named = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + not_named
+
+
+def would_show(point: float, needed: int, smallest: float, metric: str = "") -> str:
+    """The number of questions that shows a small difference, or the difference that these rows would show.
+
+    `metric` is named where there are several.
+    """
+    of_metric = f" in {metric}" if metric else ""
+    if smallest <= point:
+        seen = number(smallest)
+        return "" if seen == number(0.0) else f"A difference of {seen}{of_metric} would probably have been seen"
+    return f"To see a difference of {given(point)}{of_metric}, about {about(needed)} questions are needed"
+
+
+def kept_sentence(created: str, settings: ComparisonSettings, test: str) -> str:
+    """Says that a report shows a kept comparison, and with which settings; `test` is the one that was made."""
+    parts = [f"test: {test}", f"alpha: {given(settings.alpha)}"]
+    if settings.level != _USUAL_LEVEL:
+        parts.append(f"intervals: {percent(settings.level)}")
+    if settings.metrics:
+        parts.append(f"metrics: {', '.join(settings.metrics)}")
+    if settings.margin:
+        parts.append(f"margins: {', '.join(f'{name}={given(margin)}' for name, margin in settings.margin.items())}")
+    if settings.slices is not None:
+        parts.append(f"slices: {', '.join(settings.slices) or 'none'}")
+    return f"The comparison that was kept on {created}; {', '.join(parts)}."
+
+
+def outdated_sentence(created: str) -> str:
+    """Says why a report does not show the kept comparison."""
+    changed = f"A comparison was kept on {created}, but the runs have changed since"
+    return f"{changed}. This one is made anew, with the usual settings."
