@@ -102,7 +102,7 @@ def _run(path: Path, rows: int, seed: int) -> None:
         scores["right"] = np.round(scores["right"])
         writer.write(Scored(Batch(columns), {name: (values, outcomes) for name, values in scores.items()}))
     writer.close()
-    how, summaries = writer.summaries(Confidence())
-    summary = {"n_rows": rows, "metrics": summaries}
+    scored = writer.summary(Confidence())
+    summary = {"n_rows": rows, "metrics": scored.metrics}
     (path / SUMMARY).write_text(dumps(summary), encoding="utf-8")
-    (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": how.kept()}), encoding="utf-8")
+    (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": scored.statistics}), encoding="utf-8")

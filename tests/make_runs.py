@@ -36,10 +36,10 @@ def make_run(
         found[name] = (array, ["no_answer" if np.isnan(value) else SCORED for value in array])
     writer.write(Scored(Batch(held), found))
     writer.close()
-    how, summaries = writer.summaries(Confidence())
-    summary = {"n_rows": number, "metrics": summaries}
+    scored = writer.summary(Confidence())
+    summary = {"n_rows": number, "metrics": scored.metrics}
     (path / SUMMARY).write_text(dumps(summary), encoding="utf-8")
-    (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": how.kept()}), encoding="utf-8")
+    (path / MANIFEST).write_text(dumps({"run": path.name, "statistics": scored.statistics}), encoding="utf-8")
     return Run(path)
 
 

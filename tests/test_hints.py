@@ -29,7 +29,7 @@ COMMAND = re.compile(
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z](?![a-z-])")
 #: Flags of other programs, and keywords that the command line never names, since it gives them itself.
 OTHERS = {
-    "compat/crag/failures.py": {"--allow-failures"},
+    "compat/crag/evaluator.py": {"--allow-failures"},
     "embedders/pairs.py": {"--model", "--task"},
     "embedders/static.py": {"--force-reinstall"},
     "engine/ask.py": {"--allow-failures"},

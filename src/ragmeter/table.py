@@ -208,11 +208,10 @@ class Batch:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
-    def row(self, place: int) -> Batch:
-        """One row as a batch of its own."""
-        one = slice(place, place + 1)
-        columns = {name: column[one] for name, column in self.columns.items()}
-        return replace(self, columns=columns, lines=self.lines[one], causes=self.causes[one], embedded={})
+    def part(self, begin: int, end: int) -> Batch:
+        """Some of the rows as a batch of their own."""
+        columns = {name: column[begin:end] for name, column in self.columns.items()}
+        return replace(self, columns=columns, lines=self.lines[begin:end], causes=self.causes[begin:end], embedded={})
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,13 +244,13 @@ def test_judged_conversations_are_checked(tmp_path: Path, ragmeter: Run) -> None
     ]  # fmt: skip
     (tmp_path / "turns.jsonl").write_text("".join(json.dumps(turn) + "\n" for turn in turns))
     command = ("crag", "evaluate", "--turns", "turns.jsonl", "--judge-model", "none", "--output-dir", "runs/crag")
-    done = ragmeter(*command, "--fail-under", "is_correct=0.7", "--fail-over", "is_miss=0.3")
+    done = ragmeter(*command, "--fail-under", "accuracy=0.7", "--fail-over", "missing=0.3")
     assert done.returncode == 0, done.stderr
     assert "passed: missing is 0.2500" in done.stdout
     done = ragmeter(*command, "--fail-under", "multi_turn_conversation_score=0.9", "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["gate"]["checks"][0]["value"] == 0.75
-    assert ragmeter(*command, "--fail-under", "is_miss=0.3").returncode == 2
+    assert ragmeter(*command, "--fail-under", "missing=0.3").returncode == 2
 
 
 @pytest.mark.usefixtures("main_run")

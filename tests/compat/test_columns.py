@@ -91,17 +91,6 @@ def test_two_references_of_one_question(tmp_path: Path) -> None:
         run_evaluators([EditDistanceEvaluator()], tmp_path / "r.jsonl", output_dir=tmp_path)
 
 
-def test_a_class_with_rows_of_its_own(tmp_path: Path) -> None:
-    class Short(ResponseEvaluator):
-        def row(self, columns: Any, scores: Any) -> dict[str, Any]:
-            return {"id": columns["qid"], "f1": scores["token_f1"]}
-
-    (tmp_path / "r.tsv").write_text(CASES["plain"], encoding="utf-8")
-    (outcome,) = run_evaluators([Short()], tmp_path / "r.tsv", output_dir=tmp_path)
-    assert list(outcome.result.rows) == [{"id": "1", "f1": pytest.approx(2 / 3)}, {"id": "2", "f1": 1.0}]
-    assert outcome.files[1].read_text(encoding="utf-8").startswith("id\tf1\n1\t0.666")
-
-
 def test_rows_by_columns_are_a_list_of_dicts() -> None:
     rows = ResultRows({"a": [1, 2, 3], "b": ["x", "y", "z"]})
     as_list = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 3, "b": "z"}]

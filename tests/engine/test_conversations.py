@@ -96,6 +96,11 @@ def test_nobody_is_asked_about_what_can_not_count(path: Path, tmp_path: Path) ->
     assert conversations.n_not_scored == {"turn_not_scored": 2}
 
 
+def test_rows_are_counted_and_not_conversations(path: Path, tmp_path: Path) -> None:
+    evaluation = evaluate(path, metrics=METRICS[::-1], judge=judge(fake(reply)), output_dir=tmp_path)
+    assert (evaluation["multi_turn_conversation_score"].n_total, evaluation.summary.n_rows) == (5, 15)
+
+
 def test_a_metric_of_single_rows_asks_about_all(path: Path, tmp_path: Path) -> None:
     provider = fake(reply)
     evaluation = evaluate(path, metrics=[*METRICS, "llm_correct"], judge=judge(provider), output_dir=tmp_path)

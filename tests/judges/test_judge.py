@@ -49,7 +49,7 @@ def always(action: Action) -> Behaviour:
 
 def test_a_good_day() -> None:
     found, server = judged()
-    assert (found.outcome, found.verdict, found.accuracy, found.reason) == ("scored", "CORRECT", True, "by rule")
+    assert (found.outcome, found.verdict, found.reason) == ("scored", "CORRECT", "by rule")
     (request,) = server.requests
     assert request["model"] == "m"
     assert (request["temperature"], request["seed"], request["max_tokens"]) == (0.0, 0, 1024)
@@ -106,7 +106,7 @@ def test_trouble_that_passes(trouble: Action) -> None:
 )
 def test_trouble_that_does_not_pass(trouble: Action, outcome: str, said: str) -> None:
     found, server = judged(always(trouble), timeout=0.5 if trouble is NEVER else PATIENCE, retries=2)
-    assert (found.outcome, found.verdict, found.accuracy) == (outcome, None, None)
+    assert (found.outcome, found.verdict) == (outcome, None)
     assert said in found.cause
     assert server.count == 3
 
@@ -169,7 +169,7 @@ def test_retry_after_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_reply_that_is_no_verdict_is_neither_right_nor_wrong(reply: dict[str, Any], outcome: str) -> None:
     found, server = judged(always(Action(body=reply)), tries=3)
-    assert (found.outcome, found.verdict, found.accuracy) == (outcome, None, None)
+    assert (found.outcome, found.verdict) == (outcome, None)
     assert server.count == (3 if outcome == "unparsable" else 1)
     seeds = [request["seed"] for request in server.requests]
     assert len(set(seeds)) == len(seeds)  # to ask the same again would bring the same again

@@ -20,7 +20,7 @@ from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_a
 from ragmeter.naming import Settings
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
-from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, QID, SCORED, Row, outcome_column
+from ragmeter.table import ABSTAINED, QID, SCORED, Row, outcome_column
 
 _NEEDED = ("question", "reference", "answer")
 METRICS = (offline_correct_probability.base, offline_correct.base)
@@ -96,7 +96,7 @@ def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:
     """The judge's verdicts on the rows at these places; claims and labels of passages are explained elsewhere."""
     filled = {name: columns for name, columns in run.judged_columns.items() if name not in claim_columns(run)}
     needed = [QID] + [column for name, columns in filled.items() for column in (*columns, outcome_column(name))]
-    asked = {JUDGE_COLUMNS[0]: run.manifest().judge or {}, **run.manifest().asked}
+    asked = run.manifest().asked
     return [
         tuple(
             verdict
@@ -141,7 +141,8 @@ def settings_of(run: Run) -> Settings:
             if name.base == base:
                 return name.settings
     manifest = run.manifest()
-    cascades = [manifest.cascade, *(entry.get("cascade") for entry in manifest.asked.values())]
+    entries = [*manifest.asked.values(), *(filled.as_dict() for filled in manifest.offline.values())]
+    cascades = [entry.get("cascade") for entry in entries]
     calibrations = [cascade.get("calibration") or {} for cascade in cascades if cascade]
     return {"calibration": next((known.get("path") for known in calibrations if known), None)}
 

@@ -145,7 +145,7 @@ def run_evaluate(chosen: argparse.Namespace) -> int:
     """Judge the turns, keep the scores, and print them."""
     from ragmeter.cli import crag_results as show_crag
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
-    from ragmeter.compat.crag.files import effort_of, refuse_added, typed
+    from ragmeter.compat.crag.files import refuse_added
     from ragmeter.effects.calls import Limits
     from ragmeter.engine.judging.setup import OWN_JOURNAL
     from ragmeter.io.progress import progress_bar
@@ -187,9 +187,7 @@ def run_evaluate(chosen: argparse.Namespace) -> int:
         result = {"scores": scores, **report.summary, "effort": report.effort, "folder": str(chosen.output_dir)}
         print(dumps({**result, **gate_json(verdict)}, indent=2))
     else:
-        show_crag.judged(
-            scores, typed(report.summary), effort_of(report.effort), chosen.output_dir, has_judge=judge is not None
-        )
+        show_crag.judged(scores, report, chosen.output_dir)
     unscored = Counter(report.judged.not_scored())
     code = print_verdict(verdict, json=chosen.json)
     return code or options.exit_code(
@@ -198,15 +196,10 @@ def run_evaluate(chosen: argparse.Namespace) -> int:
 
 
 def _gate(chosen: argparse.Namespace) -> Gate | None:
-    """The gate of the options, in which metrics may have the names that they had in ragmeter 0.1."""
-    from ragmeter.compat.crag.evaluation import EARLIER_NAMES, METRICS
+    """The gate of the options."""
+    from ragmeter.compat.crag.evaluation import metrics_of
 
-    for rules in (chosen.fail_under, chosen.fail_over):
-        for place, rule in enumerate(rules or ()):
-            name, equals, value = rule.partition("=")
-            rules[place] = f"{EARLIER_NAMES.get(name.strip(), name)}{equals}{value}"
-    settings = {"judge": "cascade"} if chosen.judge == "cascade" else {}
-    metrics = [metric.with_settings(**settings) for metric in METRICS.values()]
+    metrics = metrics_of(is_cascade=chosen.judge == "cascade")
     return read_gate(chosen, chosen.output_dir.parent, metrics, chosen.output_dir)
 
 

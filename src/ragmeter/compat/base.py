@@ -14,14 +14,14 @@ from typing import Any, ClassVar, Protocol
 
 from ragmeter.compat.objects import EvaluationResult, QAPair, RAGResult
 from ragmeter.compat.rows import ResultRows
-from ragmeter.compat.scoring import Number, fixed_columns, only_name, score_table
+from ragmeter.compat.scoring import Number, only_name, score_table
 from ragmeter.definition import Metric
 from ragmeter.errors import InputError, RagmeterWarning, UsageError
 from ragmeter.hints import column_option
 from ragmeter.io.cells import as_list
 from ragmeter.io.data import Data
 from ragmeter.registry import get
-from ragmeter.table import NewRow, Row
+from ragmeter.table import NewRow
 from ragmeter.wording.causes import cause_meaning
 
 #: The columns that are fields of the objects; all others are their metadata.
@@ -57,16 +57,8 @@ class MetricEvaluator(ABC):
 
     def columns(self, columns: Mapping[str, Sequence[Any]], rows: int) -> dict[str, Sequence[Any]]:
         """The columns of the row file before the scores, for so many rows."""
-        return fixed_columns(self, columns, rows)
-
-    def row(self, columns: Row, scores: dict[str, Number | None]) -> NewRow:
-        """One row of the row file. A class that overrides this is given every row, which takes longer."""
-        of_one_row = self.columns({name: [value] for name, value in columns.items()}, 1)
-        return {**{name: column[0] for name, column in of_one_row.items()}, **scores}
-
-    def makes_rows(self) -> bool:
-        """Whether the class makes its rows one by one."""
-        return type(self).row is not MetricEvaluator.row
+        names = [type(self).__name__] * rows
+        return {"qid": columns["qid"], "evaluator_name": names, "is_aggregated": [False] * rows}
 
     @abstractmethod
     def aggregate(self, scores: Mapping[str, Sequence[Number]]) -> dict[str, Number | None]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmeter.compat.base import MetricEvaluator, average, metric
-from ragmeter.compat.scoring import Number, first_or_all
+from ragmeter.compat.scoring import Number
 from ragmeter.definition import Metric
 
 _STEMMED = ("cosine_similarity", "rouge_l_score", "meteor_score", "average_score")
@@ -30,9 +30,12 @@ class ResponseEvaluator(MetricEvaluator):
     def columns(self, columns: Mapping[str, Sequence[Any]], rows: int) -> dict[str, Sequence[Any]]:
         """Question, reference and answer, before the scores."""
         missing = [None] * rows
+        references = columns.get("reference", missing)
         return {
             "query": columns.get("question", missing),
-            "ground_truth": first_or_all(columns.get("reference", missing)),
+            "ground_truth": [
+                texts[0] if texts and len(texts) == 1 else list(texts or ()) or None for texts in references
+            ],
             "actual_response": columns.get("answer", missing),
         }
 

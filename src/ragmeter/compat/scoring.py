@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ragmeter.compat.rows import ResultRows
 from ragmeter.definition import Metric
 from ragmeter.engine.scoring import score_batches
 from ragmeter.runs.writer import Scored
-from ragmeter.table import SCORED, Batch, NewRow, Scores
+from ragmeter.table import SCORED, Batch, Scores
 
 if TYPE_CHECKING:
     from ragmeter.compat.base import MetricEvaluator
@@ -49,7 +49,6 @@ class _Table:
         self.evaluator = evaluator
         self.metrics: dict[str, Metric] = evaluator.metrics()
         self._columns: dict[str, list[Any]] = {}
-        self._rows: list[NewRow] = []
         self._not_scored: Counter[str] = Counter()
         self._scores: dict[str, list[Number | None]] = {column: [] for column in self.metrics}
 
@@ -58,15 +57,8 @@ class _Table:
         scores = {
             column: _numbers(scored.scores[metric.name][0], column in whole) for column, metric in self.metrics.items()
         }
-        columns = scored.batch.columns
-        if self.evaluator.makes_rows():
-            names = list(columns)
-            for values, *row_scores in zip(zip(*columns.values(), strict=True), *scores.values(), strict=True):
-                row = dict(zip(names, values, strict=True))
-                self._rows.append(self.evaluator.row(row, dict(zip(scores, row_scores, strict=True))))
-        else:
-            for name, column in self.evaluator.columns(columns, len(scored.batch)).items():
-                self._columns.setdefault(name, []).extend(column)
+        for name, column in self.evaluator.columns(scored.batch.columns, len(scored.batch)).items():
+            self._columns.setdefault(name, []).extend(column)
         for name, values_of_column in scores.items():
             self._scores[name].extend(values_of_column)
         outcomes = scored.scores[next(iter(self.metrics.values())).name][1]
@@ -78,7 +70,7 @@ class _Table:
             name: [value for value in column if value is not None] if None in column else column
             for name, column in self._scores.items()
         }
-        rows: Any = self._rows if self.evaluator.makes_rows() else ResultRows({**self._columns, **self._scores})
+        rows = ResultRows({**self._columns, **self._scores})
         return EvaluationResult(
             evaluator_name=type(self.evaluator).__name__,
             metrics={**self.evaluator.aggregate(present), "processing_time_ms": elapsed},  # type: ignore[arg-type]
@@ -96,13 +88,3 @@ def _numbers(scores: Scores, whole: bool) -> list[Number | None]:
         return [None if value != value else int(value) if whole else value for value in scores.tolist()]
     numbers: list[Number | None] = (scores.astype(np.int64) if whole else scores).tolist()
     return numbers
-
-
-def first_or_all(references: Sequence[Sequence[str] | None]) -> list[Any]:
-    """Each row's gold answer if there is one, a list if there are several, None if there is none."""
-    return [None if not several else several[0] if len(several) == 1 else list(several) for several in references]
-
-
-def fixed_columns(evaluator: object, columns: Mapping[str, Sequence[Any]], rows: int) -> dict[str, Sequence[Any]]:
-    """The columns that a row file begins with."""
-    return {"qid": columns["qid"], "evaluator_name": [type(evaluator).__name__] * rows, "is_aggregated": [False] * rows}

@@ -68,12 +68,9 @@ class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     run: str = ""
     created: str | None = None  # when, as ISO 8601 in UTC
     ragmeter: str | None = None  # its version
-    evaluator: str | None = None  # CRAGEvaluator, of conversations
     metrics: list[MetricEntry] = []
     offline: dict[str, FilledColumns] = {}  # by the name of the judgement
     inputs: dict[str, Signature] = {}  # by role: results, reference, dataset, turns
-    judge: Signature | UnsetType | None = UNSET  # of conversations; null where none was asked
-    cascade: Signature | None = None  # of conversations
     columns: dict[str, str] | None = None  # those that were given: our names, and the files' own
     missing: str | None = None  # "zero" where questions without a result count as 0
     target: Signature | None = None  # the system that was asked
@@ -97,5 +94,4 @@ class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def judge_model(self) -> str:
         """The judge's model, or an empty text."""
-        signatures = [*self.asked.values(), self.judge or {}]
-        return next((str(signature["model"]) for signature in signatures if signature.get("model")), "")
+        return next((str(signature["model"]) for signature in self.asked.values() if signature.get("model")), "")

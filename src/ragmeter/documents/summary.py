@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import field
 
-from ragmeter.documents.judging import CascadeSummary, JudgeCheck, JudgeSummary
+from ragmeter.documents.judging import JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Limit
 from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
-from ragmeter.documents.record import UNSET, Count, Interval, Mean, Record, UnsetType
+from ragmeter.documents.record import UNSET, Count, Record, UnsetType
 from ragmeter.documents.usage import Usage
 
 
@@ -77,7 +77,6 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     run: str = ""
     ragmeter: str | None = None  # its version
     n_rows: Count
-    n_conversations: Count | None = None
     statistics: Statistics | None = None
     metrics: dict[str, MetricSummary]
     numbers: dict[str, Percentiles] = field(default_factory=_empty)  # columns of numbers that are no metrics
@@ -86,22 +85,12 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     long_references: Count | None = None  # where a metric is for short ones
     unknown_languages: Count | None = None  # rows that say a language which is not known
     document_ids: DocumentIds | None = None
-    accuracy_bounds: Interval | None = None  # of conversations: as if all turns without a verdict were wrong, or right
-    unscored_share: float | None = None  # of conversations
     join: Join | None = None
-    usage: Usage | None = None  # of the system that was asked; of conversations, of their judge
-    causes: dict[str, Count] | None = None  # why questions have no answer; of conversations, why turns have no score
+    usage: Usage | None = None  # of the system that was asked
+    causes: dict[str, Count] | None = None  # why questions have no answer
     reused_answers: str | UnsetType | None = UNSET  # how many answers are from when, if some were there before
     limit: Limit | None = None
     notes: list[str] = []  # how the data were understood, where that could be otherwise
-    unreadable: dict[str, str] = {}  # these, up to the cascade, are of the judge of conversations
-    judged_by: dict[str, Count] | None = None
-    n_judged_repeatedly: Count | None = None
-    flip_rate: Mean | UnsetType = UNSET
-    flip_rate_interval: Interval | UnsetType | None = UNSET
-    n_without_second_wording: Count | None = None
-    judge_warnings: list[str] | UnsetType = UNSET
-    cascade: CascadeSummary | None = None
     judges: dict[str, JudgeSummary] = {}  # by the name of the column that a judge has filled
     judge_usage: Usage | None = None  # of all of them
     judge_check: JudgeCheck | None = None

@@ -123,17 +123,17 @@ def extend(
         if Run(run.location).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
             raise BusyError(f"another process has changed the run {run.name} meanwhile", hint=again)
-        summaries = writer.summaries(Confidence.of(manifest.statistics), is_own=True)[1]
+        added = writer.summary(Confidence.of(manifest.statistics), is_own=True)
         entries = {entry.name: entry for entry in [*manifest.metrics, *described]}
         run.close()  # some systems move no folder with an open file in it
-        kept = [entries[name] for name in entries if name in summaries or name in unchanged]
+        kept = [entries[name] for name in entries if name in added.metrics or name in unchanged]
         extended = new.finish(
             structs.replace(_with_models(filled.in_manifest(manifest), manifest, missing, embedders), metrics=kept),
             structs.replace(
                 _with_judges(filled.in_summary(summary), summary),
-                metrics={**summary.metrics, **summaries},
-                abstained=writer.abstentions() or summary.abstained,
-                document_ids=writer.document_ids(summaries) or summary.document_ids,
+                metrics={**summary.metrics, **added.metrics},
+                abstained=added.abstained or summary.abstained,
+                document_ids=added.document_ids or summary.document_ids,
                 **writer.cautions(),
             ),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
 from dataclasses import replace as with_changes
 from functools import partial
 from pathlib import Path
@@ -16,12 +16,13 @@ from msgspec import structs
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
+from ragmeter.documents.usage import Calls
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.added_metrics import Addition, extend
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
 from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup, journals_of
-from ragmeter.engine.kept_run import check_scores, described, keep_run, results_of, score_into, signature
+from ragmeter.engine.kept_run import check_scores, described, keep_run, score_into, signature
 from ragmeter.engine.metric_choice import Embedding, MetricLike, choose_metrics
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import (
@@ -49,9 +50,10 @@ from ragmeter.io.write import RUNS, check_writable
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
 from ragmeter.runs.new_place import Place
-from ragmeter.runs.part_summaries import summarise_parts
+from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.places import hold
 from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.table_summary import summarise_table
 from ragmeter.runs.temporary import TemporaryRun
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import Batch
@@ -182,22 +184,17 @@ def _evaluate(plan: Plan) -> Evaluation:
     is_heard = callable(progress) and filled.batches is not None  # a function hears of each row once
     with progress_bar(None if is_heard else progress, "scoring", total=plan.rows.n_rows) as advance:
         rows = watched(filled.joined(plan.rows()), advance)
-        if plan.place is None:
-            data = plan.data
-            name = UNNAMED if data.results.path is None else stem(data.results.path)
-            inputs = Inputs(name, data.in_manifest, partial(_of_data, data))
-            how: dict[str, Any] = {"confidence": plan.confidence, "executor": plan.workers.executor}
-            return score_in_memory(rows, plan.metrics, inputs, filled=filled, **how)
-        return keep_run(
-            plan.place.path,
-            rows,
-            plan.metrics,
-            manifest=lambda signed: filled.in_manifest(plan.data.in_manifest(signed)),
-            summary=lambda scored: filled.in_summary(_of_data(plan.data, scored)),
-            confidence=plan.confidence,
-            executor=plan.workers.executor,
-            judging=filled.calls,
-        )
+        how: dict[str, Any] = {
+            "manifest": lambda signed: filled.in_manifest(plan.data.in_manifest(signed)),
+            "summary": lambda scored: filled.in_summary(_of_data(plan.data, scored)),
+            "confidence": plan.confidence,
+            "executor": plan.workers.executor,
+            "judging": filled.calls,
+        }
+        if plan.place is not None:
+            return keep_run(plan.place.path, rows, plan.metrics, **how)
+        path = plan.data.results.path
+        return score_in_memory(UNNAMED if path is None else stem(path), rows, plan.metrics, **how)
 
 
 def _evaluate_in_parts(plan: Plan, path: Location) -> Evaluation:
@@ -228,14 +225,14 @@ def _rows_of_parts(plan: Plan, parts: PartsPlan) -> RowReader:
 def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResult, path: Location) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     data, metrics = plan.data, done.job.metrics
-    parts = summarise_parts(done.job.folder / PARTS, counted.files(), metrics, counted.not_scored, plan.confidence)
-    scored = results_of(parts.confidence, parts.metrics, parts.numbers, counted.left_out())
+    with closing(RowsParts(done.job.folder / PARTS, counted.files())) as rows:
+        scored = summarise_table(
+            rows, metrics, counted.not_scored, plan.confidence, left_out=counted.left_out(), qids_differ=True
+        )
     check_scores(path, scored)
     of_parts = structs.replace(
         scored,
         run=path.name,
-        abstained=parts.abstained,
-        document_ids=parts.document_ids,
         join=join_summary(done, counted),
         notes=data.notes(),
         parts_skipped=skipped_parts(counted),
@@ -251,26 +248,16 @@ def _of_data(data: Data, scored: Summary) -> Summary:
     return structs.replace(scored, join=data.join_counts(), notes=data.notes())
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """What a run that is not kept is called, and what its manifest and its summary say of its inputs.
-
-    The latter is known when all is read.
-    """
-
-    name: str
-    manifest: Callable[[Manifest], Manifest]
-    summary: Callable[[Summary], Summary] = lambda scored: scored
-
-
 def score_in_memory(
+    name: str,
     batches: Iterable[Batch],
     metrics: Sequence[Metric],
-    inputs: Inputs,
     *,
-    filled: JudgeResult,
+    manifest: Callable[[Manifest], Manifest],
+    summary: Callable[[Summary], Summary],
     confidence: Confidence = Confidence(),  # noqa: B008 - it can't be changed
     executor: Executor | None = None,
+    judging: Calls | None = None,
 ) -> Evaluation:
     """Score batches that nobody wants to keep; what a run folder would say of them is known all the same."""
     with tempfile.TemporaryDirectory(prefix="ragmeter-") as scratch:
@@ -278,9 +265,8 @@ def score_in_memory(
         with Embedders() as embedders:
             scored = score_into(batches, metrics, path, confidence, embedders, executor)
         table = pq.read_table(path)
-    manifest = filled.in_manifest(inputs.manifest(signature(metrics, inputs.name, scored.statistics)))
-    summary = filled.in_summary(inputs.summary(scored))
-    return Evaluation(TemporaryRun(inputs.name, table, manifest, summary), embedders.used(), filled.calls)
+    signed = manifest(signature(metrics, name, scored.statistics))
+    return Evaluation(TemporaryRun(name, table, signed, summary(scored)), embedders.used(), judging)
 
 
 def add_metrics(

@@ -208,13 +208,7 @@ def _cut(batch: Batch, pieces: int) -> list[Batch]:
     size = max(_ROWS, -(-rows // pieces))
     if pieces == 1 or rows <= size:
         return [batch]
-    return [
-        Batch(
-            {name: column[begin : begin + size] for name, column in batch.columns.items()},
-            causes=batch.causes[begin : begin + size],
-        )
-        for begin in range(0, rows, size)
-    ]
+    return [batch.part(begin, begin + size) for begin in range(0, rows, size)]
 
 
 def _join(pieces: list[ScoreColumns]) -> ScoreColumns:

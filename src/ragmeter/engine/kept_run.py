@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from msgspec import structs
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import EmbeddingUse, Manifest, MetricEntry
-from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
+from ragmeter.documents.metrics import Statistics
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
 from ragmeter.effects.collector import rare_collections
@@ -89,30 +89,7 @@ def score_into(
         scored = score_batches(batches, metrics, embedders=embedders, executor=executor)
         for _ in in_order(lambda batch: pool.submit(writer.write, batch), scored, 1):
             pass
-    how, summaries = writer.summaries(confidence)
-    return structs.replace(
-        results_of(how, summaries, writer.numbers(numbers), writer.left_out),
-        abstained=writer.abstentions(),
-        document_ids=writer.document_ids(summaries),
-        **writer.cautions(),
-    )
-
-
-def results_of(
-    how: Confidence,
-    summaries: Mapping[str, MetricSummary],
-    numbers: Mapping[str, Percentiles],
-    left_out: Mapping[str, int],
-) -> Summary:
-    """The scores' part of a summary."""
-    return Summary(
-        ragmeter=ragmeter.__version__,
-        n_rows=next(iter(summaries.values())).n_total,
-        statistics=how.kept(),
-        metrics=dict(summaries),
-        numbers=dict(numbers),
-        columns_left_out=dict(left_out),
-    )
+    return writer.summary(confidence, numbers=numbers)
 
 
 def described(metrics: Sequence[Metric]) -> list[MetricEntry]:

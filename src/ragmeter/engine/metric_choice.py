@@ -71,15 +71,15 @@ def with_models(metrics: Sequence[Metric], present: Collection[str] = ()) -> lis
     A support model that was not named, or is none, is an error.
     """
     check_support_models([metric for metric in metrics if metric.name not in present])
-    unnamed = [metric for metric in metrics if _lacks_model(metric) and metric.name not in present]
+    unnamed = [
+        metric
+        for metric in metrics
+        if metric.name not in present and any(given.get("model", "") is None for _, given in metric.embedded.values())
+    ]
     if not unnamed:
         return list(metrics)
     model = default_model()
     return list(dict.fromkeys(metric.with_settings(model=model) if metric in unnamed else metric for metric in metrics))
-
-
-def _lacks_model(metric: Metric) -> bool:
-    return any(settings.get("model", "") is None for _, settings in metric.embedded.values())
 
 
 def columns_to_keep(names: str | Iterable[str], confidence: Confidence) -> frozenset[str] | None:

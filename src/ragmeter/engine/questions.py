@@ -65,7 +65,7 @@ def _first(batches: Sequence[Batch], limit: int) -> Iterator[Batch]:
     """The first rows, as they were read from a file."""
     for batch in batches:
         if limit > 0:
-            yield Batch({name: column[:limit] for name, column in batch.columns.items()}, batch.lines[:limit])
+            yield batch.part(0, limit)
         limit -= len(batch)
 
 

@@ -64,7 +64,8 @@ def _as_table(table: Any) -> pa.Table:
 
 def _score(rows: pa.Table, metrics: Sequence[Metric], mapping: dict[str, str]) -> list[ScoreColumns]:
     """The scores, block by block. A table without rows has none, and its columns are checked all the same."""
-    source = open_source(rows if rows.num_rows else _one_empty_row(rows.schema), what="the table")
+    empty_row = pa.Table.from_arrays([pa.nulls(1, field.type) for field in rows.schema], schema=rows.schema)
+    source = open_source(rows if rows.num_rows else empty_row, what="the table")
     blocks = []
     with Embedders() as embedders:
         for batch in whole_sessions(Typed(source, "both", mapping).batches(), metrics):
@@ -72,10 +73,6 @@ def _score(rows: pa.Table, metrics: Sequence[Metric], mapping: dict[str, str]) -
             (filled,) = with_offline([batch], metrics, embedders)
             blocks.append(score_batch(fill_embedded(filled, metrics, embedders), metrics).scores)
     return blocks if rows.num_rows else []
-
-
-def _one_empty_row(schema: pa.Schema) -> pa.Table:
-    return pa.Table.from_arrays([pa.nulls(1, field.type) for field in schema], schema=schema)
 
 
 def _check(batch: Batch, metrics: Sequence[Metric], titles: Sequence[str]) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ragmeter.judges.verdict import CORRECT
 from ragmeter.table import SCORED, TIED
 
 _TIE = "as many for as against; the same judge with more repeats breaks the tie"
@@ -39,11 +37,6 @@ class Judgement:
         return f'{self.cause}: "{self.unread}"' if self.unread else self.cause
 
     @property
-    def accuracy(self) -> bool | None:
-        """Whether the answer is right; None if that is not known."""
-        return None if self.verdict is None else self.verdict == CORRECT
-
-    @property
     def flipped(self) -> bool:
         """Whether the repeats, or the wordings, disagree."""
         return len({verdict for verdict in self.verdicts if verdict}) > 1
@@ -52,31 +45,6 @@ class Judgement:
     def is_repeated(self) -> bool:
         """Whether there is more than one verdict."""
         return sum(verdict is not None for verdict in self.verdicts) > 1
-
-    @property
-    def eval_result(self) -> str:
-        """The model's reply, word for word."""
-        return "\n".join(self.replies)
-
-    def __getitem__(self, key: str) -> Any:
-        """A value by its name in `as_dict`: scripts for CRAG-MM's judge read `["accuracy"]` and `["eval_result"]`."""
-        return self.as_dict()[key]
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value under a key of `as_dict()`, or the default."""
-        return self.as_dict().get(key, default)
-
-    def as_dict(self) -> dict[str, object]:
-        """The reply as a dict for the column `api_response`, without anything that differs from run to run."""
-        record: dict[str, object] = {
-            "accuracy": self.accuracy, "eval_result": self.eval_result,
-            "outcome": self.outcome, "verdict": self.verdict, "reason": self.reason,
-        }  # fmt: skip
-        if len(self.verdicts) > 1:
-            record["verdicts"] = list(self.verdicts)
-        if self.cause:
-            record["cause"] = self.cause
-        return {**record, "replies": list(self.replies)}
 
 
 def joined(judgements: Sequence[Judgement], join: Callable[[list[str]], str]) -> Judgement:

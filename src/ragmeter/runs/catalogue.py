@@ -22,7 +22,7 @@ from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 
 #: Which input names the data set that runs have in common; a run's own answers come last.
-_DATA_SETS = ("dataset", "reference", "conversations", "turns", "results")
+_DATA_SETS = ("dataset", "reference", "turns", "results")
 #: How the names of journals of a system's answers end.
 JOURNAL = ".journal.sqlite"
 
@@ -144,7 +144,7 @@ def system_of(manifest: Manifest) -> str:
     if target is not None:
         return str(next((target[key] for key in ("url", "model", "name", "source", "kind") if target.get(key)), ""))
     results = manifest.inputs.get("results")
-    return manifest.evaluator or "" if results is None else str(results.get("file") or "")
+    return "" if results is None else str(results.get("file") or "")
 
 
 def _cost(summary: Summary) -> float | None:

@@ -13,7 +13,7 @@ from ragmeter.documents.summary import Chunks, MissingResults, NeverMatch
 from ragmeter.documents.summary import DocumentIds as Findings
 from ragmeter.metrics.chunks import CHUNK_MARK, documents_of
 from ragmeter.metrics.ranking import ranked
-from ragmeter.runs.rows import RowsFile
+from ragmeter.runs.rows import StoredRows
 from ragmeter.table import IDS_AS_WRITTEN, NO_RESULT, outcome_column
 
 _GOLD, _RETRIEVED = "relevant", "retrieved"
@@ -21,8 +21,17 @@ _AT_ONCE = 8_192
 _SHOWN = 80  # characters of an example: a text may stand where an id belongs
 
 
-class DocumentIds:
-    """Counts over the files of a run's table. Without a metric that compares ids, nothing is read."""
+def document_ids(
+    rows: StoredRows, metrics: Sequence[Metric], summaries: Mapping[str, MetricSummary]
+) -> Findings | None:
+    """What is to be said of the ids of a table; None if they are plain ids that match."""
+    ids = _Ids(metrics)
+    ids.add(rows)
+    return ids.described(summaries)
+
+
+class _Ids:
+    """Counts over a run's table. Without a metric that compares ids, nothing is read."""
 
     def __init__(self, metrics: Sequence[Metric]) -> None:
         self._metrics = [metric for metric in metrics if {_GOLD, _RETRIEVED} <= set(metric.needs)]
@@ -34,8 +43,8 @@ class DocumentIds:
         self._chunks: set[int] = set()  # hashes: there may be millions of ids
         self._documents: set[int] = set()
 
-    def add(self, rows: RowsFile) -> None:
-        """Look at the rows of a file."""
+    def add(self, rows: StoredRows) -> None:
+        """Look at the rows of a table."""
         present = set(rows.schema.names)
         if not self._metrics or not {_GOLD, _RETRIEVED} <= present:
             return

@@ -11,7 +11,7 @@ from typing import Any
 
 from ragmeter import registry
 from ragmeter.definition.judge_columns import SUPPORT_MODEL, BoundColumn
-from ragmeter.documents.manifest import EmbeddingUse, Manifest
+from ragmeter.documents.manifest import EmbeddingUse
 from ragmeter.embedders.port import SERVER, STATIC
 from ragmeter.errors import UsageError
 from ragmeter.naming import Signature
@@ -39,7 +39,8 @@ def changed(before: Signature, now: Signature) -> list[str]:
 
 def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differing]:
     """The metrics that different judges or local models have scored in two runs, and what differs."""
-    if not any(_is_judged(run.manifest()) for run in (a, b)):
+    manifests = [run.manifest() for run in (a, b)]
+    if not any(manifest.asked or manifest.offline or manifest.embeddings for manifest in manifests):
         return {}
     differing = {}
     for name in metrics:
@@ -50,10 +51,6 @@ def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differ
         if differences:
             differing[name] = differences
     return differing
-
-
-def _is_judged(manifest: Manifest) -> bool:
-    return any((manifest.asked, manifest.offline, manifest.judge, manifest.cascade, manifest.embeddings))
 
 
 def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:

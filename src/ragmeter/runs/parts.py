@@ -8,14 +8,13 @@ import pyarrow as pa
 
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import unreadable
-from ragmeter.runs.rows import CachedColumns, RowsFile, RowsInMemory
-from ragmeter.table import NewRow
+from ragmeter.runs.rows import Piece, RowsFile, StoredRows
 
 #: So many files are open at once: of more, the one that was opened first is closed, unless somebody still reads it.
 _MOST_OPEN = 128
 
 
-class RowsParts(CachedColumns):
+class RowsParts(StoredRows):
     """A table in the files of a folder, each given with its number of rows. All have the columns of the first."""
 
     def __init__(self, folder: Location, parts: Sequence[tuple[str, int]]) -> None:
@@ -49,24 +48,14 @@ class RowsParts(CachedColumns):
         """Some columns, without caching."""
         return pa.concat_tables([part.read(columns) for part in self._all()]).unify_dictionaries()
 
-    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """All columns, at most `size` rows at a time, without caching."""
+    def batches(self, size: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All columns or some, at most `size` rows at a time, without caching."""
         for part in self._all():
-            yield from part.batches(size)
+            yield from part.batches(size, columns)
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
-        """These columns of the rows at these places, in that order; only their parts are read."""
-        if all(name in self._columns for name in columns):
-            return RowsInMemory(self.table(columns)).records(places, columns)
-        records: dict[int, NewRow] = {}
-        begin = 0
+    def _pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         for name, rows in self._parts:
-            inside = [place for place in places if begin <= place < begin + rows]
-            if inside:
-                cells = self._part(name, rows).records([place - begin for place in inside], columns)
-                records.update(zip(inside, cells, strict=True))
-            begin += rows
-        return [records[place] for place in places]
+            yield rows, lambda places, of=(name, rows): self._part(*of).records(places, columns)  # type: ignore[misc]
 
     def size(self, column: str) -> int:
         """How many bytes a column has, uncompressed; taken from Parquet metadata without reading it."""

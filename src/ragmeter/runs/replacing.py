@@ -66,7 +66,7 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
     journal = next((file.name for file in files if is_journal(file)), "")
     if journal:
         return f"a judge's replies in {journal}"
-    manifest = _manifest(path)
+    manifest = manifest_of(path)
     asked = ", ".join(manifest.asked)
     if asked:
         return "" if judged_again(Run(path)) else f"a judge's replies in it ({asked})"
@@ -75,11 +75,11 @@ def paid_replies(path: Location, judged_again: Callable[[Run], bool] = lambda ru
 
 def _is_whole(path: Location) -> bool:
     """Whether a run has all questions of its dataset."""
-    manifest = _manifest(path)
+    manifest = manifest_of(path)
     return manifest != Manifest() and manifest.limit is None
 
 
-def _manifest(path: Location) -> Manifest:
+def manifest_of(path: Location) -> Manifest:
     """A run's manifest; one that says nothing where the run is damaged, which is there to be replaced."""
     try:
         return Run(path).manifest()

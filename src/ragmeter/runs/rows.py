@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,43 +20,24 @@ from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO
 from ragmeter.table import QID, NewRow
 
-
-class Rows(Protocol):
-    """The interface of a run's table."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns with their types."""
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are."""
-
-    def table(self, columns: Iterable[str] | None = None) -> pa.Table:
-        """All columns, or those of these names that exist."""
-
-    def array(self, column: str) -> pa.Array:
-        """One column in one piece."""
-
-    def batches(self, size: int) -> Iterator[pa.RecordBatch]:
-        """All columns, `size` rows at a time, without caching."""
-
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
-        """These columns of the rows at these places, in that order; a record has those of them that exist."""
-
-    def size(self, column: str) -> int:
-        """About how many bytes a column of texts has, uncompressed."""
+#: A number of rows, and a function that reads those at some places.
+Piece = tuple[int, Callable[[Sequence[int]], list[NewRow]]]
 
 
-class CachedColumns(ABC):
-    """A table whose columns are read at most once."""
+class StoredRows(ABC):
+    """A table in files, whose columns are read at most once."""
 
     schema: pa.Schema
+    n_rows: int
     _columns: dict[str, pa.ChunkedArray]
 
     @abstractmethod
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns, without caching."""
+
+    @abstractmethod
+    def batches(self, size: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """All columns or some, at most `size` rows at a time, without caching."""
 
     def table(self, columns: Iterable[str] | None = None) -> pa.Table:
         """All columns, or those of these names that exist."""
@@ -77,11 +58,36 @@ class CachedColumns(ABC):
             self._columns[column] = chunked = pa.chunked_array([chunked.combine_chunks()])
         return chunked.chunk(0)
 
+    @abstractmethod
+    def size(self, column: str) -> int:
+        """How many bytes a column of texts has, uncompressed; taken from Parquet metadata without reading it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the files."""
+
+    @abstractmethod
+    def _pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
+        """The pieces of the table: each with its number of rows, and what reads these columns of some of them."""
+
+    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
+        """These columns of the rows at these places, in that order; only their pieces are read."""
+        if all(name in self._columns for name in columns):
+            return _records(self.table(columns), places)
+        records: dict[int, NewRow] = {}
+        begin = 0
+        for rows, read in self._pieces(columns):
+            inside = [place for place in places if begin <= place < begin + rows]
+            if inside:
+                records.update(zip(inside, read([place - begin for place in inside]), strict=True))
+            begin += rows
+        return [records[place] for place in places]
+
     def _has(self, name: str) -> bool:
         return bool(self.schema.get_field_index(name) >= 0)
 
 
-class RowsFile(CachedColumns):
+class RowsFile(StoredRows):
     """A table in a Parquet file. The metadata and every column are read at most once."""
 
     def __init__(self, path: Location) -> None:
@@ -111,23 +117,15 @@ class RowsFile(CachedColumns):
                 batch.validate(full=True)
                 yield batch
 
-    def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
-        """These columns of the rows at these places, in that order; only their row groups are read."""
-        if all(name in self._columns for name in columns):
-            return RowsInMemory(self.table(columns)).records(places, columns)
-        records: dict[int, NewRow] = {}
-        begin = 0
+    def _pieces(self, columns: Sequence[str]) -> Iterator[Piece]:
         for group in range(self._file.num_row_groups):
-            end = begin + self._file.metadata.row_group(group).num_rows
-            inside = [place for place in places if begin <= place < end]
-            if inside:
-                with reading(self._path):
-                    rows = self._file.read_row_group(group, columns=list(columns), use_threads=False)
-                    rows.validate(full=True)
-                cells = _records(rows, [place - begin for place in inside])
-                records.update(zip(inside, cells, strict=True))
-            begin = end
-        return [records[place] for place in places]
+            yield self._file.metadata.row_group(group).num_rows, partial(self._of_group, group, list(columns))
+
+    def _of_group(self, group: int, columns: list[str], places: Sequence[int]) -> list[NewRow]:
+        with reading(self._path):
+            rows = self._file.read_row_group(group, columns=columns, use_threads=False)
+            rows.validate(full=True)
+        return _records(rows, places)
 
     def size(self, column: str) -> int:
         """How many bytes a column has, uncompressed; taken from Parquet metadata without reading it."""
@@ -165,6 +163,10 @@ class RowsInMemory:
     def size(self, column: str) -> int:
         """How many bytes a column of texts would take in Parquet: four for each length, and the texts."""
         return 4 * self.n_rows + int(pc.sum(pc.binary_length(self._table[column])).as_py() or 0)
+
+
+#: A run's table.
+Rows = StoredRows | RowsInMemory
 
 
 def _records(table: pa.Table, places: Sequence[int]) -> list[NewRow]:

@@ -32,7 +32,7 @@ from ragmeter.runs.layout import (
 )
 from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.places import settle
-from ragmeter.runs.rows import Rows, RowsFile, clusters_of
+from ragmeter.runs.rows import Rows, RowsFile, StoredRows, clusters_of
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import (
@@ -148,7 +148,7 @@ class Run:
     def _open(self) -> Rows:
         parts = [(part.file, part.rows) for part in self.manifest().parts]
         path = self.rows_path
-        rows: RowsFile | RowsParts = RowsParts(path, parts) if parts else RowsFile(path)
+        rows: StoredRows = RowsParts(path, parts) if parts else RowsFile(path)
         if problem := table_problem(rows.schema, rows.n_rows, self.summary()):
             rows.close()
             raise unreadable(path, problem)
@@ -161,7 +161,7 @@ class Run:
     def close(self) -> None:
         """Close the file and drop the cache; what is needed later is read again."""
         self._cache, cache = {}, self._cache
-        if isinstance(rows := cache.get(ROWS), RowsFile | RowsParts):
+        if isinstance(rows := cache.get(ROWS), StoredRows):
             rows.close()
 
     def manifest(self) -> Manifest:

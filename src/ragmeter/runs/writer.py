@@ -6,42 +6,36 @@ import os
 import shutil
 import stat
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec import structs
 
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest
-from ragmeter.documents.metrics import MetricSummary, Percentiles
-from ragmeter.documents.summary import Abstained, Summary
-from ragmeter.documents.summary import DocumentIds as IdFindings
+from ragmeter.documents.summary import Summary
 from ragmeter.errors import OutputError
 from ragmeter.hints import option
 from ragmeter.io.write import dumps
-from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.metrics.normalize import AUTO as AUTO_LANGUAGE
 from ragmeter.metrics.normalize import count_unknown
 from ragmeter.metrics.sentences import count_long
-from ragmeter.runs.document_ids import DocumentIds
 from ragmeter.runs.layout import MANIFEST, SUMMARY, writing
 from ragmeter.runs.places import hold, put, temporary_folder
-from ragmeter.runs.rows import CachedColumns, RowsFile, clusters_of
-from ragmeter.runs.run import TEXTS, Run
-from ragmeter.stats.confidence import AUTO, Confidence
-from ragmeter.stats.summary import percentiles, summarise
+from ragmeter.runs.rows import RowsFile
+from ragmeter.runs.run import Run
+from ragmeter.runs.table_summary import summarise_table
+from ragmeter.stats.confidence import Confidence
 from ragmeter.table import (
-    ABSTAINED,
     LANGUAGE,
     LIST_COLUMNS,
     NUMBER_COLUMNS,
-    QID,
     SCORED,
     Batch,
     Column,
@@ -158,37 +152,21 @@ class RowsWriter:
             if self._writer is not None:
                 self._writer.close()
 
-    def numbers(self, more: Iterable[str] = ()) -> dict[str, Percentiles]:
-        """Count, mean and percentiles of the table's own numbers, such as latency, and of `more` columns."""
-        with closing(RowsFile(self._path)) as rows:
-            return numbers_of(rows, map(self._input_name, more))
-
     def cautions(self) -> dict[str, int]:
         """Counts of what is to be said of the table, for the summary: of references that are very long, for one."""
         return dict(+self._cautions)
 
-    def document_ids(self, summaries: Mapping[str, MetricSummary]) -> IdFindings | None:
-        """Findings about the ids of documents, for the summary; None if they are plain ids that match."""
-        ids = DocumentIds([metric for metric in self._metrics if isinstance(metric, Metric)])
-        with closing(RowsFile(self._path)) as rows:
-            ids.add(rows)
-        return ids.described(summaries)
+    def summary(self, confidence: Confidence, *, numbers: Iterable[str] = (), is_own: bool = False) -> Summary:
+        """What was written comes to; the settings of intervals name the cluster column that was used.
 
-    def abstentions(self) -> Abstained | None:
-        """How many answers decline, and how many of them rightly, where questions are marked as unanswerable.
-
-        None without answers that some metric did not score because they decline.
+        `numbers` are columns that are described as latency is. `is_own`: the settings are the run's.
         """
+        more, not_scored = map(self._input_name, numbers), self.not_scored.__getitem__
         with closing(RowsFile(self._path)) as rows:
-            return abstentions_of(rows)
-
-    def summaries(self, confidence: Confidence, *, is_own: bool = False) -> tuple[Confidence, dict[str, MetricSummary]]:
-        """The interval settings with the cluster column that was used, and each metric's summary.
-
-        They are computed from the file, so memory holds one column at a time. `is_own`: the settings are the run's.
-        """
-        with closing(RowsFile(self._path)) as rows:
-            return summaries_of(rows, self._metrics, self.not_scored.__getitem__, confidence, is_own=is_own)
+            summary = summarise_table(
+                rows, self._metrics, not_scored, confidence, numbers=more, left_out=self.left_out, is_own=is_own
+            )
+        return structs.replace(summary, **self.cautions())
 
 
 def table_writer(file: Any, schema: pa.Schema, metrics: Sequence[str]) -> pq.ParquetWriter:
@@ -202,67 +180,6 @@ def table_writer(file: Any, schema: pa.Schema, metrics: Sequence[str]) -> pq.Par
         use_dictionary=[outcome_column(name) for name in metrics],
         write_statistics=list(metrics),  # nobody needs a text's minimum
     )
-
-
-def summaries_of(
-    rows: CachedColumns,
-    metrics: Sequence[Metric | Measure],
-    not_scored: Callable[[str], Mapping[str, int]],
-    confidence: Confidence,
-    *,
-    qids_differ: bool = False,
-    is_own: bool = False,
-) -> tuple[Confidence, dict[str, MetricSummary]]:
-    """The interval settings with the cluster column that was used, and each metric's summary.
-
-    One column is read at a time. Where all qids are known to differ, they can't be the clusters, and are not read.
-    """
-    texts = [field.name for field in rows.schema if field.type in TEXTS]
-    if qids_differ and confidence.cluster == AUTO:
-        texts = [name for name in texts if name != QID]
-
-    def column(name: str) -> pa.Array:
-        return rows.read([name])[name].combine_chunks()
-
-    cluster, codes = clusters_of(confidence.cluster, texts, column, is_own=is_own)
-    summaries = {
-        metric.name: summarise(
-            rows.read([metric.name])[metric.name].to_numpy(),
-            not_scored(metric.name),
-            binary=metric.binary,
-            direction=metric.direction,
-            bounds=metric.bounds,
-            confidence=confidence,
-            codes=codes,
-        )
-        for metric in metrics
-    }
-    return replace(confidence, cluster=cluster), summaries
-
-
-def numbers_of(rows: CachedColumns, more: Iterable[str] = ()) -> dict[str, Percentiles]:
-    """Count, mean and percentiles of a table's own numbers, such as latency, and of `more`, a column at a time."""
-    numbers = {}
-    for name in (*NUMBER_COLUMNS, *more):
-        is_number = name in rows.schema.names and pa.types.is_floating(rows.schema.field(name).type)
-        if is_number and len(values := rows.read([name])[name].drop_null().to_numpy()):
-            numbers[name] = percentiles(values)
-    return numbers
-
-
-def abstentions_of(rows: RowsFile) -> Abstained | None:
-    """How many answers of a table decline, and how many of them rightly; None if none does."""
-    names = [name for name in rows.schema.names if name.endswith(outcome_column("")) or name in MARKS]
-    table = rows.read(names)
-    declined = np.zeros(table.num_rows, dtype=np.bool_)
-    for name in names:
-        if name not in MARKS:
-            declined |= pc.equal(table[name].cast(pa.string()), ABSTAINED).fill_null(False).to_numpy()
-    if not declined.any():
-        return None
-    marks = table.select([name for name in names if name in MARKS]).filter(pa.array(declined)).to_pylist()
-    flags = [is_unanswerable(row) for row in marks] if table.num_rows and set(names) & set(MARKS) else []
-    return Abstained(int(declined.sum()), flags.count(True), flags.count(False))
 
 
 def _outcomes(causes: list[str]) -> Any:

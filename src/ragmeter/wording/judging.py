@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ragmeter.definition.judge_columns import LLM
-from ragmeter.documents.judging import ENOUGH_RIGHT, FEWEST_RIGHT, NO_MODEL, CascadeSummary, JudgeCheck, JudgeSummary
+from ragmeter.documents.judging import ENOUGH_RIGHT, FEWEST_RIGHT, NO_MODEL, CascadeSummary, JudgeCheck
 from ragmeter.documents.manifest import Manifest
-from ragmeter.documents.record import UNSET, Interval
+from ragmeter.documents.record import Interval
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls, Effort, Usage, total_usage
 from ragmeter.wording.causes import abstained_sentence
@@ -31,7 +31,7 @@ def judge_lines(summary: Summary, manifest: Manifest, now: Calls | None = None) 
     yield from unknown_language_lines(summary)
     if abstained := abstained_sentence(summary.abstained):
         yield abstained, PLAIN
-    judges = _judges(summary)
+    judges = summary.judges
     if not judges:
         return
     usages = _usages(summary, manifest)
@@ -104,26 +104,6 @@ def unknown_language_lines(summary: Summary) -> Iterator[Line]:
         )
 
 
-def _judges(summary: Summary) -> Mapping[str, JudgeSummary]:
-    """The summary of each column that a judge has filled. Conversations have one, at the top level of the summary."""
-    if summary.judges or summary.judged_by is None:
-        return summary.judges
-    return {
-        "verdict": JudgeSummary(
-            judged_by=summary.judged_by,
-            causes=summary.causes or {},
-            unreadable=summary.unreadable or UNSET,
-            n_judged_repeatedly=summary.n_judged_repeatedly or 0,
-            flip_rate=None if summary.flip_rate is UNSET else summary.flip_rate,
-            flip_rate_interval=None if summary.flip_rate_interval is UNSET else summary.flip_rate_interval,
-            n_without_second_wording=summary.n_without_second_wording or UNSET,
-            warnings=summary.judge_warnings or [],
-            cascade=summary.cascade or UNSET,
-            usage=summary.usage or total_usage([]),
-        )
-    }
-
-
 def flip_rate_line(rate: float, between: Interval | None, n: int) -> str:
     """The share of the `n` rows judged twice or more whose verdicts differ, with its interval."""
     return f"flip rate: {number(rate)} (95%: {interval(between)}), n = {n:,}"
@@ -132,7 +112,7 @@ def flip_rate_line(rate: float, between: Interval | None, n: int) -> str:
 def judge_causes(summary: Summary) -> dict[str, int]:
     """Why rows have no verdict, over all columns that a judge has filled."""
     causes: dict[str, int] = {}
-    for column in _judges(summary).values():
+    for column in summary.judges.values():
         for cause, count in column.causes.items():
             causes[cause] = causes.get(cause, 0) + count
     return causes

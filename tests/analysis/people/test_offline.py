@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragmeter import Run, evaluate, get_metric
+from ragmeter import Cascade, CRAGEvaluator, Run, evaluate, explain, get_metric
+from ragmeter.analysis.explanation import settings_of
 from ragmeter.analysis.people.offline import Recalibration, recalibrate
 from ragmeter.errors import InputError, OutputError
+from tests.compat.crag.helpers import turn
 from tests.conftest import DATA
 from tests.conftest import Run as Command
 
@@ -51,6 +53,17 @@ def test_people_who_judge_otherwise_are_learnt_from(run: Run, tmp_path: Path) ->
     given: Any = (["who wrote it?"] * 2, [["Cervantes"]] * 2, ["Miguel de Cervantes", "Lope de Vega"])
     assert bent(*given) == pytest.approx(recalibration.curve(np.asarray(plain(*given))))
     assert bent(*given)[0] < plain(*given)[0]
+
+
+def test_conversations_are_explained_with_the_calibration_of_their_judge(run: Run, tmp_path: Path) -> None:
+    path = str(tmp_path / "mine.json")
+    recalibrate(run, labels(200, strict=True)).write(path)
+    evaluator = CRAGEvaluator(cascade=Cascade(calibration=path), journal=None)
+    results = evaluator.evaluate_agent_responses([turn("a", 0, "Cervantes", "It was Miguel de Cervantes.")])
+    evaluator.save_results(*results, tmp_path / "talk")
+    assert settings_of(Run(tmp_path / "talk")) == {"calibration": path}
+    (explanation,) = explain(tmp_path / "talk", "a-0")
+    assert explanation.calibration == path
 
 
 def test_labels_count_for_as_many_rows_as_they_stand_for(run: Run) -> None:

@@ -38,7 +38,7 @@ def test_lists_of_dicts_and_dicts_of_lists_are_one() -> None:
     lists = [conversation("a", ("q0", "g0"), ("q1", "g1"), as_lists=True)]
     assert list(conversations(TWO[:1])) == list(conversations(lists))
     (found,) = conversations(lists)
-    assert [(each.query, each.ground_truth) for each in found.questions] == [("q0", "g0"), ("q1", "g1")]
+    assert [(each["query"], each["ground_truth"]) for each in found.turns] == [("q0", "g0"), ("q1", "g1")]
 
 
 def test_ego_is_what_has_no_url() -> None:
@@ -51,10 +51,10 @@ def test_answers_are_found_by_their_id_not_their_place() -> None:
     mixed = conversation("a", ("q0", "g0"), ("q1", "g1"))
     mixed["answers"].reverse()
     (found,) = conversations([mixed])
-    assert [each.ground_truth for each in found.questions] == ["g0", "g1"]
+    assert [each["ground_truth"] for each in found.turns] == ["g0", "g1"]
     del mixed["answers"]
     (found,) = conversations([mixed])
-    assert [each.ground_truth for each in found.questions] == [None, None]
+    assert [each["ground_truth"] for each in found.turns] == [None, None]
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])

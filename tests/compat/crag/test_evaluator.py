@@ -115,7 +115,9 @@ def test_the_same_texts_are_judged_once() -> None:
     assert scores["all"]["correct"] == 3.0
 
 
-def test_without_a_judge_only_a_match_is_right() -> None:
+def test_without_a_judge_only_a_match_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "no address")  # nobody is asked
+    monkeypatch.setenv("OPENAI_API_KEY", "no\nkey")
     rows, scores = CRAGEvaluator(journal=None).evaluate_agent_responses(
         [turn("a", 0, "red", "red"), turn("b", 0, "red", "it is red")]
     )

@@ -12,8 +12,8 @@ from ragmeter.compat.crag.config import (
     MAX_EVAL_TOKENS,
     MAX_RESPONSE_LENGTH_IN_TOKENS,
     MIN_BATCH_SIZE,
-    max_batch_size,
 )
+from ragmeter.compat.crag.config import __getattr__ as __getattr__  # MAX_BATCH_SIZE is read from the environment
 from ragmeter.compat.crag.dataset_utils import (
     clean_text,
     convert_domain_indices_to_names,
@@ -36,9 +36,3 @@ __all__ = [
     "convert_domain_indices_to_names",
     "prepare_feature_vocabularies",
 ]
-
-
-def __getattr__(name: str) -> int:
-    if name == "MAX_BATCH_SIZE":  # read from the environment on access
-        return max_batch_size()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

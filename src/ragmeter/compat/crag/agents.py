@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
+from inspect import Parameter
 from typing import Any, Protocol, TypedDict
 
-from ragmeter.compat.crag.dataset_utils import Question, convert_domain_indices_to_names
 from ragmeter.effects.rounds import Identity
 from ragmeter.errors import refused_call
 from ragmeter.io.write import dumps
 from ragmeter.targets.identity import fingerprint
+
+#: What an agent may be given besides queries, images and histories.
+_EXTRAS = ("rag_context_list", "domains")
 
 
 class Agent(Protocol):
@@ -53,42 +54,27 @@ def notice_of(settings: RetrievalSettings) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Signature:
-    """What an agent's `batch_generate_response()` takes besides queries, images and histories."""
+def extras_of(agent: Agent) -> list[str]:
+    """Which of `rag_context_list` and `domains` an agent's `batch_generate_response()` takes.
 
-    takes_contexts: bool = False
-    takes_domains: bool = False
-
-    @classmethod
-    def of(cls, agent: Agent) -> Signature:
-        """The signature of an agent's method. One that can't be called with what there is raises a UsageError."""
-        try:
-            parameters = inspect.signature(agent.batch_generate_response)
-        except (TypeError, ValueError):  # a method that has none, written in C for one
-            return cls()
-        kinds = [parameter.kind for parameter in parameters.parameters.values()]
-        # A wrapper of (*args, **kwargs) says nothing of the method inside
-        takes_any = inspect.Parameter.VAR_KEYWORD in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds
-        takes = partial(_takes, parameters, takes_any)
-        signature = cls(takes("rag_context_list"), takes("domains"))
-        try:
-            parameters.bind([], [], [], **signature.arguments((), {}))
-        except TypeError as error:
-            name = f"{type(agent).__name__}.batch_generate_response()"
-            given = "queries, images and message_histories, in this order"
-            raise refused_call(agent.batch_generate_response, name, given, error) from None
-        return signature
-
-    def arguments(self, questions: Sequence[Question], vocabularies: dict[str, list[str]]) -> dict[str, list[str]]:
-        """The keyword arguments of a call: nothing was searched, so the contexts are empty."""
-        arguments = {}
-        if self.takes_contexts:
-            arguments["rag_context_list"] = [""] * len(questions)
-        if self.takes_domains:
-            domains = [question.domain for question in questions]
-            arguments["domains"] = convert_domain_indices_to_names(domains, vocabularies)
-        return arguments
+    One that can't be called with queries, images and histories raises a UsageError.
+    """
+    try:
+        signature = inspect.signature(agent.batch_generate_response)
+    except (TypeError, ValueError):  # a method that has none, written in C for one
+        return []
+    kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
+    # A wrapper of (*args, **kwargs) says nothing of the method inside
+    takes_any = Parameter.VAR_KEYWORD in kinds.values() and Parameter.VAR_POSITIONAL not in kinds.values()
+    without = Parameter.KEYWORD_ONLY if takes_any else Parameter.POSITIONAL_ONLY
+    extras = [name for name in _EXTRAS if kinds.get(name, without) is not Parameter.POSITIONAL_ONLY]
+    try:
+        signature.bind([], [], [], **dict.fromkeys(extras))
+    except TypeError as error:
+        name = f"{type(agent).__name__}.batch_generate_response()"
+        given = "queries, images and message_histories, in this order"
+        raise refused_call(agent.batch_generate_response, name, given, error) from None
+    return extras
 
 
 def identity_of(agent: Agent, name: str | None, load_image: Callable[[str], Any] | None) -> Identity:
@@ -98,8 +84,3 @@ def identity_of(agent: Agent, name: str | None, load_image: Callable[[str], Any]
     if load_image is not None:
         signature["load_image"] = fingerprint(load_image).source
     return Identity(dumps(signature), signature, agent_print.certain)
-
-
-def _takes(signature: inspect.Signature, takes_any: bool, name: str) -> bool:
-    parameter = signature.parameters.get(name)
-    return takes_any if parameter is None else parameter.kind is not inspect.Parameter.POSITIONAL_ONLY

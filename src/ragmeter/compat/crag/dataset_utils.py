@@ -10,41 +10,58 @@ from typing import Any
 
 import regex
 
+from ragmeter.compat.crag.turns import TURN_COLUMNS
+from ragmeter.effects.caller import Failure
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.normal_form import normalized
 from ragmeter.io.source import open_source
 
 _FRAMES = frozenset({"pandas", "polars", "pyarrow"})
-FEATURES = ("domain", "query_category", "dynamism", "image_quality")
+FEATURES = ("image_quality", "query_category", "domain", "dynamism")
 _SPECIAL = regex.compile(r"[^\p{L}\p{M}\p{N}\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One turn without an answer."""
-
-    interaction_id: str
-    query: str
-    ground_truth: str | None
-    image_quality: Any
-    query_category: Any
-    domain: Any
-    dynamism: Any
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Conversation:
-    """A session: an image, or the address of one, and the questions about it, in their order."""
+    """A session: its turns as rows of turn data, answered one after another, and its image, or the address of one.
+
+    `image_key` tells images apart. A session whose turn has no answer has failed.
+    """
 
     session_id: str
-    questions: tuple[Question, ...]
+    turns: list[dict[str, Any]]
     image: Any
     image_url: str | None
+    image_key: str = ""
+    is_loaded: bool = False
+    n_answered: int = 0
+    failure: Failure | None = None
 
     @property
     def is_ego(self) -> bool:
         """Whether the image is the wearer's own view, and none of the web."""
         return self.image_url is None
+
+    def history(self) -> list[dict[str, str]]:
+        """The messages so far."""
+        return [
+            {"role": role, "content": turn[name]}
+            for turn in self.turns[: self.n_answered]
+            for role, name in (("user", "query"), ("assistant", "agent_response"))
+        ]
+
+    def answer(self, text: str) -> None:
+        """The next turn is answered."""
+        self.turns[self.n_answered]["agent_response"] = text
+        self.n_answered += 1
+
+    def fail(self, failure: Failure) -> list[str]:
+        """The other turns have no answer; returns their queries."""
+        self.failure = failure
+        for turn in self.turns[self.n_answered :]:
+            turn |= {"error": "an earlier turn of the conversation has no answer", "outcome": failure.outcome}
+        self.turns[self.n_answered]["error"] = failure.cause
+        return [turn["query"] for turn in self.turns[self.n_answered :]]
 
 
 def conversations(dataset: Any, limit: int | None = None) -> Iterator[Conversation]:
@@ -84,10 +101,9 @@ def prepare_feature_vocabularies(dataset: Any) -> dict[str, list[str]]:
         return {name: list(label.names) for name, label in labels.items() if getattr(label, "names", None)}
     texts: dict[str, set[str]] = {name: set() for name in FEATURES}
     for conversation in conversations(dataset):
-        for question in conversation.questions:
+        for turn in conversation.turns:
             for name in FEATURES:
-                value = getattr(question, name)
-                texts[name].update([value] if isinstance(value, str) else ())
+                texts[name].update([turn[name]] if isinstance(turn[name], str) else ())
     return {name: sorted(values) for name, values in texts.items() if values}
 
 
@@ -149,27 +165,23 @@ def _conversation(record: Mapping[str, Any], name: str, number: int) -> Conversa
     }
     if not turns:
         raise InputError(f"the conversation {session!r} has no turns", file=name, line=number)
-    questions = tuple(_question(turn, answers, record, name, number) for turn in turns)
-    if len({question.interaction_id for question in questions}) < len(questions):
-        raise InputError(f"two turns of {session!r} have the same interaction_id", file=name, line=number)
     url = record.get("image_url") or None
-    return Conversation(str(session), questions, record.get("image"), None if url is None else str(url))
-
-
-def _question(
-    turn: Mapping[str, Any], answers: Mapping[str, Any], record: Mapping[str, Any], name: str, number: int
-) -> Question:
-    identity, query = turn.get("interaction_id"), turn.get("query")
-    if identity is None or not isinstance(query, str):
-        missing = "interaction_id" if identity is None else "query"
-        raise InputError(f"a turn of {record.get('session_id')!r} has no {missing}", file=name, line=number)
-    answer = answers.get(str(identity), turn.get("ans_full"))
-    return Question(
-        interaction_id=str(identity),
-        query=query,
-        ground_truth=None if answer is None else str(answer),
-        **{feature: turn.get(feature, record.get(feature)) for feature in FEATURES},
-    )
+    rows: list[dict[str, Any]] = []
+    for index, turn in enumerate(turns):
+        identity, query = turn.get("interaction_id"), turn.get("query")
+        if identity is None or not isinstance(query, str):
+            missing = "interaction_id" if identity is None else "query"
+            raise InputError(f"a turn of {session!r} has no {missing}", file=name, line=number)
+        answer = answers.get(str(identity), turn.get("ans_full"))
+        values = (
+            str(session), str(identity), index, url is None,
+            *(turn.get(feature, record.get(feature)) for feature in FEATURES),
+            query, None if answer is None else str(answer), None, len(turns), [row["interaction_id"] for row in rows],
+        )  # fmt: skip
+        rows.append(dict(zip(TURN_COLUMNS, values, strict=True)))
+    if len({row["interaction_id"] for row in rows}) < len(rows):
+        raise InputError(f"two turns of {session!r} have the same interaction_id", file=name, line=number)
+    return Conversation(str(session), rows, record.get("image"), None if url is None else str(url))
 
 
 def _rows(value: Any, field: str, name: str, number: int) -> list[Mapping[str, Any]]:

@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from copy import copy
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
 from msgspec import to_builtins
 
 from ragmeter.compat.crag import config, dataset_utils, files
-from ragmeter.compat.crag.agents import Agent, RetrievalSettings, Signature, identity_of, notice_of
-from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, TurnJudge
-from ragmeter.compat.crag.failures import check_scored, check_turns
+from ragmeter.compat.crag.agents import Agent, RetrievalSettings, extras_of, identity_of, notice_of
+from ragmeter.compat.crag.evaluation import JudgedTurns, Judgements, judged, metrics_of
 from ragmeter.compat.crag.generation import Generation, Heard
 from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.llm_judge import LLMJudge
-from ragmeter.compat.crag.tracking import ProgressCallback, tracking
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.compat.crag.turns import TurnTable, given_turns, load_turns, save_turns
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.journal import Journal
+from ragmeter.effects.loop import Threads
 from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.ranges import check_number, check_whole
 from ragmeter.effects.rounds import Reuse, Round, begin_round
+from ragmeter.engine.judging.judge_run import JudgeRun
+from ragmeter.engine.judging.setup import columns_of
 from ragmeter.engine.row_reader import RowReader
-from ragmeter.errors import UsageError, errors_of
+from ragmeter.errors import AllFailedError, RagmeterWarning, UsageError, errors_of
+from ragmeter.hints import option
 from ragmeter.io.data import file_signature
-from ragmeter.io.progress import Advance, both, show_notice
+from ragmeter.io.progress import Advance, Title, both, progress_bar, show_notice
 from ragmeter.io.write import RUNS
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.judge import Judge
+from ragmeter.targets.replies import failures
 
 #: The journal by default: a crash must not lose replies that were paid for.
 DEFAULT_JOURNAL = RUNS / "crag_journal.sqlite"
 Rows = dict[str, list[dict[str, Any]]]
 ScoresByPart = dict[str, dict[str, float | None]]
 TurnData = Sequence[Mapping[str, Any]] | TurnTable
+#: Called with (number done, total).
+ProgressCallback = Callable[[int, int], None]
+_ALLOWED = f"{option('allow_failures', True)} goes on all the same"
 
 
 @dataclass(frozen=True)
@@ -157,7 +167,7 @@ class CRAGEvaluator:
         for method in ("get_batch_size", "batch_generate_response"):
             if not callable(getattr(self.agent, method, None)):
                 raise UsageError(f"the agent {type(self.agent).__name__} has no {method}()")
-        Signature.of(self.agent)  # raises for a method that can't be called
+        extras_of(self.agent)  # raises for a method that can't be called
         with errors_of("get_batch_size()"):
             self._batch_size = config.batch_size(self.agent.get_batch_size())
         self.feature_vocabularies = dataset_utils.prepare_feature_vocabularies(self.dataset)
@@ -180,10 +190,10 @@ class CRAGEvaluator:
         self.initialize_evaluation()
         turns = self.generate_agent_responses(progress_callback, finish=False)
         if not allow_failures:
-            check_turns(turns)
+            _check_turns(turns)
         results = self.evaluate_agent_responses(progress_callback=progress_callback)
         if not allow_failures and self.report is not None:
-            check_scored(self.report.judged)
+            _check_scored(self.report.judged)
         self.finish_generation()
         return results
 
@@ -215,18 +225,15 @@ class CRAGEvaluator:
             current = self._begin_round(journal, agent)
 
             async def work(caller: Caller) -> list[dict[str, Any]]:
-                generation = Generation(
-                    agent, caller, shorten, current, heard, images=self.images, vocabularies=self.feature_vocabularies
-                )
-                answered = await generation.run(
-                    dataset_utils.conversations(self.dataset, self.num_conversations),
-                    self._batch_size,
-                    self.agent_workers,
-                    self.progress,
-                    finished,
-                )
+                with closing(Threads(self.agent_workers)) as threads:
+                    generation = Generation(
+                        agent, caller, threads, shorten, current, self.images, self.feature_vocabularies, self.progress,
+                        heard,
+                    )  # fmt: skip
+                    conversations = dataset_utils.conversations(self.dataset, self.num_conversations)
+                    turns = await generation.run(conversations, self._batch_size, self.agent_workers, finished)
                 self.effort = asdict(caller.effort)
-                return [turn for progress in answered for turn in progress.turns()]
+                return turns
 
             limits = Limits(self.agent_workers, self.retries, self.max_calls, give_up_after=self.give_up_after)
             try:
@@ -242,8 +249,8 @@ class CRAGEvaluator:
 
         has_progress = progress_callback is not None or self.show_progress
         total = dataset_utils.count_conversations(self.dataset, self.num_conversations) if has_progress else 0
-        tracker = tracking("answering", "conversations", total, progress_callback, show_bar=self.show_progress)
-        with tracker as finished, Journal(self.journal if self.agent_name else None) as journal:
+        bar = _progress("answering", "conversations", total, progress_callback, shows_bar=self.show_progress)
+        with bar as finished, Journal(self.journal if self.agent_name else None) as journal:
             self.all_turn_data = generate(journal)
         if not self.all_turn_data:
             raise UsageError("the dataset has no conversations")
@@ -290,26 +297,36 @@ class CRAGEvaluator:
         if not n_turns:
             raise UsageError("there are no turns to evaluate", hint="generate some, or give turn data")
         self.watch.by_qid.clear()
-        with tracking(self.watch.title, "turns", n_turns, progress_callback, show_bar=self.show_progress) as advance:
-            judged = self._judge().evaluate(turns, self._inputs, both(self.progress, advance), self.watch)
-        effort = {} if judged.evaluation.judging is None else to_builtins(judged.evaluation.judging.effort)
-        self.report = Report(judged.summary(), effort, judged)
-        rows = {"all": judged.rows(), "ego": judged.rows(ego=True)}
-        return rows, {"all": judged.scores(), "ego": judged.scores(ego=True)}
+        with _progress(self.watch.title, "turns", n_turns, progress_callback, shows_bar=self.show_progress) as tell:
+            advance = both(self.progress, tell)
+            results = judged(turns, self._judge_run(), self.cascade, self._inputs, advance, self.watch)
+        judging = results.evaluation.judging
+        self.report = Report(results.summary(), {} if judging is None else to_builtins(judging.effort), results)
+        parts = {"all": False, "ego": True}
+        rows = {part: results.rows(ego=ego) for part, ego in parts.items()}
+        return rows, {part: results.scores(ego=ego) for part, ego in parts.items()}
 
-    def _judge(self) -> TurnJudge:
-        own = Limits() if self.llm_judge is None else self.llm_judge.limits
-        limits = replace(own, workers=self.num_workers, max_calls=self.max_calls, budget=self.budget)
-        is_shared = self.journal == DEFAULT_JOURNAL  # that has the replies of many judges
-        return TurnJudge(self.llm_judge, self.cascade, limits, self.journal, is_shared, self.reuse.retry_failed)
+    def _judge_run(self) -> JudgeRun | None:
+        """The judging of turns; None without a language model."""
+        if self.llm_judge is None:
+            return None
+        judge = copy(self.llm_judge)
+        judge.workers, judge.budget, judge.max_calls = self.num_workers, self.budget, self.max_calls
+        judge.cascade = self.cascade
+        # The usual journal has the replies of many judges: there is nothing to say of those that are not used
+        judge.journal = None if self.journal == DEFAULT_JOURNAL else self.journal
+        return JudgeRun(
+            columns_of(metrics_of(is_cascade=self.cascade is not None)), judge, self.journal, self.reuse.retry_failed
+        )
 
     def estimate(self, turn_data: TurnData) -> dict[str, Any]:
         """About how many calls, tokens and dollars judging these turns takes. Asks nothing."""
         turns = self.read_turns(turn_data)
-        if self.llm_judge is None:
+        judge_run = self._judge_run()
+        if judge_run is None:
             none = dict.fromkeys(("calls", "recorded", "prompt_tokens", "completion_tokens"), 0)
             return {"turns": len(turns), **none, "cost_usd": 0.0, "most_calls": 0, "most_cost_usd": 0.0}
-        estimate = self._judge().judge_run(self.llm_judge).estimate(RowReader(lambda: [turns.batch()], len(turns)))
+        estimate = judge_run.estimate(RowReader(lambda: [turns.batch()], len(turns)))
         del estimate["rows"]
         return {"turns": len(turns), **estimate}
 
@@ -346,3 +363,38 @@ class CRAGEvaluator:
         turns = load_turns(path)
         self._inputs = {"turns": file_signature(Path(path))}
         return turns
+
+
+@contextmanager
+def _progress(
+    title: Title, unit: str, total: int, callback: ProgressCallback | None, *, shows_bar: bool
+) -> Iterator[Advance]:
+    """A function to call with the number of units that were just finished; a bar and the user's function hear of it."""
+    done = 0
+
+    def tell(units: int) -> None:
+        nonlocal done
+        done += units
+        if callback is not None:
+            callback(done, total)
+
+    with progress_bar(shows_bar, title, unit, total) as draw:
+        yield both(draw, tell)
+
+
+def _check_turns(turns: Sequence[Mapping[str, Any]]) -> None:
+    """Warn of turns without an answer; if no turn has one, raise."""
+    failed = [f"{turn['outcome']}: {turn['error']}" for turn in turns if turn["agent_response"] is None]
+    if not failed:
+        return
+    problem = failures(dict(Counter(failed).most_common()), len(turns), "turns")
+    if len(failed) == len(turns):
+        raise AllFailedError(problem, hint=_ALLOWED)
+    warnings.warn(problem, RagmeterWarning, stacklevel=3)
+
+
+def _check_scored(results: JudgedTurns) -> None:
+    """Raise if no turn has a score."""
+    causes = Counter(results.not_scored())
+    if causes.total() == len(results.turns):
+        raise AllFailedError(f"no turn has a score, mostly {causes.most_common(1)[0][0]}", hint=_ALLOWED)

@@ -7,19 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import structs
 
 from ragmeter.compat.crag.evaluation import RESULT_COLUMNS
-from ragmeter.documents.summary import Summary
-from ragmeter.documents.usage import Effort
 from ragmeter.engine.results import Evaluation
-from ragmeter.errors import InputError, UsageError
+from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.cells import is_missing
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.runs.layout import MANIFEST, ROWS, writing
 from ragmeter.runs.places import hold
+from ragmeter.runs.replacing import manifest_of
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
 
@@ -56,16 +54,6 @@ def save_run(folder: Path, evaluation: Evaluation, rows: Rows, scores: Scores, *
         return new.finish(manifest, structs.replace(evaluation.summary, run=folder.name))
 
 
-def effort_of(effort: Mapping[str, Any]) -> Effort | None:
-    """The effort of a report as a run's document has it; None where no judge was asked."""
-    return msgspec.convert(effort, Effort) if effort else None
-
-
-def typed(summary: Mapping[str, Any]) -> Summary:
-    """The summary of a report as the document of a run; without a judge, it has no usage."""
-    return msgspec.convert({name: value for name, value in summary.items() if name != "usage" or value}, Summary)
-
-
 def _write_results(paths: Sequence[Path], rows: Rows, scores: Scores, *, guard: bool) -> None:
     all_turns, ego_turns, dictionary = paths
     for key, path in (("all", all_turns), ("ego", ego_turns)):
@@ -76,18 +64,10 @@ def _write_results(paths: Sequence[Path], rows: Rows, scores: Scores, *, guard: 
 
 def refuse_added(folder: Path) -> None:
     """Refuse to write conversations where a judge was paid for columns that were added to those that are there."""
-    asked = _asked(folder) if (folder / MANIFEST).is_file() else []
+    asked = manifest_of(folder).asked if (folder / MANIFEST).is_file() else {}
     if added := ", ".join(name for name in asked if name.partition("[")[0] != "verdict"):
         raise UsageError(
             f"the run {folder.name} exists already, and has a judge's replies that were added to it ({added})",
             hint=f"choose another folder with {option('output_dir')}, or replace the run with "
             f"{by_caller('--replace', 'replace=True')}: its journal stays, so that adding them again costs nothing",
         )
-
-
-def _asked(folder: Path) -> list[str]:
-    """The columns of a run that a judge has filled; none where the run is damaged, which is there to be replaced."""
-    try:
-        return list(Run(folder).manifest().asked)
-    except InputError:
-        return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -48,14 +49,17 @@ class Images:
                 raise ImageError(f"load_image() failed on {public(url)}: {describe(error)}") from None
         return await self._fetched(url) if self.is_fetching else url
 
-    def key(self, conversation: Conversation) -> Any:
-        """The journal's key of a conversation's image, before it is loaded."""
-        url = conversation.image_url
-        if conversation.image is not None or url is None:
-            return conversation.image
-        if self.load is not None:
-            return f"load_image({url})"
-        return f"image at {url}" if self.is_fetching else url
+    def key(self, conversation: Conversation) -> str:
+        """The journal's key of a conversation's image, before it is loaded: an address, or the hash of the pixels."""
+        url, image = conversation.image_url, conversation.image
+        if image is None or isinstance(image, str):
+            if image is not None or url is None:
+                return str(image)
+            return f"load_image({url})" if self.load is not None else f"image at {url}" if self.is_fetching else url
+        if isinstance(image, Mapping):
+            image = image.get("bytes") or repr(image).encode("utf-8", "replace")
+        pixels = image if isinstance(image, bytes | bytearray) else getattr(image, "tobytes", bytes)()
+        return f"{type(image).__name__} {hashlib.sha256(pixels).hexdigest()}"
 
     async def _fetched(self, url: str) -> Any:
         check_installed("fetching a dataset's images", _EXTRA)

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.calls import Limits, run_calls
 from ragmeter.errors import UsageError
 from ragmeter.judges.judge import DEFAULT_EVAL_MODEL, Judge
 from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.verdict import verdict
+from ragmeter.judges.verdict import CORRECT, verdict
+
+
+class TurnJudgement(Judgement):
+    """A judgement with the keys that scripts for CRAG-MM's judge read, and those of ragmeter beside them."""
+
+    @classmethod
+    def of(cls, judgement: Judgement) -> Self:
+        """A judge's result in these keys."""
+        return cls(**vars(judgement))
+
+    @property
+    def accuracy(self) -> bool | None:
+        """Whether the answer is right; None if that is not known."""
+        return None if self.verdict is None else self.verdict == CORRECT
+
+    @property
+    def eval_result(self) -> str:
+        """The model's reply, word for word."""
+        return "\n".join(self.replies)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.as_dict()[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value under a key of `as_dict()`, or the default."""
+        return self.as_dict().get(key, default)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The reply as a dict for the column `api_response`, without anything that differs from run to run."""
+        names = ("accuracy", "eval_result", "outcome", "verdict", "reason")
+        return {
+            **{name: getattr(self, name) for name in names},
+            **({"verdicts": list(self.verdicts)} if len(self.verdicts) > 1 else {}),
+            **({"cause": self.cause} if self.cause else {}),
+            "replies": list(self.replies),
+        }
 
 
 class LLMJudge(Judge):
@@ -29,15 +65,15 @@ class LLMJudge(Judge):
     ) -> None:
         super().__init__(model_name, base_url, api_key, check=check, **settings)
 
-    def evaluate(self, query: str, ground_truth: str, agent_response: str) -> Judgement:
+    def evaluate(self, query: str, ground_truth: str, agent_response: str) -> TurnJudgement:
         """Judge one answer now. Nothing is kept of it; for many answers use `evaluate(..., judge=...)`."""
         if not all(isinstance(text, str) for text in (query, ground_truth, agent_response)):
             raise UsageError("a query, a ground truth and an answer are texts")
         self.client().check()
         values = {"question": query, "reference": ground_truth, "answer": agent_response}
 
-        async def work(caller: Caller) -> Judgement:
+        async def work(caller: Caller) -> TurnJudgement:
             async with self.client() as client:
-                return await self.on(verdict).ask(caller, client, values)
+                return TurnJudgement.of(await self.on(verdict).ask(caller, client, values))
 
         return run_calls(work, Limits(self.calls_per_verdict, self.retries, give_up_after=self.give_up_after))

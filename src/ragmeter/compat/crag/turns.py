@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,9 @@ class TurnTable:
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> TurnTable:
         """The table of checked rows. The qid is the interaction_id if these are unique, or else session and index."""
-        sessions: dict[str, dict[int, Mapping[str, Any]]] = {}
-        for row in rows:
-            session, index = row["session_id"], row["turn_idx"]
-            if index in sessions.setdefault(session, {}):
-                raise InputError(f"turn {index} of session {session!r} occurs twice", file="turn data")
-            sessions[session][index] = row
-        ordered = [turns[index] for turns in sessions.values() for index in sorted(turns)]
+        rows = list(rows)
+        place_of = {row["session_id"]: place for place, row in reversed([*enumerate(rows)])}
+        ordered = sorted(rows, key=lambda row: (place_of[row["session_id"]], row["turn_idx"]))
         ids = [row.get("interaction_id") for row in ordered]
         unique = None not in ids and len(set(map(str, ids))) == len(ids)
         own = [f"{row['session_id']}/{row['turn_idx']}" for row in ordered]
@@ -71,38 +67,35 @@ def failure_of(row: Mapping[str, Any]) -> str:
 def load_turns(path: str | Path) -> list[dict[str, Any]]:
     """Turn data from JSON lines, or from any other format that ragmeter reads, checked."""
     source = open_source(path)
-    rows: list[dict[str, Any]] = []
-    line_of: dict[tuple[str, int], int] = {}
-    for line, record in source.records():
-        missing = [name for name in _NEEDED if name not in record]
-        if missing:
-            raise ColumnError(
-                f"turn data needs {', '.join(missing)}",
-                file=source.name,
-                line=line,
-                hint="`ragmeter crag generate` writes such files",
-            )
-        row = checked(record, source.name, line)
-        place = (row["session_id"], row["turn_idx"])
-        if place in line_of:
-            raise InputError(
-                f"turn {place[1]} of session {place[0]!r} occurs twice, first in line {line_of[place]}",
-                file=source.name,
-                line=line,
-            )
-        line_of[place] = line
-        rows.append(row)
-    return rows
+    return _checked_turns(source.records(), source.name)
 
 
-def given_turns(rows: Any) -> Iterator[dict[str, Any]]:
+def given_turns(rows: Any) -> list[dict[str, Any]]:
     """Turns from Python, checked."""
     if not isinstance(rows, Sequence):
         raise UsageError(f"turn data must be a list of dicts, got {type(rows).__name__}", hint="df.to_dict('records')")
-    return (checked(dict(row)) for row in rows)
+    return _checked_turns((None, dict(row)) for row in rows)
 
 
-def checked(row: dict[str, Any], name: str = "turn data", line: int | None = None) -> dict[str, Any]:
+def _checked_turns(records: Iterable[tuple[int | None, Any]], name: str = "turn data") -> list[dict[str, Any]]:
+    """The turns of these records; those of a file have their lines."""
+    rows: dict[tuple[str, int], dict[str, Any]] = {}
+    line_of: dict[tuple[str, int], int | None] = {}
+    for line, record in records:
+        missing = [column for column in _NEEDED if column not in record]
+        if missing and line is not None:
+            hint = "`ragmeter crag generate` writes such files"
+            raise ColumnError(f"turn data needs {', '.join(missing)}", file=name, line=line, hint=hint)
+        row = checked(record, name, line)
+        session, index = place = row["session_id"], row["turn_idx"]
+        if place in rows:
+            first = "" if line is None else f", first in line {line_of[place]}"
+            raise InputError(f"turn {index} of session {session!r} occurs twice{first}", file=name, line=line)
+        rows[place], line_of[place] = row, line
+    return list(rows.values())
+
+
+def checked(row: dict[str, Any], name: str, line: int | None) -> dict[str, Any]:
     """A turn whose values have the right types, or an error that says what is wrong."""
     session, index = row.get("session_id"), row.get("turn_idx")
     if session is None or session == "":

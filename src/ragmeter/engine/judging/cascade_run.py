@@ -147,9 +147,9 @@ class CascadeRun:
         """The offline judge's chance that the answer is right, where it is sure."""
         return float(self._chances[row]) if self._sure[row] else None
 
-    def record(self, row: int, correct: bool | None) -> None:
+    def record(self, row: int, verdict: str | None) -> None:
         """Record what the model says of a row that it was asked about."""
-        self._model[row] = np.nan if correct is None else float(correct)
+        self._model[row] = np.nan if verdict is None else float(verdict == CORRECT)
 
     def summary(self, judge: Judge | None) -> CascadeSummary:
         """Where verdicts came from, what was saved, and the accuracy without the offline judge's mistakes."""
@@ -170,7 +170,7 @@ class CascadeRun:
             n_labels=len(self.cascade.labels),
             warnings=warnings,
             calls_saved=0 if judge is None else int(saved.sum()) * judge.calls_per_verdict,
-            saved_usd=None if judge is None or judge.price is None else self._sum(self._costs[saved]),
+            saved_usd=None if judge is None or judge.price is None else float(self._costs[saved].sum()),
             audited=agreement(pairs),
             accuracy=corrected_accuracy(*self._accuracies(), self._units),
         )
@@ -179,9 +179,6 @@ class CascadeRun:
     def _verdicts(self) -> Scores:
         """The offline judge's: 1 where it holds an answer for right."""
         return np.where(self._chances >= 0.5, 1.0, 0.0)
-
-    def _sum(self, costs: Scores) -> float:
-        return float(costs.sum())
 
     def _saved(self) -> Flags:
         """The rows that the model was not asked about, because of the offline judge."""

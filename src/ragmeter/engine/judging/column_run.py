@@ -170,7 +170,10 @@ class ColumnRun:
             heard(rows[place], judgements[place])
             advance(1)
 
-        await self._ask_waiting(batch, start, waiting, values, judgements, ask)
+        def verdict(place: int) -> str | None:
+            return values[place] or self._decided(start + place, judgements.get(place)).value
+
+        await self._ask_waiting(batch, start, waiting, verdict, ask)
         if not self.is_stopped:
             advance(len(batch) - len(judgements.keys() & set(waiting)))
         known = [None if value is None else self._known(value, row) for value, row in zip(values, rows, strict=True)]
@@ -181,16 +184,18 @@ class ColumnRun:
         return Decision(value, EXACT if has_text(row.get("answer") or "") else MISS)
 
     async def _ask_waiting(
-        self,
-        batch: Batch,
-        start: int,
-        waiting: Sequence[int],
-        values: Sequence[str | None],
-        judgements: Mapping[int, Judgement],
-        ask: Ask,
+        self, batch: Batch, start: int, waiting: Sequence[int], verdict: Callable[[int], str | None], ask: Ask
     ) -> None:
-        """Ask about the rows that wait for the model: here about all of them, in any order."""
+        """Ask about the rows that wait for the model: here about all of them, in any order.
+
+        `verdict` is that of a row as far as it is known.
+        """
         await for_each(waiting, ask, 2 * self.judge.workers)
+
+    def _decided(self, row: int, judgement: Judgement | None, outcome: str = SCORED) -> Decision:
+        """What the model or the offline judge says of a row; without either, its outcome."""
+        chance = None if self.cascade is None else self.cascade.chance(row)
+        return decided(judgement, chance, Decision(outcome=outcome))
 
     def _calls(self, row: table.Row) -> list[dict[str, str]]:
         return texts_of_calls(self.declaration, row, self.judge.items_per_call)
@@ -241,10 +246,9 @@ class ColumnRun:
         decisions: list[Decision] = []
         for place, (state, decision) in enumerate(zip(states, known, strict=True)):
             judgement = judgements.get(place)
-            chance = None if self.cascade is None else self.cascade.chance(start + place)
             if judgement is not None and self.cascade is not None:
-                self.cascade.record(start + place, judgement.accuracy)
-            decisions.append(decision or decided(judgement, chance, Decision(outcome=state)))
+                self.cascade.record(start + place, judgement.verdict)
+            decisions.append(decision or self._decided(start + place, judgement, state))
         decisions = self._settled(batch, decisions, judgements, start)
         for place, decision in enumerate(decisions):
             self._uncounted[start + place] = decision, judgements.get(place)

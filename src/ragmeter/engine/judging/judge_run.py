@@ -258,7 +258,7 @@ class JudgeRun:
         filled: dict[int, dict[str, list[Any]]] = {}
 
         async def fill_row(place: int) -> None:
-            row = batch.row(place)
+            row = batch.part(place, place + 1)
             async with limits.row(estimated_effort(column_runs, lambda: [row], caller.journal, start + place)):
                 filled[place] = await fill_columns(row, start + place)
 

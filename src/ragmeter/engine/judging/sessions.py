@@ -7,7 +7,7 @@ of the offline judge's mistakes on the scores shows only where both judges have 
 from __future__ import annotations
 
 from asyncio import gather
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from ragmeter.definition.judge_columns import EXACT, MISS
 from ragmeter.effects.loop import for_each
-from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row, decided
+from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row
 from ragmeter.engine.judging.column_run import Ask, ColumnRun
 from ragmeter.judges.cascade import Cascade
 from ragmeter.judges.column_judge import ColumnJudge
@@ -59,13 +59,7 @@ class SessionRun(ColumnRun):
         return [self._numbers.setdefault(session or object(), len(self._numbers)) for session in ids]
 
     async def _ask_waiting(
-        self,
-        batch: Batch,
-        start: int,
-        waiting: Sequence[int],
-        values: Sequence[str | None],
-        judgements: Mapping[int, Judgement],
-        ask: Ask,
+        self, batch: Batch, start: int, waiting: Sequence[int], verdict: Callable[[int], str | None], ask: Ask
     ) -> None:
         """Ask turn by turn, long conversations first, since they take the longest."""
         to_ask = set(waiting)
@@ -83,22 +77,12 @@ class SessionRun(ColumnRun):
                 return
             await ask_all(places[:2])
             for index, place in enumerate(places[2:], 2):
-                before = [self._value(values, judgements, start, earlier) for earlier in places[index - 2 : index]]
-                if before == [WRONG, WRONG]:  # which ends the conversation
+                if [*map(verdict, places[index - 2 : index])] == [WRONG, WRONG]:  # which ends the conversation
                     return
                 if not self.is_stopped:
                     await ask_all([place])
 
         await for_each(sorted(_sessions(batch), key=len, reverse=True), ask_session, 2 * self.judge.workers)
-
-    def _value(
-        self, values: Sequence[str | None], judgements: Mapping[int, Judgement], start: int, place: int
-    ) -> str | None:
-        """The verdict on a turn, as far as it is known."""
-        if values[place] is not None:
-            return values[place]
-        chance = None if self.cascade is None else self.cascade.chance(start + place)
-        return decided(judgements.get(place), chance, Decision()).value
 
     def _settled(
         self, batch: Batch, decisions: list[Decision], judgements: Mapping[int, Judgement], start: int

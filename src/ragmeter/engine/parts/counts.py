@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ragmeter.engine.parts.work import PartDone, part_file
@@ -32,24 +33,21 @@ class Counted:
 
     def not_scored(self, metric: str) -> Counter[str]:
         """Why rows were not scored."""
-        total: Counter[str] = Counter()
-        for number in self.numbers:
-            total.update(self.done[number].not_scored.get(metric, {}))
-        return total
+        return self._sum(lambda part: part.not_scored.get(metric, {}))
 
-    def left_out(self) -> dict[str, int]:
+    def left_out(self) -> Counter[str]:
         """Columns that appear late."""
-        total: Counter[str] = Counter()
-        for number in self.numbers:
-            total.update(self.done[number].left_out)
-        return dict(total)
+        return self._sum(lambda part: part.left_out)
 
-    def cautions(self) -> dict[str, int]:
+    def cautions(self) -> Counter[str]:
         """The warnings for the summary."""
+        return self._sum(lambda part: part.cautions)
+
+    def _sum(self, counts: Callable[[PartDone], Mapping[str, int]]) -> Counter[str]:
         total: Counter[str] = Counter()
         for number in self.numbers:
-            total.update(self.done[number].cautions)
-        return dict(total)
+            total.update(counts(self.done[number]))
+        return total
 
     def join(self) -> JoinCounts:
         """How many rows of either side have a partner."""

@@ -1,0 +1,101 @@
+"""What a table of scores comes to, in one file or in parts: computed from what was written, a column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import ragmeter
+from ragmeter.definition import Metric
+from ragmeter.documents.metrics import Percentiles
+from ragmeter.documents.summary import Abstained, Summary
+from ragmeter.metrics.abstention import MARKS, is_unanswerable
+from ragmeter.runs.document_ids import document_ids
+from ragmeter.runs.rows import StoredRows, clusters_of
+from ragmeter.runs.run import TEXTS
+from ragmeter.stats.confidence import AUTO, Confidence
+from ragmeter.stats.summary import percentiles, summarise
+from ragmeter.table import ABSTAINED, NUMBER_COLUMNS, QID, Failed, Measure, outcome_column
+
+#: Rows whose outcomes are looked at together.
+_AT_ONCE = 262_144
+
+
+def summarise_table(
+    rows: StoredRows,
+    metrics: Sequence[Metric | Measure],
+    not_scored: Callable[[str], Mapping[str, int]],
+    confidence: Confidence,
+    *,
+    numbers: Iterable[str] = (),
+    left_out: Mapping[str, int] | None = None,
+    qids_differ: bool = False,
+    is_own: bool = False,
+) -> Summary:
+    """The scores' part of a run's summary; its settings of intervals name the cluster column that was used.
+
+    `numbers` are columns that are described as latency is, `left_out` counts the rows of columns that appear late.
+    Where all qids are known to differ (`qids_differ`), they can't be the clusters, and are not read. `is_own`: the
+    settings of intervals are the run's.
+    """
+    texts = [field.name for field in rows.schema if field.type in TEXTS]
+    if qids_differ and confidence.cluster == AUTO:
+        texts = [name for name in texts if name != QID]
+    cluster, codes = clusters_of(confidence.cluster, texts, lambda name: rows.read([name])[name].combine_chunks(),
+                                 is_own=is_own)  # fmt: skip
+    summaries = {
+        metric.name: summarise(
+            rows.read([metric.name])[metric.name].to_numpy(),
+            not_scored(metric.name),
+            binary=metric.binary,
+            direction=metric.direction,
+            bounds=metric.bounds,
+            confidence=confidence,
+            codes=codes,
+        )
+        for metric in metrics
+    }
+    return Summary(
+        ragmeter=ragmeter.__version__,
+        n_rows=rows.n_rows,
+        statistics=replace(confidence, cluster=cluster).kept(),
+        metrics=summaries,
+        numbers=_numbers(rows, numbers),
+        columns_left_out=dict(left_out or {}),
+        abstained=_abstained(rows),
+        document_ids=document_ids(rows, [metric for metric in metrics if isinstance(metric, Metric)], summaries),
+    )
+
+
+def _numbers(rows: StoredRows, more: Iterable[str]) -> dict[str, Percentiles]:
+    """Count, mean and percentiles of a table's own numbers, such as latency, and of `more`."""
+    numbers = {}
+    for name in (*NUMBER_COLUMNS, *more):
+        is_number = name in rows.schema.names and pa.types.is_floating(rows.schema.field(name).type)
+        if is_number and len(values := rows.read([name])[name].drop_null().to_numpy()):
+            numbers[name] = percentiles(values)
+    return numbers
+
+
+def _abstained(rows: StoredRows) -> Abstained | None:
+    """How many answers decline, and how many of them rightly, where questions are marked as unanswerable.
+
+    None without answers that some metric did not score because they decline.
+    """
+    outcomes = [name for name in rows.schema.names if name.endswith(outcome_column(""))]
+    marks = [name for name in rows.schema.names if name in MARKS]
+    declined = 0
+    flags: list[bool | Failed] = []
+    for batch in rows.batches(_AT_ONCE, [*outcomes, *marks]) if outcomes else ():
+        is_declined = np.zeros(batch.num_rows, dtype=np.bool_)
+        for name in outcomes:
+            texts = batch[name].cast(pa.string())
+            is_declined |= pc.equal(texts, ABSTAINED).fill_null(False).to_numpy(zero_copy_only=False)
+        declined += int(is_declined.sum())
+        if marks and is_declined.any():
+            flags += map(is_unanswerable, batch.select(marks).filter(pa.array(is_declined)).to_pylist())
+    return Abstained(declined, flags.count(True), flags.count(False)) if declined else None
