@@ -15,9 +15,12 @@ from enum import Enum
 
 from ragmeter.metrics.markup import bare, without_thoughts
 from ragmeter.metrics.normalize import fold
+from ragmeter.metrics.refusals.model import Clause, may_decline, probability
 from ragmeter.metrics.refusals.tables import Expression, Language, cues, joints, languages
 
 _LONGEST = 4000  # characters of an answer that are read
+_LONGEST_LEARNT = 1000  # characters of an answer that the model judges: longer ones that it would find are rare
+_LIKELY = 0.6  # the probability above which an answer declines that no table finds; chosen for few false alarms
 _LONGEST_CLAUSE = 400
 _MOST_CLAUSES = 40
 _WORDS_OF_LABEL = 4
@@ -54,14 +57,32 @@ class Kind(Enum):
 def is_miss(answer: str) -> bool:
     """Whether the answer declines to answer, in any language; an empty answer does."""
     answer = without_thoughts(answer)[:_LONGEST]
-    candidates = _candidates(answer)
+    folded = fold(answer)
+    words = set(_WORD.findall(folded))
+    return _reads_as_refusal(answer, _candidates(folded, words)) or (
+        len(answer) <= _LONGEST_LEARNT
+        and may_decline(words)
+        and _OTHER_SCRIPT.search(folded) is None
+        and probability(clauses_to_learn(answer)) > _LIKELY
+    )
+
+
+def clauses_to_learn(answer: str) -> list[Clause]:
+    """The clauses of an answer, as the model takes them."""
+    candidates = _candidates_of(answer)
+    text = _without_quotes(_announced(bare(answer), candidates), candidates)
+    return [Clause(clause, kind.name, is_question) for clause, kind, is_question in _clauses(text, candidates)]
+
+
+def _reads_as_refusal(answer: str, candidates: list[Language]) -> bool:
+    """Whether the answer declines by the tables' expressions alone."""
     if not candidates:
         return not (bare(answer) if answer[:1] in "<`" else answer).strip(_NO_TEXT)
     text = _announced(bare(answer), candidates)
     if not text.strip(_NO_TEXT) or _is_bare(text, candidates):
         return True
     declines = False
-    for _, kind in _clauses(_without_quotes(text, candidates), candidates):
+    for _, kind, _ in _clauses(_without_quotes(text, candidates), candidates):
         if kind is Kind.ANSWERS:
             return False
         declines |= kind in (Kind.DECLINES, Kind.ASKS)
@@ -82,8 +103,8 @@ def ends_not_knowing(answer: str) -> bool:
     if _NOT_KNOWING.search(fold(answer)) is None:
         return False
     answer = without_thoughts(answer)[:_LONGEST]
-    candidates, ends = _candidates(answer), False
-    for clause, kind in _clauses(_without_quotes(bare(answer), candidates), candidates):
+    candidates, ends = _candidates_of(answer), False
+    for clause, kind, _ in _clauses(_without_quotes(bare(answer), candidates), candidates):
         if kind is Kind.ANSWERS:
             ends = False
         elif kind is Kind.DECLINES and _NOT_KNOWING.search(clause):
@@ -93,13 +114,13 @@ def ends_not_knowing(answer: str) -> bool:
 
 def without_refusals(claim: str) -> str:
     """The claim without its clauses that decline; empty if nothing else is left."""
-    candidates = _candidates(claim)
+    candidates = _candidates_of(claim)
     if not candidates:
         return claim
-    if is_miss(claim):
+    if _reads_as_refusal(claim, candidates):
         return ""
     clauses = _split(claim)
-    kept = [clause for clause in clauses if not is_miss(clause)]
+    kept = [clause for clause in clauses if not _reads_as_refusal(clause, _candidates_of(clause))]
     return claim if len(kept) == len(clauses) else " ".join(clause.strip(" ,;") for clause in kept)
 
 
@@ -113,10 +134,13 @@ def _split(claim: str) -> list[str]:
     return clauses
 
 
-def _candidates(answer: str) -> list[Language]:
-    """The languages in which the answer may decline: most answers have no cue of any."""
+def _candidates_of(answer: str) -> list[Language]:
     folded = fold(answer)
-    words = set(_WORD.findall(folded))
+    return _candidates(folded, set(_WORD.findall(folded)))
+
+
+def _candidates(folded: str, words: set[str]) -> list[Language]:
+    """The languages in which an answer of these words may decline: most answers have no cue of any."""
     has_other_script = not folded.isascii() and _OTHER_SCRIPT.search(folded) is not None
     asks = "?" in folded
     if not asks and not has_other_script and words.isdisjoint(cues()):
@@ -155,8 +179,8 @@ def _without_quotes(text: str, candidates: list[Language]) -> str:
     return _QUOTED.sub(replaced, text).replace("*", "")
 
 
-def _clauses(text: str, candidates: list[Language]) -> Iterator[tuple[str, Kind]]:
-    """The clauses of the text and what each does, in order. An item of a list does what its introduction does."""
+def _clauses(text: str, candidates: list[Language]) -> Iterator[tuple[str, Kind, bool]]:
+    """The clauses of the text, what each does, and whether it is a question, in order. An item of a list does what its introduction does."""
     begin, is_item, count = 0, False, 0
     of_list: Kind | None = None
     last = Kind.FILLER
@@ -170,11 +194,11 @@ def _clauses(text: str, candidates: list[Language]) -> Iterator[tuple[str, Kind]
             is_question, is_label = bool(stop and stop["question"]), bool(stop and stop["colon"])
             if is_item and of_list in (Kind.FILLER, Kind.DECLINES):
                 last = Kind.FILLER
-                yield sentence, last
+                yield sentence, last, is_question
             else:
                 for clause, kind in _clauses_of(sentence, candidates, is_question, is_label, last):
                     last = kind
-                    yield clause, kind
+                    yield clause, kind, is_question
                 of_list = last if is_label or not is_item else of_list
         is_item = bool(stop and stop["item"] and _is_mark(stop["item"]))
 
