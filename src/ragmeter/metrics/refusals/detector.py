@@ -19,8 +19,8 @@ from ragmeter.metrics.refusals.model import Clause, may_decline, probability
 from ragmeter.metrics.refusals.tables import Expression, Language, cues, joints, languages
 
 _LONGEST = 4000  # characters of an answer that are read
-_LONGEST_LEARNT = 1000  # characters of an answer that the model judges: longer ones that it would find are rare
-_LIKELY = 0.6  # the probability above which an answer declines that no table finds; chosen for few false alarms
+LONGEST_LEARNT = 1000  # characters of an answer that the model judges: longer ones that it would find are rare
+LIKELY = 0.6  # the probability above which an answer declines that no table finds; chosen for few false alarms
 _LONGEST_CLAUSE = 400
 _MOST_CLAUSES = 40
 _WORDS_OF_LABEL = 4
@@ -60,10 +60,10 @@ def is_miss(answer: str) -> bool:
     folded = fold(answer)
     words = set(_WORD.findall(folded))
     return _reads_as_refusal(answer, _candidates(folded, words)) or (
-        len(answer) <= _LONGEST_LEARNT
+        len(answer) <= LONGEST_LEARNT
         and may_decline(words)
         and _OTHER_SCRIPT.search(folded) is None
-        and probability(clauses_to_learn(answer)) > _LIKELY
+        and probability(clauses_to_learn(answer)) > LIKELY
     )
 
 
@@ -72,6 +72,12 @@ def clauses_to_learn(answer: str) -> list[Clause]:
     candidates = _candidates_of(answer)
     text = _without_quotes(_announced(bare(answer), candidates), candidates)
     return [Clause(clause, kind.name, is_question) for clause, kind, is_question in _clauses(text, candidates)]
+
+
+def is_read_as_refusal(answer: str) -> bool:
+    """Whether the answer declines by the tables' expressions alone, without the model."""
+    answer = without_thoughts(answer)[:_LONGEST]
+    return _reads_as_refusal(answer, _candidates_of(answer))
 
 
 def _reads_as_refusal(answer: str, candidates: list[Language]) -> bool:
