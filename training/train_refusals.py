@@ -11,7 +11,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,10 @@ HERE = Path(__file__).parent
 TESTS = HERE.parent / "tests" / "data"
 WEIGHTS = HERE.parent / "src" / "ragmeter" / "metrics" / "refusals" / "weights.json"
 _REAL = "real"
-_WEIGHT_OF_REAL = 0.1  # of a real answer beside a written one: there are more of them, and most are easy
+_JOINED = "joined"
+_WEIGHT_OF_REAL = 0.2  # of a real answer beside a written one: there are more of them, and most are easy
+_WEIGHT_OF_JOINED = 0.3
+_HARD = 0.1  # the probability from which a real answer is worth learning from
 _PENALTY = 1.5
 _RAREST = 2  # the answers in which a feature must be
 _STEPS = 120
@@ -64,20 +67,45 @@ def written() -> list[Answer]:
 def real() -> list[Answer]:
     """Answers of systems that people call right, texts of two other languages, long references: none declines."""
     chance = np.random.default_rng(0)
-    right = [text for row in _rows("evouna_nq") for text, is_right in row["answers"].values() if is_right]
-    texts = [right[index] for index in chance.choice(len(right), 1500, replace=False)]
+    texts = [text for row in _rows("evouna_nq") for text, is_right in row["answers"].values() if is_right]
     texts += [row["reference"] for row in _rows("preferences")]
     passages = sorted(
         {row["passages"][0] for row in _rows("support_controlled_claims") if row["language"] in ("de", "es")}
     )
     for passage in passages:
         texts.append(" ".join(sentences(passage)[: int(chance.integers(1, 4))]))
+    texts = sorted({text for text in texts if len(text) <= detector.LONGEST_LEARNT})
     return [Answer(text, False, _REAL) for text in texts if not detector.is_read_as_refusal(text)]
+
+
+def joined(answers: Sequence[Answer]) -> list[Answer]:
+    """Two written answers of a language, one after the other: a refusal before an answer is an answer."""
+    chance = np.random.default_rng(1)
+    pairs = []
+    for first in answers:
+        seconds = [answer for answer in answers if answer.language == first.language and answer.writer == first.writer]
+        second = seconds[int(chance.integers(len(seconds)))]
+        declines = first.declines and second.declines
+        pairs.append(replace(first, text=f"{first.text} {second.text}", declines=declines, kind=_JOINED))
+    return [pair for pair in pairs if len(pair.text) <= detector.LONGEST_LEARNT]
+
+
+def chosen(answers: Sequence[Answer], others: Sequence[Answer]) -> list[Answer]:
+    """Of the other answers one in ten, and those that a model of the first and of these takes for refusals."""
+    sample = list(others[::10])
+    known = [*answers, *sample]
+    model = Model(known, names_of(known))
+    likely = model.probabilities(names_of(others))
+    return sorted({*sample, *(other for other, p in zip(others, likely, strict=True) if p > _HARD)}, key=lambda a: a.text)
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
     with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
+
+
+def _weight(answer: Answer) -> float:
+    return _WEIGHT_OF_REAL if answer.writer == _REAL else _WEIGHT_OF_JOINED if answer.kind == _JOINED else 1.0
 
 
 class Model:
@@ -102,7 +130,7 @@ class Model:
     def _fitted(self, answers: Sequence[Answer], matrix: Any, owners: npt.NDArray[np.int64]) -> Floats:
         """The weights with the highest penalised likelihood of the answers' labels."""
         labels = np.array([float(answer.declines) for answer in answers])
-        shares = np.array([_WEIGHT_OF_REAL if answer.writer == _REAL else 1.0 for answer in answers])
+        shares = np.array([_weight(answer) for answer in answers])
         penalty = np.full((len(self.index), 1), _PENALTY)
         penalty[self.index[BIAS]] = 0.01 * _PENALTY
         transposed = matrix.T.tocsr()
@@ -154,9 +182,11 @@ def checked(answers: Sequence[Answer], names: Sequence[Sequence[set[str]]]) -> N
             model = Model([answers[i] for i in rest], [names[i] for i in rest])
             likely = model.probabilities([names[i] for i in left])
             for i, probability in zip(left, likely.tolist(), strict=True):
+                if answers[i].kind == _JOINED:
+                    continue
                 is_read = detector.is_read_as_refusal(answers[i].text)
-                is_late = len(answers[i].text) > detector.LONGEST_LEARNT
-                verdicts.append((answers[i], is_read, is_read or (not is_late and probability > detector.LIKELY)))
+                is_asked = detector.is_for_model(answers[i].text)
+                verdicts.append((answers[i], is_read, is_read or (is_asked and probability > detector.LIKELY)))
         print(f"\neach {by} judged without having been seen: n, tables alone, with the model (missed, false alarms)")
         for key in ("writer", "language", "kind"):
             for value, rows in _grouped([v for v in verdicts if key == by or v[0].writer.startswith("parts")], key):
@@ -182,7 +212,9 @@ def main() -> None:
     """Learns and writes the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-check", action="store_true", help="leave out the figures on unseen writers and languages")
-    answers = [*written(), *real()]
+    own = [*written(), *joined(written())]
+    answers = [*own, *chosen(own, real())]
+    print(f"{len(own)} written and joined answers, {len(answers) - len(own)} real ones")
     names = names_of(answers)
     if not parser.parse_args().no_check:
         checked(answers, names)

@@ -59,12 +59,19 @@ def is_miss(answer: str) -> bool:
     answer = without_thoughts(answer)[:_LONGEST]
     folded = fold(answer)
     words = set(_WORD.findall(folded))
-    return _reads_as_refusal(answer, _candidates(folded, words)) or (
-        len(answer) <= LONGEST_LEARNT
-        and may_decline(words)
-        and _OTHER_SCRIPT.search(folded) is None
-        and probability(clauses_to_learn(answer)) > LIKELY
-    )
+    if _reads_as_refusal(answer, _candidates(folded, words)):
+        return True
+    return _is_for_model(folded, words) and probability(clauses_to_learn(answer)) > LIKELY
+
+
+def is_for_model(answer: str) -> bool:
+    """Whether the model is asked about an answer that no table finds to decline."""
+    folded = fold(answer)
+    return _is_for_model(folded, set(_WORD.findall(folded)))
+
+
+def _is_for_model(folded: str, words: set[str]) -> bool:
+    return len(folded) <= LONGEST_LEARNT and may_decline(words) and _OTHER_SCRIPT.search(folded) is None
 
 
 def clauses_to_learn(answer: str) -> list[Clause]:

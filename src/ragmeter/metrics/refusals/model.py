@@ -21,8 +21,12 @@ _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'(?=[^\W\d_]))?|[,:?()]|<quot
 _NUMBER = "0"
 _MOST_TOKENS = 60
 _FAR, _NEAR = 8, 3  # words between two classes that make a pair
-#: Words of these classes say nothing by themselves: without any other word of a class, no answer declines.
-_COMMON = frozenset({"small", "be", "guess", "but", "reported"})
+#: Without a word of these classes, and with fewer words than that, no answer declines in the model's eyes: the tables know
+#: the short refusals.
+_TELLING = frozenset(
+    {"negation", "nothing", "speaker", "user", "user_verb", "document", "sorry", "refer", "need", "policy", "information", "which"}
+)
+_FEWEST_WORDS = 4
 BIAS = "bias"
 
 
@@ -64,7 +68,7 @@ def classes_of(word: str) -> frozenset[str]:
 
 def may_decline(words: set[str]) -> bool:
     """Whether a text with these folded words may decline: a quick answer for most that don't."""
-    return any(classes_of(word) - _COMMON for word in words)
+    return len(words) >= _FEWEST_WORDS and not all(_TELLING.isdisjoint(classes_of(word)) for word in words)
 
 
 def probability(clauses: Sequence[Clause]) -> float:
