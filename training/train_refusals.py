@@ -31,11 +31,24 @@ TESTS = HERE.parent / "tests" / "data"
 WEIGHTS = HERE.parent / "src" / "ragmeter" / "metrics" / "refusals" / "weights.json"
 _REAL = "real"
 _JOINED = "joined"
+#: What may stand around a short answer.
+_FRAMES = (
+    "The answer is {}", "So, my final answer is: {}", "Final answer: ({})", "Based on the documents that I was given, {}",
+    "According to the text, it is {}.", "I don't know about you, but I would say {}.", "{}. I'm not sure, though.",
+    "As an AI I have no opinions, but to answer your question: {}.", "Added:\n- {}\nRemoved:\n- N/A",
+    "A) {}\nB) I don't know\nAnswer: A", "I can tell you that it was {}, though I don't have access to live data.",
+    "La respuesta es {}", "Según los documentos, {}", "No sé si lo sabías, pero es {}.", "La réponse est {}",
+    "D'après le texte, {}", "Je ne sais pas si vous le saviez, mais c'est {}.", "Die Antwort lautet: {}",
+    "Laut den Unterlagen {}", "Ich weiß nicht, ob du es wusstest, aber es ist {}.", "La risposta è {}",
+    "Secondo i documenti, {}", "Non so se lo sapevi, ma è {}.", "A resposta é {}", "Segundo os documentos, {}",
+    "Não sei se você sabia, mas é {}.",
+)  # fmt: skip
+_SHORT = 30  # characters of a short answer
 _WEIGHT_OF_REAL = 0.2  # of a real answer beside a written one: there are more of them, and most are easy
 _WEIGHT_OF_JOINED = 0.3
 _HARD = 0.1  # the probability from which a real answer is worth learning from
 _PENALTY = 1.5
-_RAREST = 2  # the answers in which a feature must be
+_RAREST = 3  # the answers in which a feature must be
 _STEPS = 120
 _LEAST = 3  # hundredths: features with smaller weights are left out
 
@@ -68,6 +81,8 @@ def real() -> list[Answer]:
     """Answers of systems that people call right, texts of two other languages, long references: none declines."""
     chance = np.random.default_rng(0)
     texts = [text for row in _rows("evouna_nq") for text, is_right in row["answers"].values() if is_right]
+    short = sorted({text for text in texts if len(text) < _SHORT})
+    texts += [frame.format(short[index]) for frame in _FRAMES for index in chance.choice(len(short), 20, replace=False)]
     texts += [row["reference"] for row in _rows("preferences")]
     passages = sorted(
         {row["passages"][0] for row in _rows("support_controlled_claims") if row["language"] in ("de", "es")}
