@@ -1,7 +1,7 @@
 """Learns the model of answers that decline: `python training/train_refusals.py` writes the package's weights.
 
-From whole answers it learns two logistic regressions over clauses together: which decline, and which answer. Prints first
-how it does on writers and languages that it has not seen; `--no-check` leaves that out.
+From whole answers it learns two logistic regressions over clauses together: which decline, and which answer. `--check`
+prints first how it does on writers and languages that it has not seen, slowly.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _REAL = "real"
 _JOINED = "joined"
 #: What may stand around a short answer.
 _FRAMES = (
-    "The answer is {}", "So, my final answer is: {}", "Final answer: ({})", "Based on the documents that I was given, {}",
+    "The answer is {}", "So, my final answer is: {}", "Final answer: ({})",
+    "Based on the documents that I was given, {}",
     "According to the text, it is {}.", "I don't know about you, but I would say {}.", "{}. I'm not sure, though.",
     "As an AI I have no opinions, but to answer your question: {}.", "Added:\n- {}\nRemoved:\n- N/A",
     "A) {}\nB) I don't know\nAnswer: A", "I can tell you that it was {}, though I don't have access to live data.",
@@ -72,7 +73,13 @@ def written() -> list[Answer]:
         lines_of = (TESTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         rows += [{**json.loads(line), "writer": name} for line in lines_of]
     return [
-        Answer(row["answer"], row["declines"], f"{row['writer']}{row.get('part', '')}", row["language"], row.get("kind", ""))
+        Answer(
+            row["answer"],
+            row["declines"],
+            f"{row['writer']}{row.get('part', '')}",
+            row["language"],
+            row.get("kind", ""),
+        )
         for row in rows
     ]
 
@@ -111,7 +118,9 @@ def chosen(answers: Sequence[Answer], others: Sequence[Answer]) -> list[Answer]:
     known = [*answers, *sample]
     model = Model(known, names_of(known))
     likely = model.probabilities(names_of(others))
-    return sorted({*sample, *(other for other, p in zip(others, likely, strict=True) if p > _HARD)}, key=lambda a: a.text)
+    return sorted(
+        {*sample, *(other for other, p in zip(others, likely, strict=True) if p > _HARD)}, key=lambda a: a.text
+    )
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
@@ -187,7 +196,7 @@ def names_of(answers: Sequence[Answer]) -> list[list[set[str]]]:
 
 
 def checked(answers: Sequence[Answer], names: Sequence[Sequence[set[str]]]) -> None:
-    """Prints how many answers of each writer, or language, are judged right by a model that has not seen any of them."""
+    """Prints how many answers of each writer, or language, a model judges right that has not seen any of them."""
     for by in ("writer", "language"):
         verdicts: list[tuple[Answer, bool, bool]] = []
         for group in sorted({getattr(answer, by) for answer in answers if answer.writer != _REAL}):
@@ -226,12 +235,12 @@ def _figures(rows: Sequence[tuple[Answer, bool, bool]]) -> str:
 def main() -> None:
     """Learns and writes the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--no-check", action="store_true", help="leave out the figures on unseen writers and languages")
+    parser.add_argument("--check", action="store_true", help="print figures on unseen writers and languages first")
     own = [*written(), *joined(written())]
     answers = [*own, *chosen(own, real())]
     print(f"{len(own)} written and joined answers, {len(answers) - len(own)} real ones")
     names = names_of(answers)
-    if not parser.parse_args().no_check:
+    if parser.parse_args().check:
         checked(answers, names)
     table = Model(answers, names).table()
     lines = ",\n".join(f"{json.dumps(name, ensure_ascii=False)}: {pair}" for name, pair in sorted(table.items()))

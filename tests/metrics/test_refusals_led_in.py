@@ -195,7 +195,7 @@ def test_what_people_call_right_is_no_miss(wrapping: str) -> None:
     with gzip.open(DATA / "evouna_people.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     missed = [row for row in rows if is_miss(wrapping.format(row["answer"]))]
-    assert 1 <= len(missed) <= 8
+    assert 1 <= len(missed) <= 12
     assert not any(row["correct"] for row in missed)
 
 

@@ -4,7 +4,7 @@ An answer is read sentence by sentence and clause by clause, in all languages at
 of what was asked, or is filler: thanks, apologies, offers, who could help, what the documents are about. An answer
 declines if some clause does and none says anything: "I couldn't find the price, but the plan includes 3 users" is an
 answer, and so are "I don't know if you knew, but it is Paris", "I'm not sure, I think it is Paris", "Nobody knows" and
-"The minister said that he did not know". `languages/` has the expressions.
+"The minister said that he did not know". `languages/` has the expressions; where none fits, `model.py` decides.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def _without_quotes(text: str, candidates: list[Language]) -> str:
 
 
 def _clauses(text: str, candidates: list[Language]) -> Iterator[tuple[str, Kind, bool]]:
-    """The clauses of the text, what each does, and whether it is a question, in order. An item of a list does what its introduction does."""
+    """The clauses of the text, what each does, and whether it asks. An item of a list does what its heading does."""
     begin, is_item, count = 0, False, 0
     of_list: Kind | None = None
     last = Kind.FILLER

@@ -1,7 +1,8 @@
 """A small linear model of answers that decline, for those whose words no table of `languages/` has.
 
-Each clause has two probabilities, by logistic regression on its words, on the classes of its words (`classes.toml`) and on
-what the tables say of it: that it declines, and that it answers. An answer declines if some clause does and none answers.
+Each clause has two probabilities, by logistic regression on its words, on the classes of its words (`classes.toml`) and
+on what the tables say of it: that it declines, and that it answers. An answer declines if some clause does and none
+answers.
 `training/train_refusals.py` learns both regressions together from whole answers, and writes `weights.json`.
 """
 
@@ -21,10 +22,23 @@ _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:'(?=[^\W\d_]))?|[,:?()]|<quot
 _NUMBER = "0"
 _MOST_TOKENS = 60
 _FAR, _NEAR = 8, 3  # words between two classes that make a pair
-#: Without a word of these classes, and with fewer words than that, no answer declines in the model's eyes: the tables know
-#: the short refusals.
+#: The model is not asked about a text without a word of these classes, nor about a very short one: the tables have the
+#: short refusals.
 _TELLING = frozenset(
-    {"negation", "nothing", "speaker", "user", "user_verb", "document", "sorry", "refer", "need", "policy", "information", "which"}
+    {
+        "negation",
+        "nothing",
+        "speaker",
+        "user",
+        "user_verb",
+        "document",
+        "sorry",
+        "refer",
+        "need",
+        "policy",
+        "information",
+        "which",
+    }
 )
 _FEWEST_WORDS = 4
 BIAS = "bias"
@@ -96,7 +110,9 @@ def features(clauses: Sequence[Clause]) -> Iterator[set[str]]:
         words = [_NUMBER if token[0].isdigit() else token for token in _TOKEN.findall(clause.text)[:_MOST_TOKENS]]
         classes = [classes_of(word) for word in words]
         present = frozenset().union(*classes)
-        place = "only" if len(clauses) == 1 else "first" if index == 0 else "last" if index == len(clauses) - 1 else "mid"
+        place = (
+            "only" if len(clauses) == 1 else "first" if index == 0 else "last" if index == len(clauses) - 1 else "mid"
+        )
         names = {BIAS, place, f"n {min(len(clauses), 6)}", f"kind {clause.kind}", f"kinds {kind_before} {clause.kind}"}
         names |= {f"kind {clause.kind} {place}", f"length {min(int(1.5 * math.log2(len(words) + 1)), 9)}"}
         if questions:
