@@ -19,12 +19,11 @@ from rich.text import Text
 
 ROOT = Path(__file__).parent.parent
 TARGET = Path(__file__).with_name("pictures")
-_FILES = "--results examples/english_{system}.tsv --reference examples/english_reference.tsv"
-_EVALUATE = "ragmeter evaluate --metrics token_f1,ndcg@10,offline_correct " + _FILES + " --run {run}"
+_EVALUATE = "ragmeter evaluate examples/nq/{run}.jsonl examples/nq/reference.jsonl --run {run}"
 #: What the terminal shows; the other runs are for the report and the app.
-SHOWN = (_EVALUATE.format(system="BasicRAG", run="before"), "ragmeter compare before after --movers 0")
+SHOWN = (_EVALUATE.format(run="search"), "ragmeter compare reader search --better 0")
 HIDDEN = (
-    _EVALUATE.format(system="TunedRAG", run="after"),
+    _EVALUATE.format(run="reader"),
     "ragmeter ask --dataset examples/agenda_qa.jsonl --target examples.rag_app:Agenda "
     "--metrics token_f1,offline_correct --run agenda",
 )
@@ -61,7 +60,7 @@ def main() -> None:
         for command in HIDDEN:
             run(command, folder)
         (TARGET / "terminal.svg").write_text(terminal(folder), encoding="utf-8")
-        run("ragmeter report before after --output report.html", folder)
+        run("ragmeter report reader search --output report.html", folder)
         photograph((folder / "report.html").as_uri(), TARGET / "report.png", 1280, 800)
         with app(folder) as address:
             photograph(address, TARGET / "app.png", 1280, 860)

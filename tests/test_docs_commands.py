@@ -156,7 +156,9 @@ def server() -> Iterator[JudgeServer]:
 
 def reply_of_claims(given: dict[str, str]) -> str:
     """What a model says that lists claims, or says whether one is supported."""
-    return "Supported" if any("laim" in label for label in given) else "- It is Paris."
+    if any("laim" in label for label in given):
+        return "Supported"
+    return f"- {given.get('Answer') or given.get('Reference') or 'It is Paris.'}"
 
 
 @pytest.fixture

@@ -42,8 +42,8 @@ def test_the_package_is_still_there():
         [
             "*= ragmeter =*",
             "*::test_answers",
-            "  exact_match: 0.8000 (95%: 0.5840 to 0.9193), n = 20 (few)",
-            "  token_f1: 0.8000 (95%: 0.5840 to 0.9193), n = 20 (few)",
+            "  exact_match: 0.80 (95%: 0.58 to 0.92), n = 20 (few)",
+            "  token_f1: 0.80 (95%: 0.58 to 0.92), n = 20 (few)",
         ]
     )
     properties = Xml.parse(pytester.path / "out.xml").getroot().iter("property")  # noqa: S314 - pytest's own file
@@ -88,7 +88,7 @@ def test_a_rule_that_makes_no_sense(ragmeter):
             ">*ragmeter.check(ragmeter.evaluate(ROWS, metrics=*",
             "E*AssertionError: this evaluation does not pass the gate:",
             'E*fail_under={"token_f1": 0.9}',
-            "E*token_f1 is 0.8000 (95%: 0.5840 to 0.9193), n = 20 (few): at least 0.9 is asked for",
+            "E*token_f1 is 0.80 (95%: 0.58 to 0.92), n = 20 (few): at least 0.9 is asked for",
         ]
     )
     result.stdout.no_fnmatch_line("*pytest_plugin.py*")
@@ -125,8 +125,8 @@ def test_its_own_failure_comes_first(ragmeter):
     result.assert_outcomes(passed=1, failed=4)
     text = result.stdout.str()
     assert "by the whole interval" in text
-    assert "token_f1 is 0.6000 (95%" in text
-    assert "  2.token_f1: 0.6000" in text
+    assert "token_f1 is 0.60 (95%" in text
+    assert "  2.token_f1: 0.60" in text
     assert 'fail_over={"edit_distance": 0.1}' in text
     assert "assert 1 == 2" in text
     assert "has evaluated nothing" not in text
@@ -199,7 +199,7 @@ def test_worse(ragmeter):
     result = outcome(pytester, code)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        ["*this evaluation is -0.8000 against main*the whole interval is a loss of more than 0.02; few rows*"]
+        ["*this evaluation is 0.8000 lower than main*the whole interval is a loss of more than 0.02; few rows*"]
     )
 
 
@@ -213,7 +213,7 @@ def test_it(ragmeter, tmp_path):
 """
     result = outcome(pytester, code)
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["  exact_match: 1.0000 (95%: 0.8389 to 1.0000), n = 20 (few)"])
+    result.stdout.fnmatch_lines(["  exact_match: 1.000 (95%: 0.839 to 1.000), n = 20 (few)"])
 
 
 def test_others_see_nothing_of_it(pytester: pytest.Pytester) -> None:
@@ -258,6 +258,4 @@ def test_the_example_of_the_documents(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_rag=example[1])
     result = pytester.runpytest_subprocess("--strict-markers", "-p", "no:cacheprovider", "-o", "pythonpath=.")
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(
-        ["test_rag.py::test_answers", "  token_f1: 0.9000 (95%: 0.6990 to 0.9721), n = 20 (few)"]
-    )
+    result.stdout.fnmatch_lines(["test_rag.py::test_answers", "  token_f1: 0.90 (95%: 0.70 to 0.97), n = 20 (few)"])

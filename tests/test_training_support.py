@@ -63,7 +63,7 @@ def test_training_gives_the_packaged_model_and_its_figures(tmp_path: Path, monke
     assert made.keys() == packaged.keys()
     np.testing.assert_allclose(made["value"], packaged["value"], atol=1e-4)
     rows = train_support.with_made_up()
-    odds = train_support.Parts.of(rows, train_support.lines_of(rows), [KINDS[row.source] for row in rows]).odds
+    odds = train_support.Parts.of(rows, train_support.Lines.of(rows), [KINDS[row.source] for row in rows]).odds
     for source, least in (("wice_claims", 0.7), ("factcheck", 0.68)):
         some = np.array([row.source == source and not row.is_made_up for row in rows])
         right = np.array([row.supported for row in rows])[some]

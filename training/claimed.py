@@ -24,9 +24,11 @@ Ids = npt.NDArray[np.int64]
 
 HERE = Path(__file__).parent
 #: The data sets of claims, and what each counts. Of half of the claims of `wice_words` people's words are cut out.
-WEIGHTS = {"wice_claims": 1.0, "wice_words": 0.5, "factcheck": 1.0, "mtrag": 1.0, "made up": 0.2}
-MADE_UP = "made up"
-_MADE_UP = frozenset({"elsewhere", "copied", "changed", "negated", "nothing"})
+WEIGHTS = {"wice_claims": 1.0, "wice_words": 0.5, "factcheck": 1.0, "mtrag": 1.0, "made up": 0.2, "excerpt": 0.5}
+MADE_UP, EXCERPT = "made up", "excerpt"
+_MADE_UP = frozenset({"elsewhere", "copied", "changed", "negated", "nothing", EXCERPT})
+_EXCERPT = 5  # sentences
+_LONG_WORD = re.compile(r"\w{3,}")
 #: Sets of the same kind are left out together.
 KINDS = {"wice_claims": "wice", "wice_words": "wice", "factcheck": "factcheck", "mtrag": "mtrag"}
 _NOT = re.compile(r" (?:not|never)\b|n['’]t\b", re.IGNORECASE)
@@ -118,6 +120,26 @@ def made_up(rows: Sequence[Claimed], seed: int = 0) -> list[Claimed]:
     return made
 
 
+def excerpts(rows: Sequence[Claimed]) -> list[Claimed]:
+    """The claims with the five sentences of a passage that have most of their words, which is as short as a chunk."""
+    return [
+        replace(row, passages=(_excerpt(row.text, row.passages),), kind=EXCERPT) for row in rows if row.kind != "cut"
+    ]
+
+
+def _excerpt(text: str, passages: Sequence[str]) -> str:
+    claim = set(_LONG_WORD.findall(text.lower()))
+    best = -1, ""
+    for passage in passages:
+        parts = sentences(passage)
+        words = [claim.intersection(_LONG_WORD.findall(part.lower())) for part in parts]
+        for begin in range(max(1, len(parts) - _EXCERPT + 1)):
+            size = len(set().union(*words[begin : begin + _EXCERPT]))
+            if size > best[0]:
+                best = size, " ".join(parts[begin : begin + _EXCERPT])
+    return best[1]
+
+
 def _short(text: str, chance: random.Random) -> str:
     """The claim, or as often its first words."""
     words = text.split()
@@ -172,7 +194,7 @@ def controlled() -> list[Claimed]:
 
 def weights(rows: Sequence[Claimed]) -> Floats:
     """Each data set counts as `WEIGHTS` says, half of it for its supported claims and half for the others."""
-    source = np.array([MADE_UP if row.is_made_up else row.source for row in rows])
+    source = np.array([EXCERPT if row.kind == EXCERPT else MADE_UP if row.is_made_up else row.source for row in rows])
     supported = np.array([row.supported for row in rows])
     weight = np.zeros(len(rows))
     for name in np.unique(source).tolist():

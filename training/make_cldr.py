@@ -14,6 +14,7 @@ import babel
 from babel import Locale
 from babel.languages import get_official_languages
 from babel.localedata import exists
+from babel.numbers import get_currency_name
 from babel.units import format_unit
 
 from ragmeter.metrics.normalize import known_languages
@@ -27,6 +28,32 @@ UNITS = {
     "kilogram": "mass-kilogram", "pound": "mass-pound", "hour": "duration-hour", "minute": "duration-minute",
     "second": "duration-second", "year": "duration-year", "degree": "angle-degree", "percent": "concentr-percent",
 }  # fmt: skip
+#: What can be measured in several units: how much of the dimension each unit is.
+MEASURES: dict[str, dict[str, float]] = {
+    "time": {
+        "duration-second": 1, "duration-minute": 60, "duration-hour": 3600, "duration-day": 86400,
+        "duration-week": 604800, "duration-month": 2592000, "duration-year": 31104000,
+    },
+    "mass": {
+        "mass-microgram": 1e-6, "mass-milligram": 1e-3, "mass-gram": 1, "mass-kilogram": 1e3, "mass-tonne": 1e6,
+        "mass-pound": 453.59237, "mass-ounce": 28.349523125,
+    },
+    "length": {
+        "length-millimeter": 1e-3, "length-centimeter": 1e-2, "length-meter": 1, "length-kilometer": 1e3,
+        "length-inch": 0.0254, "length-foot": 0.3048, "length-yard": 0.9144, "length-mile": 1609.344,
+    },
+    "volume": {"volume-milliliter": 1e-3, "volume-centiliter": 1e-2, "volume-liter": 1, "volume-gallon": 3.785411784},
+    "data": {
+        "digital-byte": 1, "digital-kilobyte": 1e3, "digital-megabyte": 1e6, "digital-gigabyte": 1e9,
+        "digital-terabyte": 1e12,
+    },
+    "power": {"power-watt": 1, "power-kilowatt": 1e3, "power-megawatt": 1e6, "power-gigawatt": 1e9},
+    "share": {"concentr-percent": 0.01},
+}  # fmt: skip
+#: What the names of money end in, without the country: dollars, libras.
+CURRENCIES = (
+    "USD", "EUR", "GBP", "JPY", "CNY", "CHF", "INR", "RUB", "TRY", "SEK", "PLN", "CZK", "HUF", "BRL", "MXN", "KRW",
+)  # fmt: skip
 _NUMBERS = (0, 1, 2, 3, 5, 11, 100, 1.5)  # one for each form of number that languages have
 _NO_WORD = re.compile(r"[\d.,'%\s\u200e\u200f]+")
 _SAME_BEGINNING = 4  # letters that a country and its language have in common: Frankreich, Französisch
@@ -41,6 +68,7 @@ def main() -> None:
     for language in sorted(code for code in known_languages() if len(code) == 2 and exists(code)):
         locale = Locale(language)
         lists = {"months": months(locale), "scales": scales(locale), "units": units(locale), "kin": kin(locale)}
+        lists |= {"measures": measures(locale), "money": money(locale), "weekdays": weekdays(locale)}
         lines += ["", f"[{language}]", *(f"{name} = {words}" for name, words in lists.items() if words)]
     OUTPUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(OUTPUT)
@@ -78,6 +106,39 @@ def units(locale: Locale) -> str:
         if words := _single(_NO_WORD.sub("", form) for form in forms):
             groups.append([name, *(word for word in words if word != name)])
     return _quoted(groups)
+
+
+def measures(locale: Locale) -> str:
+    """The names of units, each with its dimension and how much of it one is."""
+    sizes: dict[str, str] = {}
+    for dimension, of_units in MEASURES.items():
+        for unit, size in of_units.items():
+            forms = [format_unit(number, unit, "long", locale=locale) for number in _NUMBERS]
+            for word in _single(_NO_WORD.sub("", form) for form in forms):
+                sizes.setdefault(word, f"{dimension}:{size:.12g}")
+    return f'"{" ".join(f"{word}={size}" for word, size in sizes.items())}"' if sizes else ""
+
+
+def money(locale: Locale) -> str:
+    """The words for money: of several words those that several currencies have, or that stand first or last."""
+    groups = []
+    for code in CURRENCIES:
+        forms = [get_currency_name(code, count=number, locale=locale) for number in (1, 2, 5)]
+        words = _single(word for form in forms for word in (form.split()[0], form.split()[-1]))
+        groups.append([word for word in words if not any(word.startswith(name) for name in _adjectives(locale))])
+    return _quoted([group for group in groups if group])
+
+
+def _adjectives(locale: Locale) -> set[str]:
+    """The beginnings of the names of countries and languages, which stand beside those of money: US, brasileño."""
+    names = [*(locale.territories.get(code[:2], "") for code in CURRENCIES), *locale.languages.values(), "us", "uk"]
+    return {plain(name)[:_SAME_BEGINNING] for name in names if name} | {"esterl", "sterling"}
+
+
+def weekdays(locale: Locale) -> str:
+    """Seven groups of names, from Monday on."""
+    names = locale.days["format"]["wide"]
+    return _quoted([_single([names[day]]) for day in range(7)])
 
 
 def kin(locale: Locale) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from card import as_table
@@ -13,9 +15,10 @@ from claimed import Bools, Claimed, Floats, controlled, weights
 from learning import calibration
 
 from ragmeter.metrics.offline.support.features import FEATURES, NAMES
-from ragmeter.metrics.offline.support.model import unsupported_words
+from ragmeter.metrics.offline.support.model import SUPPORTED, supported_of_rows, unsupported_words
 
 TEXT = Path(__file__).with_name("support_card.md")
+BLIND = Path(__file__).with_name("support_blind.jsonl")
 _TITLES = {
     "wice_claims": "WiCE, claims",
     "wice_words": "WiCE, claims with marked words, and without these words",
@@ -57,6 +60,7 @@ def write_card(figures: Figures) -> str:
         "answer_figures": _answers(figures, odds),
         "systems": _systems(figures, odds),
         "words": _words(figures.claims),
+        "blind": _blind(),
         "languages": _languages(figures.controlled_odds),
     }
     text = TEXT.read_text(encoding="utf-8")
@@ -189,6 +193,30 @@ def _words(rows: Sequence[Claimed]) -> str:
     values = (hits / model.sum(), hits / people.sum(), f1(model, people))
     line = [f"{len(people):,}", f"{people.mean():.2f}", f"{model.mean():.2f}", *(f"{value:.3f}" for value in values)]
     return as_table(("words", "marked by people", "shown", "precision", "recall", "F1"), [line])
+
+
+def blind_pairs() -> list[dict[str, Any]]:
+    """Passages with a true or a false claim, on which the rules for clashes were developed."""
+    return [json.loads(line) for line in BLIND.read_text(encoding="utf-8").splitlines()]
+
+
+def _blind() -> str:
+    """How many of the pairs the packaged model gets right, by topic, language and wording."""
+    rows = blind_pairs()
+    chances = supported_of_rows([[row["claim"]] for row in rows], [[row["passage"]] for row in rows])
+    is_supported = np.concatenate(chances) >= SUPPORTED
+    right = np.array([row["supported"] for row in rows])
+    groups: dict[str, Bools] = {"all": np.ones(len(rows), bool)}
+    for name in ("topic", "language"):
+        values = np.array([row[name] for row in rows])
+        groups |= {value: values == value for value in np.unique(values).tolist()}
+    is_paraphrased = np.array([row["paraphrased"] for row in rows])
+    groups |= {"paraphrased": is_paraphrased, "close to the sentence": ~is_paraphrased}
+    lines = []
+    for name, some in groups.items():
+        kept, caught = is_supported[some & right], ~is_supported[some & ~right]
+        lines.append([name, *(f"{flags.sum()} of {len(flags)}" for flags in (kept, caught))])
+    return as_table(("", "true, kept", "false, caught"), lines)
 
 
 def _languages(odds: Floats) -> str:

@@ -90,7 +90,7 @@ def real() -> list[Answer]:
     texts = [text for row in _rows("evouna_nq") for text, is_right in row["answers"].values() if is_right]
     short = sorted({text for text in texts if len(text) < _SHORT})
     texts += [frame.format(short[index]) for frame in _FRAMES for index in chance.choice(len(short), 20, replace=False)]
-    texts += [row["reference"] for row in _rows("preferences")]
+    texts += [text for row in _rows("preferences") for text in (row["reference"], *row["answers"])]
     passages = sorted(
         {row["passages"][0] for row in _rows("support_controlled_claims") if row["language"] in ("de", "es")}
     )

@@ -13,13 +13,14 @@ __all__ = [
     "FakeProvider", "Judge", "LLMJudge", "MeteorScorer", "Metric", "QAPair", "RAGResult", "ResponseEvaluator",
     "RougeLScorer", "RougeScorer", "Run", "TokenF1Scorer", "WebInterface", "add_metrics", "ask",
     "calibrate", "choose_sample", "clean_text", "column", "compare", "convert_domain_indices_to_names", "evaluate",
-    "explain", "export", "gate", "get_metric", "list_metrics", "metric", "open_target", "prefer",
+    "explain", "export", "gate", "get_metric", "list_documents", "list_metrics", "metric", "open_target", "prefer",
     "prepare_feature_vocabularies", "repeats", "report", "score_table",
 ]  # fmt: skip
 
 #: Where the public names are. Nothing is imported before it is used, so that `import ragmeter` is fast.
 _MODULES = {
     "ragmeter.analysis.comparing": "Comparison compare",
+    "ragmeter.analysis.document_list": "list_documents",
     "ragmeter.analysis.explanation": "explain",
     "ragmeter.analysis.gating": "gate",
     "ragmeter.analysis.metric_list": "list_metrics",
@@ -61,6 +62,7 @@ _RENAMED = {"get_metric": "get"}
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison, compare
+    from ragmeter.analysis.document_list import list_documents
     from ragmeter.analysis.explanation import explain
     from ragmeter.analysis.gating import gate
     from ragmeter.analysis.metric_list import list_metrics

@@ -46,11 +46,11 @@ def test_a_reason_shows_on_which_side_of_its_limit_a_score_is(tmp_path: Path) ->
     make_run(tmp_path / "low", {"score": [0.59998] * 40})
     (check, _) = gate("low", fail_under="score=0.6", output_dir=tmp_path).checks
     assert not check.passed
-    assert check.reason.startswith("score is 0.59998 (95%: 0.5601 to 0.6303), n = 40: at least 0.6 is asked for")
+    assert check.reason.startswith("score is 0.59998 (95%: 0.560 to 0.630), n = 40: at least 0.6 is asked for")
     for name, score in (("high", 2.6), ("near", 2.589997)):  # of no known range, so there are no pseudo-rows
         make_run(tmp_path / name, {"score": [score] * 40})
     (check, *_) = gate("near", no_worse_than="high:score:0.01", output_dir=tmp_path).checks
-    assert "near is -0.0100 against high (95%: -0.0100 to -0.0100), significantly worse" in check.reason
+    assert "near is 0.0100 lower than high (95%: -0.0100 to -0.0100), significantly worse" in check.reason
     assert "the whole interval is a loss of more than 0.01 (at worst 0.010003)" in check.reason
 
 
@@ -186,7 +186,7 @@ def test_a_mean_against_a_bound(tmp_path: Path) -> None:
     )
     assert check.interval == pytest.approx((low, high), abs=1e-4)
     assert check.reason == (
-        "exact_match is 0.6000 (95%: 0.3127 to 0.8318), n = 10 (few): at least 0.6 is asked for; "
+        "exact_match is 0.60 (95%: 0.31 to 0.83), n = 10 (few): at least 0.6 is asked for; "
         "a true mean below that can't be ruled out"
     )
     failed = gate("r", fail_under={"exact_match": 0.61}, output_dir=tmp_path)
@@ -274,7 +274,7 @@ def test_the_interval_of_the_difference_against_a_margin(tmp_path: Path) -> None
     assert check.interval == pytest.approx((2 - 2.4841377, 2 + 2.4841377))
     assert check.baseline == "main"
     assert check.reason == (
-        "latency_ms: new is +2.0000 against main (95%: -0.4841 to +4.4841), not significant after correction over 2 "
+        "latency_ms: new is 2.0000 higher than main (95%: -0.4841 to +4.4841), not significant after correction over 2 "
         "tests (Holm p = 0.5000, n = 3): the interval does not rule out a loss of more than 4.4; few rows, so it is "
         "rough"
     )
@@ -304,7 +304,7 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     assert check.interval[0] < -0.02 < check.value
     assert not check.passed
     match = re.fullmatch(
-        r"exact_match: new is -0\.0100 against main \(95%: -[\d.]+ to \+[\d.]+\), not significant \(p = 1\.0000, "
+        r"exact_match: new is 0\.0100 lower than main \(95%: -[\d.]+ to \+[\d.]+\), not significant \(p = 1\.0000, "
         r"n = 100\): the interval does not rule out a loss of more than 0\.02; if they are alike, about ([\d,]+) "
         r"questions would show it",
         check.reason,
@@ -367,7 +367,7 @@ def test_questions_left_out_are_no_way_to_be_no_worse(tmp_path: Path) -> None:
     assert [check.passed for check in verdict.checks] == [True, True, False]
     assert verdict.checks[1].reason.startswith("token_f1: 4 of 94 rows have no score")
     assert verdict.checks[2].reason == (
-        "token_f1: 10 of 100 questions that main has a score for have no score (6 not in the run, 4 not scored): "
+        "token_f1: 10 of 100 questions that main has a score for have no score (6 not in the run, 4 with no score): "
         "at most 5% may have none"
     )
     assert gate("new", no_worse_than="main:token_f1:0.1", max_failed=0.1, output_dir=tmp_path).passed
@@ -455,4 +455,4 @@ def test_a_verdict_for_scripts_and_for_a_notebook(tmp_path: Path) -> None:
     assert (document["run"], document["passed"]) == ("r", False)
     assert [check["passed"] for check in document["checks"]] == [False, True]
     assert document["metrics"]["exact_match"]["n_scored"] == 4
-    assert repr(verdict).startswith("<Verdict on r: failed>\nFAILED: exact_match is 0.7500")
+    assert repr(verdict).startswith("<Verdict on r: failed>\nFAILED: exact_match is 0.75")

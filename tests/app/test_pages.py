@@ -78,7 +78,7 @@ def test_a_run_has_its_figures_failures_and_rows(client: Client) -> None:
     text = words(page)
     assert "1 to 50 of 120 rows" in text
     assert 'name="descending"' not in page
-    assert "1 row not scored: no_answer (the row has no answer); all metrics" in text
+    assert "1 row has no score: no_answer (the row has no answer); all metrics" in text
     assert "Harmonic mean of token precision and recall" in text
 
 
@@ -154,7 +154,7 @@ def test_slices(client: Client) -> None:
 def test_side_by_side(client: Client) -> None:
     text = words(client.page("/side-by-side?run=a&run=b&change=better&metric=token_f1"))
     assert "1 to 40 of 40 rows" in text
-    assert "token_f1: b is +0.3361 against a" in text
+    assert "b is better on token_f1: 1.000 instead of 0.664 (+0.336, 95%: " in text
     assert "ragmeter compare a b" in text
     assert "1 to 1 of 1 rows" in words(client.page("/side-by-side?run=b&run=a&change=failed"))
     assert "No row matches." in words(client.page("/side-by-side?run=a&run=b&change=worse"))

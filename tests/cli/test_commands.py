@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ragmeter.cli.commands import COMMANDS, Command, find_command, first_words
+from ragmeter.cli.commands import COMMANDS, HEADINGS, Command, find_command, first_words
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from tests.conftest import Run
@@ -46,9 +46,12 @@ def test_other_words_are_no_command(line: str) -> None:
     assert find_command(line.split()) is None
 
 
-def test_the_help_lists_each_first_word_once(ragmeter: Run) -> None:
-    listed = ragmeter("--help").stdout.partition("commands:\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split()[0] for line in listed] == list(first_words()) == sorted(first_words())
+def test_the_help_lists_each_first_word_once_in_the_order_of_use(ragmeter: Run) -> None:
+    shown = ragmeter("--help").stdout
+    listed = shown.partition("\nStart:\n")[2].partition("\noptions:")[0].splitlines()
+    commands = [line for line in listed if line.startswith("  ")]
+    assert [line.split()[0] for line in commands] == list(first_words())
+    assert [line[:-1] for line in listed if line and line not in commands] == list(HEADINGS)[1:]
     assert [len(line) <= 120 for line in listed] == [True] * len(listed)
 
 

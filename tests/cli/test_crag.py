@@ -194,7 +194,7 @@ def test_too_many_failures_are_exit_code_3(ragmeter: Run, tmp_path: Path) -> Non
         done = ragmeter("crag", *evaluate(server))
         assert done.returncode == 3
         assert (
-            "not scored: 2 of 20 turns; accuracy is between 0.9000 (all of them wrong) and 1.0000 (all right)"
+            "no score: 2 of 20 turns; accuracy is between 0.9000 (all of them wrong) and 1.0000 (all right)"
             in done.stdout
         )
         assert "2 unparsable: not a verdict" in done.stdout

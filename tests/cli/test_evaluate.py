@@ -59,7 +59,7 @@ def test_the_first_seed_s_command_and_files(tmp_path: Path, ragmeter: Run) -> No
         "9\tEditDistanceEvaluator\tFalse\t\t",
     ]
     assert "results without a reference: 1 (qid 9)" in done.stdout
-    assert "not scored: no_reference" in done.stdout
+    assert "no score: no_reference" in done.stdout
     assert len(list(folder.iterdir())) == 2
 
 
@@ -104,7 +104,7 @@ def test_help_shows_the_evaluator_s_own_options(ragmeter: Run) -> None:
     assert done.returncode == 0
     assert "options of EditDistanceEvaluator" in done.stdout
     assert "--normalize, --no-normalize" in done.stdout
-    assert "--doc-id-pattern" in ragmeter("evaluate", "--help").stdout
+    assert "--doc-id-pattern" in ragmeter("evaluate", "--help-all").stdout
 
 
 def test_a_class_of_the_user_s(tmp_path: Path, ragmeter: Run) -> None:

@@ -145,7 +145,7 @@ def test_a_judge_that_is_tried(ragmeter: Command, tmp_path: Path) -> None:
         assert "this judge got 24 of 24" in said(ragmeter("summary", "r"))
         done = ragmeter(*results("s"), *judge(server, "--judge-max-calls", "30", "--judge-seed", "1", check=True))
         assert done.returncode == 3
-        problem = "9 of 40 rows have no verdict, more than 5% (--max-unscored): the exit code is 3; "
+        problem = "9 of 40 rows have no score, more than 5% (--max-unscored): the exit code is 3; "
         higher = "a higher limit (--judge-max-calls)"
         assert done.stderr.endswith(
             f"{problem}the same command with --retry-failed and {higher} goes on with these alone\n"
@@ -210,7 +210,7 @@ def test_another_try_for_rows_without_a_verdict(ragmeter: Command) -> None:
         planned = json.loads(said(ragmeter(*kept, "--retry-failed", "--dry-run", "--json")))
         shown = said(ragmeter(*kept, "--retry-failed"))
         assert server.count - before == planned["calls"] == 1
-        assert "not scored" not in shown
+        assert "no score" not in shown
         assert "verdicts by: exact 1, llm 39" in shown
 
 
@@ -426,7 +426,7 @@ def test_rows_that_failed_at_any_stage_of_a_metric_are_without_a_verdict(ragmete
         counts = json.loads((tmp_path / "runs" / "r" / "summary.json").read_text(encoding="utf-8"))
         assert counts["metrics"]["faithfulness"]["n_not_scored"] == {"unparsable": 6}
         assert [sum(column["causes"].values()) for column in counts["judges"].values()] == [3, 3]
-        assert "6 of 20 rows have no verdict, more than 20%" in done.stderr
+        assert "6 of 20 rows have no score, more than 20%" in done.stderr
         assert done.returncode == 3
         assert ragmeter(*results(metrics="faithfulness"), *options, "--max-unscored", "0.3").returncode == 0
 

@@ -33,7 +33,8 @@ def test_a_table_names_options_of_its_command(name: str) -> None:
 
 def test_each_option_of_evaluate_has_its_modes() -> None:
     """A new option needs a line, or is one that always has an effect; the gate's have a message of their own."""
-    always = {"help", "evaluator", "metrics", "results", "output_dir", "json", *destinations(gate_options)}
+    files = {"results", "results_file", "reference_file"}
+    always = {"help", "help_all", "evaluator", "metrics", *files, "output_dir", "json", *destinations(gate_options)}
     known = {action.dest for action in COMMANDS["evaluate"].parser()._actions}
     assert known - set(evaluate_table()) == always
 

@@ -61,11 +61,11 @@ def test_all_systems_with_all_settings_in_one_table(ragmeter: Run, folder: Path)
     done = ragmeter("run")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("token_f1 ↑") == 1
+    assert "The baseline is a" in done.stdout
     for name in ("a", "b-top_k=1", "b-top_k=2"):
         assert name in done.stdout
         assert (folder / "runs" / name / "summary.json").exists()
     assert asked(folder) == ["plain"] * 3 + ["m 1"] * 3 + ["m 2"] * 3
-    assert "against a" in done.stdout
     assert not (folder / ".ragmeter.toml.done.json").exists()
 
 
@@ -74,8 +74,8 @@ def test_two_systems_are_compared_in_full(ragmeter: Run, folder: Path) -> None:
           "[compare]\nalpha = 0.2\nmovers = 0\n[report]\noutput = 'page.html'\n")  # fmt: skip
     done = ragmeter("run")
     assert done.returncode == 0, done.stderr
-    assert "A: a, B: b" in done.stdout
-    assert "p below 0.2" in done.stdout
+    assert "baseline: a, candidate: b" in done.stdout
+    assert "p below 0.2." in done.stdout
     assert (folder / "page.html").exists()
 
 
@@ -260,15 +260,15 @@ def test_the_schema_is_printed(ragmeter: Run) -> None:
 @pytest.mark.parametrize(
     ("row", "options", "metrics", "system"),
     [
-        ({"question": "q", "answer": "a", "reference": "b"}, [], ["token_f1", "offline_correct"],
+        ({"question": "q", "answer": "a", "reference": "b"}, [], ["offline_correct", "token_f1"],
          {"results": "data.jsonl"}),
         ({"user_input": "q", "response": "a", "reference": "b", "retrieved_contexts": ["c"]}, [],
-         ["token_f1", "offline_correct", "offline_supported"], {"results": "data.jsonl"}),
-        ({"retrieved": ["d"], "relevant": ["d"]}, [], ["ndcg@10", "recall@5"], {"results": "data.jsonl"}),
+         ["offline_correct", "token_f1", "offline_hallucinated"], {"results": "data.jsonl"}),
+        ({"retrieved": ["d"], "relevant": ["d"]}, [], ["recall@5", "ndcg@10"], {"results": "data.jsonl"}),
         ({"question": "q", "answer": "a", "relevant": ["d"]}, ["--target", "rag:plain"],
-         ["token_f1", "offline_correct", "ndcg@10", "recall@5"], {"target": "rag:plain"}),
+         ["offline_correct", "token_f1", "recall@5", "ndcg@10"], {"target": "rag:plain"}),
         ({"question": "q", "gold": "a"}, ["--column", "reference=gold", "--target", "rag:plain"],
-         ["token_f1", "offline_correct"], {"target": "rag:plain"}),
+         ["offline_correct", "token_f1"], {"target": "rag:plain"}),
     ],
 )  # fmt: skip
 def test_init_looks_at_the_data(
@@ -292,7 +292,7 @@ def test_init_takes_an_answer_alone_for_the_gold_one(ragmeter: Run, folder: Path
     assert "name your system in it, in place of mypkg.rag:pipeline, then: ragmeter run" in done.stdout
     document = tomllib.loads((folder / "ragmeter.toml").read_text())
     assert document["data"] == {"dataset": "data.jsonl"}
-    assert document["metrics"] == ["token_f1", "offline_correct", "ndcg@10", "recall@5"]
+    assert document["metrics"] == ["offline_correct", "token_f1", "recall@5", "ndcg@10"]
 
 
 def test_init_of_a_file_of_another_form(ragmeter: Run, folder: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_line_for_each_run(folder: Path) -> None:
     text = command(folder)
     assert "token_f1 ↑" in text
     assert "2 runs in runs/" in text
-    assert "1.0000 (0.2065 to 1.0000)" in next(line for line in text.splitlines() if "bm25" in line)
+    assert "1.00 (0.21 to 1.00)" in next(line for line in text.splitlines() if "bm25" in line)
 
 
 def test_search_and_json(folder: Path) -> None:

@@ -36,10 +36,20 @@ def test_compare(ragmeter: Run, runs: Path) -> None:
     done = ragmeter("compare", "old", "new")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("score: new is +")
-    assert "significantly better after correction over 2 tests (Holm p < 0.0001, n = 300)" in lines[0]
-    assert "A: old, B: new" in lines
-    assert lines[-1] == "test: randomisation; p: corrected (Holm) over 2 tests; significant: p below 0.05"
+    assert re.fullmatch(
+        r"new is better on score: 0\.\d+ instead of 0\.\d+ \(\+0\.\d+, 95%: \+0\.\d+ to \+0\.\d+, 300 questions\)\.",
+        lines[0],
+    )
+    assert lines[1].startswith("Of 2 metrics: ")
+    assert lines[2] == "baseline: old, candidate: new"
+    assert lines.count("Paired randomisation test; p corrected (Holm) over 2 tests; significant: p below 0.05.") == 1
+    (row,) = (line.split() for line in lines if line.startswith(" score ↑"))
+    assert row[2:4] == ["▲", "better"]
+    assert sum(line.endswith("(--worse N shows more):") for line in lines) == 1
+    assert len([line for line in lines if line.startswith("   candidate: ")]) == 6
+    twenty = ragmeter("compare", "old", "new", "--worse", "20", "--better", "0", "--movers", "1").stdout.splitlines()
+    assert len([line for line in twenty if line.startswith("   candidate: ")]) == 20
+    assert "score moved most on:" in twenty
     assert "\x1b" not in done.stdout
     assert "*" not in done.stdout
 
@@ -50,7 +60,66 @@ def test_compare_for_a_script(ragmeter: Run, runs: Path) -> None:
     (pair,) = comparison["pairs"]
     assert (comparison["runs"], comparison["test"], list(pair["metrics"])) == (["old", "new"], "t", ["score"])
     assert {part["column"] for part in pair["slices"]} == {"kind"}
-    assert pair["metrics"]["score"]["movers"][0]["question"].startswith("q")
+    assert pair["metrics"]["score"]["movers"] == []
+    assert pair["headline"] == "score"
+    assert comparison["baseline"] == "old"
+    gains = [after - before for before, after in (row["scores"]["score"] for row in pair["better_rows"])]
+    assert pair["better_rows"][0]["question"].startswith("q")
+    assert gains == sorted(gains, reverse=True)
+    assert len(gains) == 3
+
+
+def test_the_baseline_of_the_project_is_that_of_several_runs(ragmeter: Run, runs: Path) -> None:
+    make_run(runs / "runs" / "other", {"score": np.linspace(0, 1, 300)})
+    several = ("compare", "old", "new", "other", "--metrics", "score", "--json")
+    assert json.loads(ragmeter(*several).stdout)["baseline"] == "old"
+    (runs / "ragmeter.toml").write_text('[compare]\nbaseline = "other"\n')
+    assert json.loads(ragmeter(*several).stdout)["baseline"] == "other"
+    assert json.loads(ragmeter(*several, "--baseline", "new").stdout)["baseline"] == "new"
+    apart = ragmeter("compare", "old", "new", "--baseline", "other", "--metrics", "score", "--keep")
+    assert apart.stdout.splitlines()[-1] == f"kept: {Path('runs/new/comparisons/other+old.json')}"
+    assert (runs / "runs" / "new" / "comparisons" / "other+old.json").exists()
+    assert r"new vs. other" in ragmeter("compare", "old", "new", "--baseline", "other", "--latex").stdout
+    two = json.loads(ragmeter("compare", "old", "new", "--json").stdout)
+    assert two["baseline"] == "old", "of two runs, the first"
+    (runs / "ragmeter.toml").write_text('[compare]\nbaseline = "elsewhere"\n')
+    assert json.loads(ragmeter(*several).stdout)["baseline"] == "old"
+    (runs / "ragmeter.toml").write_text("compare = 3\n")
+    assert "compare should be a table" in ragmeter(*several).stderr
+
+
+def test_several_systems_in_the_terminal(ragmeter: Run, runs: Path) -> None:
+    make_run(runs / "runs" / "other", {"score": np.linspace(0, 1, 300), "right": [1.0, 0.0] * 150})
+    lines = ragmeter("compare", "old", "new", "other").stdout.splitlines()
+    assert lines[0].startswith("new is better on score: ")
+    assert lines[1].startswith("The baseline is old")
+    (order,) = (line.split() for line in lines if line.startswith(" system"))
+    assert order == ["system", "verdict", "rank", "score", "↑", "difference", "95%", "interval"]
+    (new,) = (line.split() for line in lines if line.startswith(" new"))
+    assert new[:4] == ["new", "▲", "better", "1"]
+    (title,) = (line.split() for line in lines if line.startswith(" metric"))
+    assert set(title[1:]) == {"old", "new", "other"}
+    assert lines[-1] == "which rows changed: ragmeter compare old SYSTEM"
+    pairs = ragmeter("compare", "old", "new", "other", "--all-pairs").stdout.splitlines()
+    assert sum(line.startswith(" score ↑") for line in pairs) == 1, "that of the two which are not the baseline"
+
+
+def test_what_can_be_pasted(ragmeter: Run, runs: Path) -> None:
+    text = ragmeter("compare", "old", "new", "--markdown").stdout
+    assert text.startswith("**new is better on score: 0")
+    assert "| metric | verdict | baseline: old | candidate: new | difference | 95% interval |" in text
+    assert "| score ↑ | ▲ better | 0." in text
+    assert text.endswith("significant: p below 0.05.\n")
+    paper = ragmeter("compare", "old", "new", "--latex").stdout
+    assert paper.count(r"\begin{tabular}") == paper.count(r"\end{tabular}") == 1
+    (line,) = (line for line in paper.splitlines() if line.startswith(r"score $\uparrow$ & "))
+    assert re.search(r"& \+0\.\d+\$\^\{\*\}\$\{\\small \[\+0\.\d+, \+0\.\d+\]\} & \$<\$0\.0001 & 300 ", line)
+    assert r"\paragraph{Methods}" in paper
+    assert "corrected over 2 tests by Holm's method" in paper
+    assert r"test:randomisation\textbar{}draws:9999" in paper
+    several = ragmeter("compare", "old", "new", "new", "--markdown").stdout
+    assert "| system | verdict | rank | score ↑ | difference | 95% interval |" in several
+    assert ragmeter("compare", "old", "new", "--json", "--latex").returncode == 2
 
 
 def test_compare_says_what_is_wrong(ragmeter: Run, runs: Path) -> None:
@@ -152,7 +221,7 @@ def test_a_damaged_run_is_named(ragmeter: Run, runs: Path, file: str, content: b
 
 def test_a_level_is_shown_as_it_is(ragmeter: Run, runs: Path) -> None:
     assert "99.9% interval" in ragmeter("summary", "old", "--level", "0.999").stdout
-    assert "(99.5%: " in ragmeter("compare", "old", "new", "--level", "0.995").stdout
+    assert ", 99.5%: " in ragmeter("compare", "old", "new", "--level", "0.995").stdout
 
 
 def test_a_seed_that_is_none(ragmeter: Run, runs: Path) -> None:
@@ -168,11 +237,12 @@ def test_a_pipe_gets_every_column_on_one_line(ragmeter: Run, tmp_path: Path) -> 
         )
     done = ragmeter("compare", "a", "b", "--alpha", "0.01", env={"COLUMNS": "40"})
     lines = done.stdout.splitlines()
-    (title,) = (line.split() for line in lines if "better/worse" in line)
-    assert title == ["metric", "A", "B", "B", "−", "A", "95%", "interval", "Holm", "p", "better/worse"]
+    (title,) = (line.split() for line in lines if line.startswith(" metric"))
+    assert title == ["metric", "verdict", "baseline", "candidate", "difference", "95%", "interval"]
     (row,) = (line for line in lines if line.startswith(f" {name} ↑ "))
-    assert row.split() == [name, "↑", "0.2667", "0.3000", "+0.0333", "-1.0000", "to", "+1.0000", "1.0000", "1/0"]
-    assert lines[-1].endswith("; significant: p below 0.01")
+    assert row.split()[2:5] == ["=", "not", "significant"]
+    assert row.split()[-3:] == ["-1.0", "to", "+1.0"]
+    assert sum(line.endswith("; significant: p below 0.01.") for line in lines) == 1
 
 
 class Terminal(io.StringIO):
@@ -261,7 +331,8 @@ def test_a_real_terminal_of_80_columns(long_names: Path) -> None:
         assert started.wait(timeout=300) == 0
     lines = said.decode().splitlines()
     assert max(map(cell_len, lines)) <= 80
-    assert [line.split()[-1] for line in lines if "0.0000  -1.0000" in line] == ["0/84", "0/84"]
+    figures = [line.split()[-3:] for line in lines if "-1.000 to" in line and not line.endswith(".")]
+    assert figures == [["-1.000", "to", "-0.930"]] * 2
 
 
 def test_a_summary_of_another_version(ragmeter: Run, runs: Path) -> None:
@@ -283,13 +354,13 @@ def test_the_test_that_was_made_is_named(ragmeter: Run, runs: Path) -> None:
     """McNemar's test is for scores of 0 and 1, and others get another one."""
     made = "mcnemar (right) or randomisation (score)"
     done = ragmeter("compare", "old", "new", "--metrics", "right", "score", "--test", "mcnemar", "--keep")
-    assert f"test: {made}; p: corrected" in done.stdout
+    assert f"Paired {made} test; p corrected" in done.stdout
     assert ragmeter("report", "old", "new", "--output", "page.html", "--markdown", "page.md").returncode == 0
     assert f"; test: {made}, alpha: 0.05" in (runs / "page.md").read_text(encoding="utf-8")
     page = (runs / "page.html").read_text(encoding="utf-8")
     assert re.search(rf'"test_made": ?"{re.escape(made)}"', page)
     alone = ragmeter("compare", "old", "new", "--metrics", "score", "--test", "mcnemar")
-    assert alone.stdout.splitlines()[-1].startswith("test: randomisation; ")
+    assert "Paired randomisation test; significant: " in alone.stdout
 
 
 def test_an_interval_of_no_width_is_no_certainty(ragmeter: Run, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_what_comes_back() -> None:
     assert evaluation.folder is None
     assert evaluation.rows.column("domain").to_pylist() == ["geo", "geo", "misc"]
     assert evaluation.rows.column("reference").to_pylist()[0] == ["Paris", "the city of Paris"]
-    assert "token_f1: 0.7500" in repr(evaluation)
+    assert "token_f1: 0.75 [" in repr(evaluation)
     assert "n = 2 of 3" in repr(evaluation)
 
 

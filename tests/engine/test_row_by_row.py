@@ -29,7 +29,12 @@ def reply(prompt: str) -> str:
 
 def judged(folder: Path, provider: FakeProvider, **settings: Any) -> Evaluation:
     return evaluate(
-        ROWS, metrics="faithfulness", judge=judge(provider, **settings), output_dir=folder, run="r", replace=True
+        ROWS,
+        metrics="faithfulness",
+        judge=judge(provider, **settings),
+        output_dir=folder,
+        run="r",
+        replace=True,
     )
 
 

@@ -105,7 +105,7 @@ def test_an_audited_row_that_the_model_says_nothing_of_stays_decided(tmp_path: P
     assert "llm" not in by
     assert shared_places[NAME].n_not_scored == {"unparsable": by.count(None)}
     assert (said.cascade.audited.n, said.cascade.accuracy.mean) == (0, None)
-    assert f"{by.count(None)} doubtful rows have no verdict" in said.cascade.warnings[-1]
+    assert f"{by.count(None)} doubtful rows have no score" in said.cascade.warnings[-1]
     assert said.causes == {"unparsable: not a verdict": by.count(None) + by.count("offline")}
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,13 +19,17 @@ from ragmeter.compat.crag.evaluator import CRAGEvaluator
 from ragmeter.documents.status import Exchange, RunUnderWay
 from ragmeter.effects.caller import Caller
 from ragmeter.effects.journal import Reply
+from ragmeter.effects.usage import UsageCounter
 from ragmeter.engine.judging import setup
+from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.errors import Interrupted
 from ragmeter.io import progress
+from ragmeter.judges.judgement import Judgement
 from ragmeter.judges.probes import PROBES
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.runs import status
 from ragmeter.runs.status import under_way
+from ragmeter.table import SCORED
 
 ROWS = [{"qid": str(i), "question": f"Q{i}", "reference": "Paris", "answer": f"Answer {i}"} for i in range(4)]
 
@@ -182,3 +187,16 @@ def test_the_bar_has_a_total_and_says_that_the_judge_is_tried(tmp_path: Path, mo
     assert titles[0] == "trying the judge, 0 of 24 built-in cases"
     assert titles[23].endswith(" of 24 built-in cases")
     assert titles[24:] == ["judging", "judging"]
+
+
+def test_the_bar_of_a_judge_says_what_failed_and_what_it_has_cost() -> None:
+    watch = JudgingWatch()
+    assert watch.title() == "judging"
+    usage = UsageCounter()
+    watch.begin(SimpleNamespace(usage=usage))  # type: ignore[arg-type]
+    watch.judged("verdict", {}, Judgement(SCORED, "CORRECT"))
+    usage.add("free", Reply("yes", 10, 1))
+    assert watch.title() == "judging", "its price is not known"
+    usage.add("a", Reply("yes", 10, 1, cost=0.25))
+    watch.judged("verdict", {}, Judgement("timeout"))
+    assert watch.title() == "judging, 1 failed, $0.2500"

@@ -159,7 +159,7 @@ def test_a_list_cell_that_is_no_list(cell: str, message: str, tmp_path: Path, ra
         (["--evaluator", "ContextRecall"], ["context_recall", "'relevant'"]),
         (["--metrics", "token_f1", "--evaluator", "ContextRecall"], ["--evaluator and --metrics don't go together"]),
         (["--metrics", "token_f1", "--delimiter", ";;"], ["a delimiter is one character"]),
-        ([], ["nothing to compute: --evaluator or --metrics is missing"]),
+        (["s.tsv"], ["s.tsv and --results r.tsv: which is it?"]),
     ],
 )
 def test_a_wrong_call(arguments: list[str], parts: list[str], tmp_path: Path, ragmeter: Run) -> None:

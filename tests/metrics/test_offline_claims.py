@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from ragmeter.metrics.offline.support.claims import claims_of, labels_by_passage, labels_by_text
-from ragmeter.metrics.offline.support.contradictions import contradicted
+from ragmeter.metrics.offline.support.contradictions import clashing_words
 
 
 @pytest.mark.parametrize(
@@ -35,24 +34,28 @@ def test_claims_of_a_text(text: str, claims: list[str]) -> None:
 @pytest.mark.parametrize(
     ("claim", "passage", "expected"),
     [
-        ("The tower was built in 1889.", "The tower was built in 1887.", True),
-        ("The tower was built in 1889.", "The tower was built in 1889.", False),
-        ("The tower was built in 1889.", "The bridge of the town is old.", False),
-        ("The tower was built in 1889.", "The tower was built by Eiffel.", False),  # no other number
-        ("The drug is safe for children.", "The drug is not safe for children.", True),
-        ("La torre no es segura para niños.", "La torre es segura para niños.", True),
+        ("The tower was built in 1889.", "The tower was built in 1887.", ("1889", "1887")),
+        ("The tower was built in 1889.", "The tower was built in 1889.", None),
+        ("The tower was built in 1889.", "The bridge of the town is old.", None),
+        ("The tower was built in 1889.", "The tower was built by Eiffel.", None),  # no other number
+        ("The drug is safe for children.", "The drug is not safe for children.",
+         ("", "The drug is not safe for children")),
+        ("La torre no es segura para niños.", "La torre es segura para niños.", ("", "La torre es segura para niños")),
         ("The drug is safe for children.", "The drug, which nobody has ever tested on any animals in a laboratory at "
-         "all, is safe for children in Spain and in many other rich countries.", False),
+         "all, is safe for children in Spain and in many other rich countries.", None),
     ],
 )  # fmt: skip
-def test_a_contradiction_has_a_basis(claim: str, passage: str, *, expected: bool) -> None:
-    [result] = contradicted([[claim]], [[passage]], [np.array([[False]])])
-    assert result.tolist() == [[expected]]
+def test_a_contradiction_has_a_basis(claim: str, passage: str, expected: tuple[str, str] | None) -> None:
+    assert clashing_words(claim, passage) == expected
+    assert labels_by_passage([[claim]], [[passage]])[0][0][0] in (
+        ("contradicted",) if expected else ("supported", "not mentioned")
+    )
 
 
-def test_what_is_supported_is_never_contradicted() -> None:
-    [result] = contradicted([["It was built in 1889."]], [["It was built in 1887."]], [np.array([[True]])])
-    assert result.tolist() == [[False]]
+def test_what_another_passage_supports_is_not_contradicted() -> None:
+    labels = labels_by_passage([["It was built in 1889."]], [["It was built in 1887.", "It was built in 1889."]])
+    assert labels == [[["contradicted", "supported"]]]
+    assert labels_by_text(labels) == [["supported"]]
 
 
 def test_the_best_of_several_texts_counts() -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ragmeter
 from ragmeter.metrics.offline.support.features import FEATURES
@@ -108,9 +110,44 @@ def test_minimal_pairs(supported_claim: str, other: str, passage: str) -> None:
     assert chances[1] < chances[0] - 0.2
 
 
-def test_two_passages_together_support_what_neither_does_alone() -> None:
-    claim = "The Eiffel Tower, finished in 1889, was built by Gustave Eiffel's company."
-    assert supported([claim], PASSAGES)[0] > support([claim], PASSAGES).max()
+SENTENCES = st.sampled_from(
+    [
+        *PASSAGES,
+        "The tower was not finished in 1889.",
+        "The tower, 330 metres high, was finished in 1925 and opened two weeks later.",
+        "La torre Eiffel de París se terminó en 1889.",
+        "埃菲尔铁塔在法国巴黎。",
+        "The company of Eiffel built the tower for 25 million francs, and the bridge for 7 million.",
+        "",
+    ]
+)
+
+
+@given(
+    claim=SENTENCES,
+    passages=st.lists(SENTENCES, min_size=1, max_size=3),
+    others=st.lists(SENTENCES, max_size=4),
+    place=st.integers(0, 4),
+)
+@settings(max_examples=60, deadline=None)
+def test_more_passages_never_make_a_claim_less_supported(
+    claim: str, passages: list[str], others: list[str], place: int
+) -> None:
+    more = [*others[:place], *passages, *others[place:]]
+    assert supported([claim], more)[0] >= supported([claim], passages)[0]
+    assert supported([claim], more)[0] == support([claim], more).max()
+
+
+@given(
+    sentence=st.sampled_from(
+        ["The tower in Paris was finished in 1889.", "Cubre daños por agua.", "塔在法国巴黎很高。"]
+    ),
+    others=st.lists(SENTENCES, max_size=4),
+)
+@settings(max_examples=30, deadline=None)
+def test_a_claim_word_for_word_in_a_passage_is_supported_beside_any_others(sentence: str, others: list[str]) -> None:
+    for place in range(len(others) + 1):
+        assert supported([sentence], [*others[:place], sentence, *others[place:]])[0] >= 0.5
 
 
 def test_each_feature_has_its_direction() -> None:

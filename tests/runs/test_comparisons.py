@@ -40,15 +40,18 @@ def shown(folder: Path, *names: str) -> dict[str, Any]:
 
 
 def figures(comparison: dict[str, Any]) -> Any:
-    """What a comparison says, without the movers' texts, which the page has elsewhere."""
+    """What a comparison says, without texts of rows, which the page has elsewhere."""
     pairs = [
         {
-            **pair,
-            "metrics": {name: {**metric, "movers": len(metric["movers"])} for name, metric in pair["metrics"].items()},
+            "sentence": pair["sentence"],
+            "metrics": {name: {**metric, "movers": 0, "cells": 0} for name, metric in pair["metrics"].items()},
+            "slices": pair["slices"],
+            "rows": [[row["qid"] for row in pair[f"{way}_rows"]] for way in ("worse", "better")],
         }
         for pair in comparison["pairs"]
     ]
-    return json.loads(json.dumps({**comparison, "pairs": pairs, "kept": None}))
+    settings = ("runs", "baseline", "level", "alpha", "test", "seed", "draws", "tests", "ranking")
+    return json.loads(json.dumps({**{name: comparison[name] for name in settings}, "pairs": pairs}))
 
 
 def test_a_report_shows_the_one_that_was_made(two: Path) -> None:

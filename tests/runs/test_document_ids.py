@@ -56,5 +56,5 @@ def test_chunks_that_are_read_as_documents() -> None:
 def test_the_line_stands_before_the_zeros(ragmeter: Any, tmp_path: Path) -> None:
     (tmp_path / "pages.jsonl").write_text("".join(f"{row}\n".replace("'", '"') for row in PAGES))
     done = ragmeter("evaluate", "--results", "pages.jsonl", "--metrics", "recall@5", "--run", "a")
-    assert done.stdout.index("no retrieved id is a gold id in the one row that has both") < done.stdout.index("0.0000")
+    assert done.stdout.index("no retrieved id is a gold id in the one row that has both") < done.stdout.index("0.00")
     assert "--doc-id-pattern finds" in done.stdout

@@ -40,12 +40,20 @@ FUNCTIONS: dict[str, Callable[[RunLike], object]] = {
     "export": lambda run: len(Path(ragmeter.export(run, "jsonl", "out.jsonl")[0]).read_text().splitlines()),
     "gate": lambda run: ragmeter.gate(run, fail_under={"token_f1": 0.2}).checks[0].value,
     "gate, baseline": lambda run: ragmeter.gate("base", no_worse_than={run: {"token_f1": 0.1}}).checks[0].value,
+    "list_documents": lambda run: _no_documents(run),
     "plan_from_pilot": lambda run: plan_from_pilot(run, "token_f1").needed,
     "recalibrate": lambda run: recalibrate(run, LABELS).curve,
     "report": lambda run: ragmeter.report(run, "out.html").rows,
     "report, several": lambda run: ragmeter.report(["base", run], "out.html").rows,
     "summarise_run": lambda run: summarise_run(run).metrics["token_f1"].mean,
 }
+
+
+def _no_documents(run: RunLike) -> bool:
+    """Whether the run was found, and has no ids of documents."""
+    with pytest.raises(UsageError, match="has no column 'retrieved'"):
+        ragmeter.list_documents(run)
+    return True
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +105,18 @@ def test_every_public_function_of_runs_says_so() -> None:
         if parameter.name in ("run", "runs")
     }
     assert set(taking) == {
-        *("add_metrics", "calibrate", "choose_sample", "compare", "explain", "export", "gate", "repeats", "report"),
+        *(
+            "add_metrics",
+            "calibrate",
+            "choose_sample",
+            "compare",
+            "explain",
+            "export",
+            "gate",
+            "list_documents",
+            "repeats",
+            "report",
+        ),
     }
     assert all("RunLike" in annotation for annotation in taking.values()), taking
 

@@ -17,13 +17,14 @@ def test_the_markdown_has_figures_intervals_n_failures_and_slices(tmp_path: Path
     keep(tmp_path, "other", [{**row, "answer": "gold answer"} for row in rows()])
     runs = loaded(tmp_path, "small", "other")
     text = runs_as_markdown(runs, compare(runs))
-    assert text.startswith("# small · other\n\n- ")
-    assert "| exact\\_match ↑ | 0.5714 (0.2505 to 0.8418), n = 7 of 8 | 0.0000 (0.0000 to 0.3244), n = 8 |" in text
+    assert text.startswith("# small · other\n\n**No difference seen between other and small")
+    assert "| exact\\_match ↑ | 0.57 (0.25 to 0.84), n = 7 of 8 | 0.00 (0.00 to 0.32), n = 8 |" in text
     assert "- 1: no\\_answer, the row has no answer (token\\_f1, exact\\_match)" in text
     assert "| music | 0.6667, n = 3 (few) | 0.6667, n = 3 (few) | 0.5000, n = 4 (few) |" in text
     assert "few: fewer than 30 rows" in text
     rendered = MarkdownIt("commonmark").enable("table").render(text)
-    assert rendered.count("<table>") == 3
+    assert rendered.count("<table>") == 6  # the verdicts, means, slices and causes of both runs
+    assert "| not retrieved | 38% | 14% to 69% | 3 | ids of gold documents |" in text
 
 
 def test_a_verdict_as_markdown(tmp_path: Path) -> None:
@@ -36,12 +37,12 @@ def test_a_verdict_as_markdown(tmp_path: Path) -> None:
         "",
         "|  | asked | found |",
         "| :-: | --- | --- |",
-        "| ✅ | --fail-under exact\\_match=0.9 | exact\\_match is 1.0000 (95%: 0.4385 to 1.0000), "
+        "| ✅ | --fail-under exact\\_match=0.9 | exact\\_match is 1.00 (95%: 0.44 to 1.00), "
         "n = 3 of 4 (few): at least 0.9 is asked for; a true mean below that can't be ruled out |",
         "| ❌ | --max-failed 0.05 for exact\\_match | exact\\_match: 1 of 4 rows have no score (1 no\\_answer): "
         "at most 5% may have none |",
         "",
-        "| metric | mean | interval | n | not scored |",
+        "| metric | mean | interval | n | no score |",
         "| --- | --: | --: | --: | --- |",
-        "| exact\\_match ↑ | 1.0000 | 0.4385 to 1.0000 (95%) | 3 of 4 | 1 no\\_answer |",
+        "| exact\\_match ↑ | 1.00 | 0.44 to 1.00 (95%) | 3 of 4 | 1 no\\_answer |",
     ]

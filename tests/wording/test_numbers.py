@@ -18,6 +18,7 @@ from ragmeter import evaluate
 from ragmeter.wording.numbers import (
     about,
     compact,
+    deserved_decimals,
     equals,
     hundredths,
     interval,
@@ -25,6 +26,7 @@ from ragmeter.wording.numbers import (
     number,
     p_value,
     percent,
+    rate_with_interval,
     scored,
     signed,
     signed_interval,
@@ -108,6 +110,18 @@ def test_numbers_that_somebody_gave() -> None:
     assert percent(3 / 7, decimals=1) == "42.9%"
 
 
+def test_digits_as_the_uncertainty_deserves() -> None:
+    assert deserved_decimals((0.45, 0.91)) == 2
+    assert deserved_decimals((0.42, 0.51)) == 3
+    assert deserved_decimals((0.7012, 0.7019)) == 4
+    assert deserved_decimals((10.0, 60.0)) == 0
+    assert (deserved_decimals(None), deserved_decimals((0.5, 0.5)), deserved_decimals((0.0, math.inf))) == (None,) * 3
+    assert interval((0.4522, 0.91), decimals=2) == "0.45 to 0.91"
+    assert rate_with_interval(0.7221, (0.6594, 0.7817)) == ("72%", "66 to 78")
+    assert rate_with_interval(0.70031, (0.6996, 0.7009)) == ("70.03%", "69.96 to 70.09")
+    assert rate_with_interval(1.0, None) == ("100%", "")
+
+
 def test_numbers_of_other_kinds() -> None:
     assert [about(count) for count in (5, 1234, 1250.0, 98_765)] == ["5", "1,200", "1,200", "99,000"]
     assert (whole(1234.56), money(1234.5), hundredths(0.9084)) == ("1,235", "$1,234.5000", "0.91")
@@ -129,7 +143,7 @@ def in_script(browser_address: str) -> Any:
     with chromium(browser_address) as browser:
         page = browser.new_page()
         source = SCRIPT.read_text(encoding="utf-8")
-        names = "figure, signed, interval, signedInterval, pValue, percent, signedHundredths, money, tick"
+        names = "figure, interval, pValue, percent, signedHundredths, money, tick"
         page.evaluate(f"() => {{ {source}; window.written = {{ {names} }}; }}")
         yield lambda name, values: page.evaluate("([name, values]) => values.map(window.written[name])", [name, values])
 
@@ -139,10 +153,8 @@ def test_the_script_writes_numbers_the_same_way(in_script: Any) -> None:
     values += [numerator / 64 for numerator in range(-640, 1280, 7)]  # halves of the last decimal among them
     values += [numerator / 16 for numerator in range(150, 40_000, 377)] + [10**power / 3 for power in range(-9, 21)]
     assert in_script("figure", values) == [number(value) for value in values]
-    assert in_script("signed", values) == [signed(value) for value in values]
     pairs = [None, *([value, other] for value, other in pairwise(values) if value and other)]
     assert in_script("interval", pairs) == [interval(pair) for pair in pairs]
-    assert in_script("signedInterval", pairs) == [signed_interval(pair) for pair in pairs]
     ps = [None, 0.0, 0.00009, 0.0001, 0.03125, 0.0625, 0.5, 1.0]
     assert in_script("pValue", ps) == [p_value(p) for p in ps]
     shares = [0.9, 0.95, 0.999, 0.07, 0.29]
@@ -249,5 +261,6 @@ def test_the_same_mean_everywhere(tmp_path: Path, ragmeter: Run) -> None:
         evaluation._repr_html_(),
         *(Path(path).read_text("utf-8") for path in files.values()),
     ]
-    assert [number(mean) in text for text in shown] == [True] * len(shown)
-    assert number(mean) == "0.8667"
+    written = number(mean, decimals=deserved_decimals(evaluation["token_f1"].interval))
+    assert [written in text for text in shown] == [True] * len(shown)
+    assert written == "0.867"

@@ -8,7 +8,6 @@ from ragmeter.documents.summary import Unmatched
 from ragmeter.stats.agreement import Estimate
 from ragmeter.wording.calibration import always_agrees, corrected_sentence, unlabelled_strata
 from ragmeter.wording.causes import because, cause_meaning, failures, first_ids
-from ragmeter.wording.comparison import overview, would_show
 from ragmeter.wording.gate import margin_reason
 from ragmeter.wording.metrics import bracketed, no_rates, titled
 from tests.make_runs import summary_of
@@ -43,29 +42,6 @@ def test_a_mean_that_is_no_rate_is_said() -> None:
     ]
 
 
-def test_an_overview_says_what_is_significant_and_lists_the_rest() -> None:
-    significant = {f"m{number}": f"sentence {number}" for number in range(10)}
-    assert overview(significant, {}, {}, {"x": "not said"}, "x", "") == (
-        ". ".join(f"sentence {number}" for number in range(8)) + ". Significant as well: m8, m9. Not significant: x."
-    )
-    assert overview({}, {}, {}, {name: f"{name} is near" for name in "abcd"}, "c", "More") == (
-        "No significant difference on any of 4 metrics; the nearest to one: c is near. More."
-    )
-    assert overview({"a": "one"}, {}, {}, {"b": "two"}, "b", "") == "one. two."
-    assert overview({"a": "one"}, {"b": "two"}, {"c": "three"}, {"d": "four"}, "d", "") == (
-        "one. Significant, but small: b. No verdict: c. Not significant: d."
-    )
-
-
-def test_what_these_rows_could_show() -> None:
-    assert would_show(0.01, 12_345, 0.05) == "To see a difference of 0.01, about 12,000 questions are needed"
-    assert (
-        would_show(0.01, 12_345, 0.05, "f1") == "To see a difference of 0.01 in f1, about 12,000 questions are needed"
-    )
-    assert would_show(0.01, 50, 0.00001) == "", "it would be a difference of 0.0000"
-    assert would_show(0.01, 50, 0.005) == "A difference of 0.0050 would probably have been seen"
-
-
 def test_causes() -> None:
     metrics = {
         "a": summary_of(n_not_scored={"no_answer": 2, "timeout": 3}),
@@ -96,5 +72,5 @@ def test_a_calibration() -> None:
 
 def test_names_and_means() -> None:
     assert [titled("m", direction) for direction in ("higher", "lower", "none", "")] == ["m ↑", "m ↓", "m", "m"]
-    assert bracketed(0.5, (0, 1.0), "7 of 8") == "0.5000 [0.0000 to 1.0000], n = 7 of 8"
+    assert bracketed(0.5, (0, 1.0), "7 of 8") == "0.50 [0.00 to 1.00], n = 7 of 8"
     assert bracketed(0.5, None, "1") == "0.5000, n = 1"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter import naming
-from ragmeter.definition.judge_columns import DECLARED, BoundColumn
+from ragmeter.definition.judge_columns import DECLARED, BoundColumn, PerCall
 from ragmeter.effects.journal_reader import RecordedReplies, RecordedReply
 from ragmeter.effects.rounds import Round
 from ragmeter.engine.judging.offline import rows_to_fill
@@ -117,7 +117,6 @@ class _JudgeQuestion:
     entry: Signature
     declaration: Any
     texts: Mapping[str, str]
-    items: int
 
 
 def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
@@ -129,19 +128,15 @@ def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
         column = _asked_column(name)
         if column is None:
             continue
-        items = int(entry.get("claims_per_call") or 1)
-        declaration = as_worded(column.declaration, entry.get("words"), items)
+        declaration = as_worded(column.declaration, entry.get("words"))
         batch = Batch({name: [value] for name, value in row.items()})
         (state,), (value,), (own,) = rows_to_fill(column, declaration, batch)
         if state == SCORED and value is None:
-            yield _JudgeQuestion(column, entry, declaration, own, items)
+            yield _JudgeQuestion(column, entry, declaration, own)
             other = as_rephrased(declaration)
-            if isinstance(entry.get("calls_about_one"), str):
-                own_entry = {**entry, "prompt": entry.get("prompt_about_one"), "calls": entry["calls_about_one"]}
-                yield _JudgeQuestion(column, own_entry, as_worded(column.declaration, None, 1), own, items)
             if other is not None and isinstance(entry.get("rephrased_calls"), str):
                 own_entry = {**entry, "prompt": entry.get("rephrased_prompt"), "calls": entry["rephrased_calls"]}
-                yield _JudgeQuestion(column, own_entry, other, own, items)
+                yield _JudgeQuestion(column, own_entry, other, own)
 
 
 def _asked_column(name: str) -> BoundColumn | None:
@@ -155,11 +150,12 @@ def _asked_column(name: str) -> BoundColumn | None:
 def _column_calls(run: Run, question: _JudgeQuestion) -> Iterator[Call]:
     declaration, entry = question.declaration, question.entry
     reasons = bool(entry.get("reasons"))
-    prompt = Prompt(declaration, reasons=reasons)
+    per_call = PerCall(*(int(entry.get(f"{name}_per_call") or 1) for name in PerCall._fields))
     changed = prompt_hash(declaration, reasons=reasons) != entry.get("prompt")
     with ExitStack() as stack:
         journals = [stack.enter_context(RecordedReplies(path)) for path in _journals(run, entry)]
-        for texts in texts_of_calls(declaration, question.texts, question.items):
+        for texts in texts_of_calls(declaration, question.texts, per_call):
+            prompt = Prompt(declaration.with_texts(texts), reasons=reasons)
             for attempt, recorded in _replies(journals, entry, texts):
                 sent = prompt.messages(texts, again=attempt > 0)
                 messages = tuple((message["role"], message["content"]) for message in sent)

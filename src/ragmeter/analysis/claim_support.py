@@ -46,11 +46,23 @@ _UNKEPT = {metric.base for metric in (offline_supported, offline_hallucination, 
 
 
 @dataclass(frozen=True)
+class Contradiction:
+    """The passage that contradicts a claim, counted from 1, and the words of both that clash.
+
+    Where the passage says the opposite, or leaves out what the claim includes, the claim's words are empty.
+    """
+
+    passage: int
+    claim_words: str
+    passage_words: str
+
+
+@dataclass(frozen=True)
 class LabelledClaim:
     """A claim, its label by the passages together, by another text, and the passages that say anything about it.
 
     `passages` are pairs of a passage's rank, from 1, and its label. `unsupported` are places of characters that no
-    passage supports, as the offline support model sees it.
+    passage supports, as the offline support model sees it; `contradiction` has the words that clash.
     """
 
     text: str
@@ -58,6 +70,7 @@ class LabelledClaim:
     by_text: str | None = None
     passages: tuple[tuple[int, str], ...] = ()
     unsupported: tuple[tuple[int, int], ...] = ()
+    contradiction: Contradiction | None = None
 
 
 @dataclass(frozen=True)
@@ -187,10 +200,25 @@ def _set(columns: _Columns, row: Row, unsupported_words: Callable[..., Any] | No
     marked = (
         claim
         if claim.by_passages == SUPPORTED
-        else replace(claim, unsupported=tuple(unsupported_words(claim.text, passages)))
+        else replace(
+            claim,
+            unsupported=tuple(unsupported_words(claim.text, passages)),
+            contradiction=_contradiction(claim, passages),
+        )
         for claim in claims
     )
     return replace(claim_set, claims=tuple(marked))
+
+
+def _contradiction(claim: LabelledClaim, passages: Sequence[str]) -> Contradiction | None:
+    """What clashes with a claim that is labelled as contradicted."""
+    from ragmeter.metrics.offline.support.contradictions import clashing_words  # it takes a while to load
+
+    ranks = [rank for rank, label in claim.passages if label == CONTRADICTED and rank <= len(passages)]
+    if claim.by_passages != CONTRADICTED or not ranks:
+        return None
+    words = clashing_words(claim.text, passages[ranks[0] - 1])
+    return Contradiction(ranks[0], *words) if words else None
 
 
 def _claims(row: Row, columns: _Columns) -> Iterator[LabelledClaim]:

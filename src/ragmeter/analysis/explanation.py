@@ -13,6 +13,7 @@ from ragmeter.analysis.claim_support import claim_columns
 from ragmeter.definition.judge_columns import LLM
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
+from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline import RIGHT, offline_correct, offline_correct_probability
 from ragmeter.metrics.offline.curves import read_curve
@@ -90,6 +91,16 @@ def abstained(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tup
     places = [place for place, row_qid in enumerate(run.column(QID).to_pylist()) if row_qid == qid]
     rows = run.records(places, list(columns.values()))
     return [tuple(name for name, column in columns.items() if row[column] == ABSTAINED) for row in rows]
+
+
+def row_causes(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tuple[str, str | None] | None]:
+    """The cause of each row with this qid, and its evidence; None for a row without."""
+    run = find_run(run, output_dir)
+    if QID not in run.texts:
+        return []
+    places = [place for place, row_qid in enumerate(run.column(QID).to_pylist()) if row_qid == qid]
+    rows = run.records(places, [CAUSE, CAUSE_EVIDENCE])
+    return [(row[CAUSE], row.get(CAUSE_EVIDENCE)) if row.get(CAUSE) in CAUSES else None for row in rows]
 
 
 def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:

@@ -16,7 +16,10 @@ from ragmeter.naming import several
 from ragmeter.stats.summary import finite
 from ragmeter.wording.signs import ARROWS, ARROWS_EXPLAINED
 
-_COLUMNS = ("name", "summary", "direction", "low", "high", "binary", "needs", "settings", "asks")
+#: What a metric needs beside the answers: the groups of the list.
+TEXTS, PASSAGES, DOCUMENTS, MODEL = "texts", "passages", "gold documents", "a model"
+GROUPS = (TEXTS, PASSAGES, DOCUMENTS, MODEL)
+_COLUMNS = ("name", "summary", "direction", "low", "high", "binary", "needs", "settings", "asks", "group")
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class MetricInfo:
     """One metric: its name, what it is in a sentence, the columns that it needs, and its settings with their defaults.
 
     `asks` are columns that a judge fills from those; a table that has them already needs no judge. `range` has None
-    where it is unbounded; a `binary` metric is 0 or 1, so its mean is a rate.
+    where it is unbounded; a `binary` metric is 0 or 1, so its mean is a rate. `group` says in a word what it needs.
     """
 
     name: str
@@ -35,6 +38,7 @@ class MetricInfo:
     needs: tuple[str, ...]
     settings: dict[str, Any]
     asks: tuple[str, ...] = ()
+    group: str = TEXTS
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
@@ -42,7 +46,8 @@ class MetricInfo:
         summary = (metric.__doc__ or "").partition("\n")[0]
         asks = tuple(column.name for column in metric.judge_columns)
         bounds = finite(metric.bounds)
-        return cls(metric.name, summary, metric.direction, bounds, metric.binary, metric.reads, metric.settings, asks)
+        about = (metric.name, summary, metric.direction, bounds, metric.binary, metric.reads, metric.settings, asks)
+        return cls(*about, _group(metric))
 
     @property
     def title(self) -> str:
@@ -52,6 +57,14 @@ class MetricInfo:
     def as_dict(self) -> dict[str, Any]:
         """The metric's description as a dict for JSON."""
         return {**vars(self), "needs": list(self.needs), "asks": list(self.asks)}
+
+
+def _group(metric: Metric) -> str:
+    if metric.judge_columns or metric.embedded:
+        return MODEL
+    if {"relevant", "retrieved"}.intersection(metric.reads):
+        return DOCUMENTS
+    return PASSAGES if "contexts" in metric.reads else TEXTS
 
 
 class MetricList(Tabular, Sequence[MetricInfo]):

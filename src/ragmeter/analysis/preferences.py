@@ -90,7 +90,7 @@ def prefer(
         output_dir=output_dir,
         progress=progress,
     )
-    settings = Settings(Confidence(interval, column, level, seed, draws), RANDOMISATION, alpha, movers=0)
+    settings = Settings(Confidence(interval, column, level, seed, draws), RANDOMISATION, alpha)
     tested = _against_one_half(evaluation.run, settings)
     return Preference(evaluation.run, evaluation.embeddings, evaluation.judging, test=tested)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, Pair, compare
+from ragmeter.analysis.comparing import ChangedRow, Pair, compare
+from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import command, field, options, table
@@ -21,9 +22,9 @@ from ragmeter.runs.run import Run
 from ragmeter.show.terminal.catalogue import day
 from ragmeter.stats.confidence import AUTO, TESTS
 from ragmeter.wording import numbers
-from ragmeter.wording.metrics import titled
 from ragmeter.wording.numbers import given
 from ragmeter.wording.texts import shortened
+from ragmeter.wording.verdicts import TITLES
 
 #: Runs with more rows are compared only where that is asked for: it may take seconds.
 _QUICK = 20_000
@@ -33,7 +34,7 @@ _ROWS_FIELDS = ("metric", "change", "low")
 #: What `ragmeter compare` does unless something else is chosen.
 _USUAL = ComparisonSettings(
     metrics=None, test=TESTS[0], interval=AUTO, cluster=AUTO, slices=None, level=0.95, alpha=0.05, seed=0,
-    draws=9_999, movers=3, margin=None,
+    draws=9_999, movers=0, better=3, worse=3, margin=None, baseline=None, all_pairs=False,
 )  # fmt: skip
 
 
@@ -56,8 +57,9 @@ def comparison_part(runs: Sequence[Run], query: Any) -> Content:
         comparison = compare(list(runs), **settings.as_dict())
     except RagmeterError as error:
         return joined(form, element("p", text(error), class_="note"), same)
-    pairs = [_pair(pair) for pair in comparison.pairs]
-    return joined(form, _kept_note(kept, settings), pairs, _about(comparison), same)
+    pairs = [_pair(pair, comparison.level) for pair in comparison.pairs]
+    about = element("p", text(comparison.test_sentence), class_="soft")
+    return joined(form, _kept_note(kept, settings), pairs, about, same)
 
 
 def keep(runs: Sequence[Run], form: JsonObject) -> str:
@@ -127,6 +129,8 @@ def _command(runs: Sequence[Run], settings: ComparisonSettings) -> str:
             arguments += ["--metrics", *value]
         elif name == "margin":
             arguments += ["--margin", *(f"{metric}={given(margin)}" for metric, margin in value.items())]
+        elif name == "all_pairs":
+            arguments.append("--all-pairs")
         else:
             shown = "none" if value is None else value if isinstance(value, str) else given(value)
             arguments += [f"--{name}", shown]
@@ -134,54 +138,44 @@ def _command(runs: Sequence[Run], settings: ComparisonSettings) -> str:
     return shlex.join(["ragmeter", "compare", *(run.name for run in runs), *arguments, *folder, "--keep"])
 
 
-def _pair(pair: Pair) -> Markup:
-    """Two runs: the sentence, each metric's difference, slices that say otherwise, and movers."""
-    rows = [
-        [
-            breakable(titled(name, result.direction)),
-            numbers.number(result.mean_a),
-            numbers.number(result.mean_b),
-            numbers.signed(result.difference),
-            numbers.signed_interval(result.interval),
-            numbers.p_value(result.p_holm),
-            numbers.MISSING if result.verdict == JUDGES_DIFFER else f"{result.better:,} / {result.worse:,}",
-            result.verdict,
-        ]
-        for name, result in pair.metrics.items()
-    ]
-    titles = [wording.METRIC, text(pair.a), text(pair.b), "difference", "interval", "p", "better / worse", "verdict"]
+def _pair(pair: Pair, level: float) -> Markup:
+    """Two runs: the verdict, each metric's difference, slices that say otherwise, and the rows that changed."""
+    cells = [table_cells(name, result) for name, result in pair.metrics.items()]
+    rows = [[breakable(name), *others] for name, *others in cells]
+    titles = [wording.METRIC, *TITLES[1:]]
+    titles[2:4] = text(pair.a), text(pair.b)
+    titles[-1] = TITLES[-1].format(numbers.percent(level))
     turned = [element("li", text(part.sentence)) for part in pair.slices if part.turns]
     caption = f"{wording.COMPARISON}: {pair.a}, {pair.b}"
     return joined(
-        element("p", text(pair.sentence), class_="note bad" if pair.warnings else "verdict"),
-        table(titles, rows, caption=caption, figures=(1, 2, 3, 4, 5, 6)),
+        element("p", text(pair.sentence), class_="verdict"),
+        [element("p", text(remark), class_="soft") for remark in pair.remarks],
+        [element("p", text(warning), class_="note bad") for warning in pair.warnings],
+        table(titles, rows, caption=caption, figures=(2, 3, 4, 5)),
         element("ul", turned) if turned else None,
-        _movers(pair),
+        [element("p", text(line), class_="soft") for line in pair.causes.lines] if pair.causes else None,
+        _changed(pair, pair.worse_rows, wording.GOT_WORSE),
+        _changed(pair, pair.better_rows, wording.GOT_BETTER),
     )
 
 
-def _movers(pair: Pair) -> Content:
-    rows = [list(cells) for cells in _moved(pair)]
+def _changed(pair: Pair, rows: Sequence[ChangedRow], title: str) -> Content:
+    """The rows that changed most, with both answers."""
     if not rows:
         return None
-    titles = ["qid", wording.QUESTION, wording.METRIC, text(pair.a), text(pair.b)]
+    titles = ["qid", wording.QUESTION, wording.REFERENCE, text(pair.a), text(pair.b)]
+    cells = [
+        [
+            text(row.qid),
+            *(
+                text(shortened(of_row or "", _LONGEST))
+                for of_row in (row.question, " | ".join(row.reference or []), row.answer_a, row.answer_b)
+            ),
+        ]
+        for row in rows
+    ]
     return element(
         "details",
-        element("summary", wording.MOVERS),
-        table(titles, rows, caption=f"{wording.MOVERS}: {pair.a}, {pair.b}", figures=(3, 4)),
+        element("summary", title),
+        table(titles, cells, caption=f"{title}: {pair.a}, {pair.b}", texts=(1, 2, 3, 4)),
     )
-
-
-def _moved(pair: Pair) -> Iterator[tuple[Content, ...]]:
-    for name, result in pair.metrics.items():
-        for mover in result.movers:
-            question = shortened(mover.question or "", _LONGEST)
-            yield text(mover.qid), text(question), text(name), numbers.number(mover.a), numbers.number(mover.b)
-
-
-def _about(comparison: Comparison) -> Markup:
-    """A paragraph about the test that the verdicts rest on."""
-    corrected = f" {wording.CORRECTED.format(tests=comparison.tests)}" if comparison.tests > 1 else ""
-    significant = wording.SIGNIFICANT.format(alpha=given(comparison.alpha))
-    test = f"{wording.TEST}: {comparison.test_made}{comparison.clustered}."
-    return element("p", text(f"{test}{corrected} {significant}"), class_="soft")

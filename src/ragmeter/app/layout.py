@@ -113,7 +113,7 @@ def figure(summary: MetricSummary | None) -> Markup:
     if summary is None:
         return Markup()
     mean, interval = headline(summary)
-    between = "" if interval is None else differing_level(summary) + numbers.interval(interval)
+    between = "" if interval is None else differing_level(summary) + interval
     n = numbers.scored(summary.n_scored, summary.n_total)
     return joined(
         element("span", mean, class_="mean"),

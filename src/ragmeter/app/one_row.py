@@ -17,11 +17,13 @@ from ragmeter.app.queries import Database, Wish
 from ragmeter.app.row_claims import claims, for_claims, marked, row_claims, supported_in_passage, unsupported_in_answer
 from ragmeter.app.scores import score
 from ragmeter.errors import RagmeterError
+from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES
 from ragmeter.metrics.support import as_passages
 from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
 from ragmeter.table import LIST_COLUMNS, SCORED, Row, outcome_column
 from ragmeter.wording import numbers
+from ragmeter.wording.answer_causes import row_sentence
 
 #: A text that is longer is cut, and says so: a page with a passage of a megabyte helps nobody.
 _LONGEST = 20_000
@@ -39,7 +41,7 @@ def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Conten
         section(wording.QUESTION, _text(row.get("question")), name="question"),
         section(wording.REFERENCE, _texts(row.get("reference")), name="reference"),
         section(wording.ANSWER, _answer(row, sets), name="answer"),
-        section(wording.SCORES, _scores(run, row), name="scores"),
+        section(wording.SCORES, _cause(row), _scores(run, row), name="scores"),
         section(wording.JUDGE, _judges(run, row), name="judge"),
         section(wording.CLAIMS, claims(sets), name="claims"),
         section(wording.EVIDENCE, _evidence(run, row), name="evidence"),
@@ -152,6 +154,12 @@ def _legend(kind: str, meaning: str) -> Markup:
 
 def _within(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in spans if end <= _LONGEST]
+
+
+def _cause(row: Row) -> Content:
+    """Where the answer failed, in words."""
+    cause = row.get(CAUSE)
+    return element("p", text(row_sentence(cause, row.get(CAUSE_EVIDENCE)))) if cause in CAUSES else None
 
 
 def _scores(run: Run, row: Row) -> Content:

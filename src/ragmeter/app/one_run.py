@@ -16,9 +16,11 @@ from ragmeter.app.scores import score
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
+from ragmeter.metrics.causes import CAUSE
 from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import Run
 from ragmeter.table import outcome_column
+from ragmeter.wording.answer_causes import TITLES, cause_lines
 from ragmeter.wording.causes import NotScored, failures
 from ragmeter.wording.judging import judge_lines
 from ragmeter.wording.limits import limit_lines
@@ -37,6 +39,7 @@ def one_run(run: Run, database: Database, wish: Wish, tags: Sequence[str]) -> li
         _links(run, wish),
         _tags(run, tags),
         section(wording.FIGURES, _figures(run), _problems(run, summary), name="figures"),
+        section(wording.CAUSES, _causes(run, summary), name="causes"),
         section(wording.SLICES, _slices(run, wish), name="slices"),
         section(wording.ROWS, _filter(run, database, wish), _rows(run, database, wish), name="rows"),
         section(
@@ -79,6 +82,22 @@ def _figures(run: Run) -> Markup:
         for name, of_metric in metrics.items()
     ]
     return table([wording.METRIC, "mean, interval, n"], rows, caption=wording.FIGURES, cards=True)
+
+
+def _causes(run: Run, summary: Summary) -> Content:
+    """The share of each cause, with a link to its rows."""
+    rows = [
+        [
+            joined(
+                link(text(line.words), address("run", run.name, column=CAUSE, value=line.cause) + "#rows-title"),
+                element("span", text(line.meaning), class_="soft meaning"),
+            ),
+            *line.cells[1:4],
+            text(line.by),
+        ]
+        for line in cause_lines(summary.cause)
+    ]
+    return table(list(TITLES), rows, caption=wording.CAUSES, figures=(1, 2, 3)) if rows else None
 
 
 def _problems(run: Run, summary: Summary) -> Content:

@@ -10,7 +10,7 @@ from ragmeter.app.elements import Content, Markup, element, in_own_direction, jo
 from ragmeter.app.layout import table
 from ragmeter.metrics.support import SUPPORTED
 from ragmeter.runs.run import Run
-from ragmeter.wording.signs import sign_of
+from ragmeter.wording.signs import clash_in_words, sign_of
 
 Span = tuple[int, int]
 
@@ -119,7 +119,11 @@ def _by_passages(claim: LabelledClaim) -> Content:
     if claim.by_passages is None:
         return [element("div", _label(label), " ", _links("passage", [rank])) for rank, label in claim.passages]
     ranks = [rank for rank, label in claim.passages if label == claim.by_passages]
-    return [_label(claim.by_passages), " ", _links("passage", ranks)]
+    clash = claim.contradiction
+    words = (
+        element("div", text(clash_in_words(clash.claim_words, clash.passage_words)), class_="soft") if clash else None
+    )
+    return [_label(claim.by_passages), " ", _links("passage", ranks), words]
 
 
 def for_claims(rank: int, sets: Sequence[ClaimSet]) -> Content:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
-from ragmeter.cli.ask_options import read_ask_plan
+from ragmeter.cli.ask_options import choose_by_questions, read_ask_plan, read_dataset
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, print_judge, read_settings, settle_judge
 from ragmeter.cli.parser import Parser, command_parser
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from ragmeter.runs.new_place import Place
     from ragmeter.targets.port import Target
 
-_METRICS = "semantic_similarity,response_coverage_rate,satisfaction_score"
-#: The default metrics where there is no embedding model.
-_PLAIN_METRICS = "token_f1,response_coverage_rate"
+#: What --output writes besides the metrics that the questions and answers allow, as the tool did whose file it is.
+_OF_RESULTS = ("semantic_similarity", "response_coverage_rate", "satisfaction_score")
+#: The same where there is no embedding model.
+_PLAIN = ("response_coverage_rate",)
 _DESCRIPTION = """\
 Ask a system every question of a dataset, and score its answers.
 
@@ -59,15 +61,17 @@ def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Plac
     from ragmeter.show import terminal
     from ragmeter.table import SKIPPED_BUDGET
 
-    if chosen.metrics is None:
-        chosen.metrics = _usual_metrics(chosen)
+    dataset = cache(partial(read_dataset, chosen, source))
+    choice = choose_by_questions(chosen, dataset)
+    if choice is not None:
+        chosen.metrics = [*choice.metrics, *(_of_results(chosen) if chosen.output is not None else ())]
     fallback = None if chosen.fallback is None else read_fallback(chosen.fallback)
     with options.prints_aside():
         metrics = choose_metrics(chosen.metrics, fallback=fallback, **read_settings(chosen))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
     with options.prints_aside():
-        plan = read_ask_plan(chosen, source, target, metrics, output=chosen.output)
+        plan = read_ask_plan(chosen, dataset(), target, metrics, choice, output=chosen.output)
         service = carry_out(plan.at(place))
     evaluation, replies = service.evaluation, service.replies
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
@@ -84,6 +88,7 @@ def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Plac
         terminal.asked(evaluation, replies, chosen.output)
         print_repeats(evaluation.folder)
         print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
+        terminal.show_place(evaluation.folder, evaluation.summary.n_rows)
     causes, total = replies.outcomes(), len(replies.in_order)
     code = print_verdict(verdict, json=chosen.json)
     return code or options.exit_code(
@@ -91,19 +96,20 @@ def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Plac
     )
 
 
-def _usual_metrics(chosen: argparse.Namespace) -> list[str]:
-    """The metrics without --metrics; without an embedding model those that need none, and a notice says so."""
+def _of_results(chosen: argparse.Namespace) -> tuple[str, ...]:
+    """The metrics of a results.json; without an embedding model those that need none, and a notice says so."""
     from ragmeter.embedders.port import SEEDS_MODEL, has_default_model
     from ragmeter.hints import install_command
     from ragmeter.io.progress import show_notice
 
     if chosen.embedding_model is not None or has_default_model():
-        return [_METRICS]
+        return _OF_RESULTS
+    lacking = " and ".join(name for name in _OF_RESULTS if name not in _PLAIN)
     show_notice(
-        f"measured by {_PLAIN_METRICS.replace(',', ' and ')}, which need no embedding model: none was named, and none "
-        f"is installed; for {_METRICS}: {install_command('static')}, or --embedding-model {SEEDS_MODEL}"
+        f"{chosen.output} is without {lacking}: no embedding model was named, and none is installed; for them: "
+        f"{install_command('static')}, or --embedding-model {SEEDS_MODEL}"
     )
-    return [_PLAIN_METRICS]
+    return _PLAIN
 
 
 def parser() -> Parser:
@@ -116,7 +122,7 @@ def parser() -> Parser:
         "--metrics",
         metavar="NAME",
         nargs="+",
-        help=f"default: {_METRICS}; without an embedding model {_PLAIN_METRICS}",
+        help="for example llm_correct,ndcg@10; default: what the questions and the answers allow",
     )
     options.reading_options(parser)
     options.language_option(parser)

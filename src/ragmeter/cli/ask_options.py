@@ -3,35 +3,61 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragmeter.cli.judge_options import read_judge_of_answers
+from ragmeter.cli.gate_options import asks_for_gate
+from ragmeter.cli.judge_options import read_judge_of_answers, read_models
 from ragmeter.cli.options import read_columns
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
     from ragmeter.engine.ask_plan import AskPlan
+    from ragmeter.engine.default_metrics import MetricChoice
+    from ragmeter.engine.questions import Dataset
     from ragmeter.io.source import Source
     from ragmeter.targets.port import Target
 
 
+def read_dataset(chosen: argparse.Namespace, source: Source) -> Dataset:
+    """The questions to be asked; `web` asks each once."""
+    from ragmeter.engine.questions import Dataset
+
+    return Dataset.read(source, read_columns(chosen.column), getattr(chosen, "repeats", 1), chosen.limit)
+
+
+def choose_by_questions(chosen: argparse.Namespace, dataset: Callable[[], Dataset]) -> MetricChoice | None:
+    """The metrics that the questions allow, where none are named. Otherwise the dataset is not read yet."""
+    from ragmeter.engine.default_metrics import MetricChoice
+
+    if chosen.metrics is not None:
+        return None
+    return MetricChoice.before_asking(dataset().batches[0], read_models(chosen))
+
+
 def read_ask_plan(
-    chosen: argparse.Namespace, source: Source, target: Target, metrics: Sequence[Metric], *, output: Path | None = None
+    chosen: argparse.Namespace,
+    dataset: Dataset,
+    target: Target,
+    metrics: Sequence[Metric],
+    choice: MetricChoice | None = None,
+    *,
+    output: Path | None = None,
 ) -> AskPlan:
-    """The plan of asking the system about this dataset; `web` has neither repeats nor limits of calls."""
+    """The plan of asking the system these questions; `web` has no limits of calls."""
     from ragmeter.effects.calls import Limits
     from ragmeter.effects.rounds import Reuse
     from ragmeter.engine.ask_plan import AskPlan
     from ragmeter.engine.judging.setup import JudgeSetup
-    from ragmeter.engine.questions import Dataset
 
+    if choice is not None and asks_for_gate(chosen):  # a rule may name any of these metrics: all are kept
+        dataset.source.say(choice.sentence())
+        choice = None
     judge = read_judge_of_answers(chosen)
-    repeats, most = getattr(chosen, "repeats", 1), getattr(chosen, "max_calls", None)
-    budget = getattr(chosen, "budget", None)
+    most, budget = getattr(chosen, "max_calls", None), getattr(chosen, "budget", None)
     return AskPlan.of(
-        Dataset.read(source, read_columns(chosen.column), repeats, chosen.limit),
+        dataset,
         target,
         metrics,
         JudgeSetup(judge, chosen.output_dir, chosen.retry_failed, progress=True),
@@ -39,4 +65,5 @@ def read_ask_plan(
         Reuse(chosen.resume, chosen.retry_failed),
         output=output,
         allow_failures=True,  # which the table and the exit code say
+        choice=choice,
     )

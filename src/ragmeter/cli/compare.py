@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
+from ragmeter.cli.commands import PROJECT
 from ragmeter.cli.judge_options import (
     judge_code,
     judge_options,
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
     from ragmeter.judges.judge import Judge
 
 _DESCRIPTION = """\
-Compare runs on the questions that they share, each run with each later one:
+Is the candidate better than the baseline? By how much, how sure is that, where, and which rows are to be read:
 
   ragmeter compare before after
-  ragmeter compare before after --metrics token_f1,ndcg@10 --slice domain --json
+  ragmeter compare before after --metrics token_f1,ndcg@10 --worse 20
+  ragmeter compare small medium large --baseline small
+  ragmeter compare before after --markdown       # for a pull request; --latex for a paper
 
 A report shows the comparison that was kept, and not one with the usual settings:
   ragmeter compare before after --test t --alpha 0.01 --keep
@@ -62,15 +66,36 @@ def run(chosen: argparse.Namespace) -> int:
         preference = {"preference": {**figures, "sentence": sentence}}
     if chosen.json:
         print(dumps({**comparison.as_dict(), **preference}, indent=2))
+    elif chosen.markdown or chosen.latex:
+        print(_document(chosen, comparison, sentence), end="")
     else:
         show_comparison(comparison)
         if preferred is not None:
             console().sentence(sentence)
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
         if chosen.keep:
-            path = comparison_file(find_runs(chosen.runs, chosen.output_dir))
+            named = find_runs(_runs_of(chosen, comparison), chosen.output_dir)
+            path = comparison_file(named)
             console().print(printable(f"kept: {path}"), soft_wrap=True)
     return 0 if preferred is None else judge_code(chosen, preferred.run, list(preferred))
+
+
+def _document(chosen: argparse.Namespace, comparison: Comparison, more: str) -> str:
+    """The comparison to paste: into a pull request, or a paper; `more` is a sentence that comes last."""
+    if chosen.latex:
+        from ragmeter.runs.finding import find_runs
+        from ragmeter.show.latex import comparison_as_latex
+
+        return comparison_as_latex(comparison, find_runs(_runs_of(chosen, comparison), chosen.output_dir), more)
+    from ragmeter.show.markdown import comparison_as_markdown
+
+    return comparison_as_markdown(comparison, more)
+
+
+def _runs_of(chosen: argparse.Namespace, comparison: Comparison) -> list[str]:
+    """The runs as they were named; a baseline that was named by its option alone comes before them."""
+    is_apart = len(comparison.runs) > len(chosen.runs)
+    return [chosen.baseline, *chosen.runs] if is_apart else chosen.runs
 
 
 def compared(chosen: argparse.Namespace) -> Comparison:
@@ -87,9 +112,24 @@ def compared(chosen: argparse.Namespace) -> Comparison:
         margin=chosen.margin,
         draws=chosen.draws,
         movers=chosen.movers,
+        better=chosen.better,
+        worse=chosen.worse,
+        baseline=_baseline(chosen),
+        all_pairs=chosen.all_pairs,
         keep=chosen.keep,
         output_dir=chosen.output_dir,
     )
+
+
+def _baseline(chosen: argparse.Namespace) -> str | None:
+    """The baseline that was named; of several runs else that of the project in this folder, if it is one of them."""
+    if chosen.baseline is not None or len(chosen.runs) < 3 or not Path(PROJECT).is_file():
+        named: str | None = chosen.baseline
+        return named
+    from ragmeter.cli.project_tables import read_table
+
+    of_project = read_table("compare").get("baseline")
+    return of_project if isinstance(of_project, str) and of_project in chosen.runs else None
 
 
 def _judge(chosen: argparse.Namespace) -> Judge | None:
@@ -173,7 +213,11 @@ def parser() -> Parser:
     parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more, by folder or by name")
     default = "default: all columns of few values"
     options.part_options(parser, slices=f"by whose values to look for other verdicts; {default}")
-    parser.add_argument("--movers", metavar="N", type=int, default=3, help="rows to show that moved most; default: 3")
+    parser.add_argument("--baseline", metavar="RUN", help="default: the first of two runs, the oldest of more")
+    parser.add_argument("--all-pairs", action="store_true", help="each run with each other one, not the baseline alone")
+    for way in ("worse", "better"):
+        options.number_option(parser, f"--{way}", "N", 3, f"rows to show that got {way}, by all metrics together")
+    options.number_option(parser, "--movers", "N", 0, "rows to show for each metric by itself, those that moved most")
     parser.add_argument(
         "--keep", action="store_true", help="keep the comparison beside the last run, where `ragmeter report` finds it"
     )
@@ -194,10 +238,13 @@ def parser() -> Parser:
     tests.add_argument("--draws", metavar="N", type=int, default=9_999, help="default: 9999")
     options.statistics_options(parser, cluster="what the runs themselves are clustered by")
     options.runs_option(parser)
-    options.json_option(parser)
+    formats = parser.add_mutually_exclusive_group()
+    options.json_option(formats)
+    formats.add_argument("--markdown", action="store_true", help="print the verdict and the table, for a pull request")
+    formats.add_argument("--latex", action="store_true", help="print a table and a paragraph on methods, for a paper")
     parser.add_argument(
         "--preference", action="store_true", help="ask a judge which run's answers are better, in both orders"
     )
     judge_options(parser)
-    options.unscored_option(parser, "pairs of answers that the judge gave no verdict on")
+    options.unscored_option(parser, "pairs of answers that have no score")
     return parser

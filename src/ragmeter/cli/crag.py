@@ -73,7 +73,7 @@ def evaluate_parser() -> Parser:
     add("--output-dir", metavar="DIR", type=Path, required=True, help="where the results go")
     judge_options(parser, offline=True, default_model="gpt-4o")
     options.replace_option(parser, "a judge's columns were added to it")
-    parser.add_argument("--retry-failed", action="store_true", help="ask again about turns that got no verdict")
+    parser.add_argument("--retry-failed", action="store_true", help="ask again about turns with no score")
     options.unscored_option(parser, "turns without a score")
     options.json_option(parser)
     options.formula_option(parser)

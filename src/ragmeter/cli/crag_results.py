@@ -28,7 +28,7 @@ def judged(scores: Mapping[str, Mapping[str, float | None]], report: Report, fol
     if failed:
         low, high = summary["accuracy_bounds"]
         out.sentence(
-            f"not scored: {failed:,} of {total:,} turns; accuracy is between {number(low)} (all of them wrong) and "
+            f"no score: {failed:,} of {total:,} turns; accuracy is between {number(low)} (all of them wrong) and "
             f"{number(high)} (all right)",
             "bold red",
         )

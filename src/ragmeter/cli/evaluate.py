@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter import compat
@@ -18,6 +19,7 @@ from ragmeter.cli.judge_options import (
     print_judge,
     read_cascade,
     read_judge,
+    read_models,
     read_settings,
     settle_judge,
 )
@@ -34,19 +36,20 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric
     from ragmeter.engine.plan import Plan
     from ragmeter.engine.results import Evaluation
+    from ragmeter.io.data import Data
     from ragmeter.judges.judge import Judge
     from ragmeter.runs.new_place import Place
 
 _DESCRIPTION = """\
-Score a file of results.
-
-With --evaluator, one of the named suites or a class of yours writes an aggregated file and a file of rows.
-With --metrics, the scores go into a run folder: manifest.json, rows.parquet, summary.json.
+Score a file of answers. What is measured follows from its columns, unless --metrics says it. The scores go into a run
+folder (manifest.json, rows.parquet, summary.json). --evaluator is for the suites of earlier tools, and for classes of
+yours like them: it writes an aggregated file and a file of rows.
 """
 
 
 def run(chosen: argparse.Namespace) -> int:
     """Evaluate, print the results, and say where they were written."""
+    _read_files(chosen)
     _check(chosen)
     if chosen.results is None:
         return _add_metrics(chosen)
@@ -55,19 +58,29 @@ def run(chosen: argparse.Namespace) -> int:
     return _run_metrics(chosen)
 
 
+def _read_files(chosen: argparse.Namespace) -> None:
+    """Take the files that stand without an option for --results and --reference."""
+    for name in ("results", "reference"):
+        file = getattr(chosen, f"{name}_file")
+        if file is not None and getattr(chosen, name) is not None:
+            raise UsageError(f"{file} and --{name} {getattr(chosen, name)}: which is it?", hint="leave one of them out")
+        if file is not None:
+            setattr(chosen, name, file)
+            chosen.given_flags.setdefault(name, file)
+    for name in chosen.metrics or ():
+        if chosen.results is None and Path(name).is_file():  # --metrics takes all that follows
+            raise UsageError(f"{name} is a file, and no metric", hint=f"name it first: ragmeter evaluate {name} ...")
+
+
 def _check(chosen: argparse.Namespace) -> None:
     """Refuse what can't be done, and options without effect."""
     if chosen.evaluators and chosen.metrics:
         raise UsageError("--evaluator and --metrics don't go together", hint="run the command once for each")
-    if not chosen.evaluators and not chosen.metrics:
-        raise UsageError(
-            "nothing to compute: --evaluator or --metrics is missing",
-            hint="for example --evaluator EditDistanceEvaluator, or --metrics token_f1,ndcg@10",
-        )
     if chosen.results is None and not (chosen.metrics and chosen.run):
         raise UsageError(
-            "--results is missing: which file holds the system's answers?",
-            hint="with --metrics and --run alone, metrics are added to a run that exists",
+            "which file holds the system's answers?",
+            hint="for example `ragmeter evaluate answers.jsonl`, or with gold answers in another file `ragmeter "
+            "evaluate answers.jsonl reference.tsv`; with --metrics and --run alone, metrics are added to a run",
         )
     if chosen.evaluators and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
@@ -90,7 +103,10 @@ def parser() -> Parser:
         "with --help, shows the options of that evaluator",
     )
     group.add_argument(
-        "--metrics", metavar="NAME", nargs="+", help="for example token_f1,rouge_l_score,ndcg@10,recall@5"
+        "--metrics",
+        metavar="NAME",
+        nargs="+",
+        help="for example token_f1,ndcg@10 (`ragmeter metrics` lists them); default: what the columns allow",
     )
     options.language_option(group)
     options.doc_id_option(group)
@@ -112,12 +128,14 @@ def parser() -> Parser:
         action="store_true",
         help="with --engine: leave out files, or parts of them, that can't be read, and name them",
     )
-    options.input_options(parser)
+    files = options.input_options(parser)
+    files.add_argument("results_file", metavar="ANSWERS", nargs="?", help="the system's answers, as --results")
+    files.add_argument("reference_file", metavar="REFERENCE", nargs="?", help="the gold answers, as --reference")
     options.keep_option(parser)
     options.missing_option(parser)
     options.statistics_options(parser)
     judge_options(parser, offline=True, encoder=True)
-    options.unscored_option(parser, "rows that the judge gave no verdict on")
+    options.unscored_option(parser, "rows that have no score by the judge")
     output = parser.add_argument_group("output")
     output.add_argument(
         "--output-dir",
@@ -130,9 +148,7 @@ def parser() -> Parser:
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
     options.formula_option(output)
-    output.add_argument(
-        "--retry-failed", action="store_true", help="ask the judge again about rows that got no verdict"
-    )
+    output.add_argument("--retry-failed", action="store_true", help="ask the judge again about rows with no score")
     options.json_option(output)
     gate_options(parser)
     return parser
@@ -210,40 +226,47 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
 
 def _make_run(chosen: argparse.Namespace, place: Place) -> int:
     """Evaluate into the run of this place, or say what it would take."""
+    from ragmeter.engine.default_metrics import choose_by_columns
     from ragmeter.engine.evaluation import carry_out
     from ragmeter.engine.metric_choice import choose_metrics
 
     replaced = place.path.exists()
+    data = cache(partial(_data, chosen))
     with options.prints_aside():
+        if chosen.metrics is None:
+            chosen.metrics = choose_by_columns(data(), read_models(chosen)).metrics
         metrics = choose_metrics(chosen.metrics, **read_settings(chosen))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, place.path.parent, metrics, place.path)
     with options.prints_aside():
-        plan = _plan(chosen, metrics, place)
+        plan = _plan(chosen, data, metrics, place)
         done = plan.estimate() if chosen.dry_run else carry_out(plan)
     if isinstance(done, dict):
         return options.print_estimate(done, json=chosen.json)
     return _show(chosen, done, metrics, gate, replaced=replaced)
 
 
-def _plan(chosen: argparse.Namespace, metrics: Sequence[Metric], place: Place) -> Plan:
+def _data(chosen: argparse.Namespace) -> Data:
+    """The files, opened."""
+    from ragmeter.engine.plan import read_missing
+    from ragmeter.io.data import Data
+
+    return Data.open(
+        chosen.results,
+        chosen.reference,
+        columns=options.read_columns(chosen.column),
+        reading=options.read_reading(chosen),
+        missing_as_zero=read_missing(chosen.missing, chosen.reference),
+        rereads=chosen.judge_model is not None,
+    )
+
+
+def _plan(chosen: argparse.Namespace, data: Callable[[], Data], metrics: Sequence[Metric], place: Place) -> Plan:
     """What the options ask for."""
     from ragmeter.engine.executors import executor_of
     from ragmeter.engine.judging.rows import qids_and_answers
     from ragmeter.engine.judging.setup import JudgeSetup, journals_of
-    from ragmeter.engine.plan import Plan, Workers, read_missing
-    from ragmeter.io.data import Data
-
-    @cache
-    def data() -> Data:
-        return Data.open(
-            chosen.results,
-            chosen.reference,
-            columns=options.read_columns(chosen.column),
-            reading=options.read_reading(chosen),
-            missing_as_zero=read_missing(chosen.missing, chosen.reference),
-            rereads=chosen.judge_model is not None,
-        )
+    from ragmeter.engine.plan import Plan, Workers
 
     judge = _judge(chosen, lambda: qids_and_answers(data().batches()))
     confidence = options.read_confidence(chosen)
@@ -278,6 +301,8 @@ def _show(
     out = terminal.console()
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
+    terminal.show_headline(summary.metrics, evaluation.manifest)
+    terminal.show_causes(summary.cause)
     out.print(terminal.summary_table(summary.metrics))
     for line in (*map(for_command_line, id_lines(summary)), *cautions(summary.metrics)):
         out.sentence(line)
@@ -294,7 +319,7 @@ def _show(
         out.print(line, style="red", soft_wrap=True)
     print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     instead = ", in place of an earlier run" if replaced else ""
-    out.print(f"rows: {summary.n_rows:,}, in {folder.location}/{instead}", soft_wrap=True)
+    terminal.show_place(folder, summary.n_rows, instead)
     return print_verdict(verdict, json=False) or judge_code(chosen, folder, judged)
 
 

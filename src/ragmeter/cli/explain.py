@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from ragmeter.metrics.offline.evidence import Explanation, RunVerdict
 
 _DESCRIPTION = """\
-Show what the run's judge said of a row, why the offline judge takes its answer for right or wrong, and what supports
-each of its claims. Where the run has a verdict, that is what its scores come from; the offline judge's is an opinion.
+Show where a row's answer failed, what the run's judge said of it, why the offline judge takes it for right or wrong,
+and what supports each of its claims. Where the run has a verdict, that is what its scores come from; the offline
+judge's is an opinion.
 
 Each piece of evidence is shown with its weight: by how much it moved the log-odds. A weight above 0 is evidence for the
 answer. Where the run has metrics over claims, each claim is shown with its label and the passages that support it;
@@ -48,23 +49,25 @@ def parser() -> Parser:
 def run(chosen: argparse.Namespace) -> int:
     """Explain a row's verdict, and print it."""
     from ragmeter.analysis.claim_support import explain_claims
-    from ragmeter.analysis.explanation import abstained, explain, is_judged, run_verdicts
-    from ragmeter.show.terminal.results import show_abstained, show_run_verdicts
+    from ragmeter.analysis.explanation import abstained, explain, is_judged, row_causes, run_verdicts
+    from ragmeter.show.terminal.results import show_abstained, show_cause, show_run_verdicts
 
     claims = explain_claims(chosen.run, chosen.qid, output_dir=chosen.output_dir)
     judged = run_verdicts(chosen.run, chosen.qid, chosen.output_dir)
     declined = abstained(chosen.run, chosen.qid, chosen.output_dir)
+    causes = row_causes(chosen.run, chosen.qid, chosen.output_dir)
     settings = {"language": chosen.language, "calibration": chosen.calibration}
     try:
         explanations = explain(chosen.run, chosen.qid, output_dir=chosen.output_dir, **settings)
     except (UsageError, InputError):  # the offline judge needs a reference, claims and other judges don't
-        if not any([*claims, *judged, *declined]) or any(settings.values()):
+        if not any([*claims, *judged, *declined, *causes]) or any(settings.values()):
             raise
         explanations = []
     if chosen.json:
-        print(dumps(_records(chosen.qid, explanations, claims, judged, declined), indent=2))
+        print(dumps(_records(chosen.qid, explanations, claims, judged, declined, causes), indent=2))
         return 0
-    for of_row, metrics in zip(judged, declined, strict=True):
+    for of_row, metrics, cause in zip(judged, declined, causes, strict=True):
+        show_cause(chosen.qid, cause)
         show_run_verdicts(chosen.qid, of_row)
         show_abstained(chosen.qid, metrics)
     parts = [partial(_show_evidence, chosen.qid, explanations), partial(_show_claims, chosen.qid, claims)]
@@ -93,14 +96,17 @@ def _records(
     claims: Sequence[Sequence[ClaimSet]],
     judged: Sequence[Sequence[RunVerdict]],
     declined: Sequence[Sequence[str]],
+    causes: Sequence[tuple[str, str | None] | None],
 ) -> list[Any]:
-    """The JSON record of each row: the judge's verdicts, the offline judge's evidence and the claims, if any."""
+    """The JSON record of each row: its cause, the judge's verdicts, the offline judge's evidence and the claims."""
     records: list[dict[str, object]] = [
         {"qid": qid, "judged": [asdict(verdict) for verdict in of_row]} for of_row in judged
     ]
     for record, explanation in zip(records, explanations, strict=False):
         record |= explanation.as_dict()
-    for record, of_row, metrics in zip(records, claims, declined, strict=True):
+    for record, of_row, metrics, cause in zip(records, claims, declined, causes, strict=True):
+        if cause is not None:
+            record |= {"cause": cause[0], "cause_evidence": cause[1]}
         if of_row:
             record["claims"] = [claim_set.as_dict() for claim_set in of_row]
         if metrics:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
+from ragmeter.cli.commands import PROJECT
 from ragmeter.cli.parser import Parser, command_parser
-from ragmeter.cli.run import FILE
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps, replacing
+
+if TYPE_CHECKING:
+    from ragmeter.table import Column
 
 SCHEMA = "ragmeter.schema.json"
 #: Pairs of columns that can be scored as they are.
@@ -21,7 +25,7 @@ _READING = ("delimiter", "decimal", "encoding", "split")
 #: The target in the file until the user names a system.
 _TARGET = "mypkg.rag:pipeline"
 _DESCRIPTION = f"""\
-Look at a file of questions, or of answers, and write a {FILE} for it; beside it {SCHEMA}, by which editors complete
+Look at a file of questions, or of answers, and write a {PROJECT} for it; beside it {SCHEMA}, by which editors complete
 and check its keys.
 
   ragmeter init qa.jsonl --target mypkg.rag:pipeline
@@ -35,7 +39,7 @@ def parser() -> Parser:
     add = parser.add_argument
     add("data", metavar="DATA", help="questions and gold answers, or answers: csv, tsv, json, jsonl or parquet")
     add("--target", metavar="TARGET", help="the system to ask, for example mypkg.rag:pipeline or http://...")
-    add("--output", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
+    add("--output", metavar="FILE", type=Path, default=Path(PROJECT), help=f"default: {PROJECT}")
     add("--replace", action="store_true", help="replace a file that is there")
     options.reading_options(parser)
     return parser
@@ -49,7 +53,8 @@ def run(chosen: argparse.Namespace) -> int:
 
     mapping = options.read_columns(chosen.column)
     columns = _columns(chosen, mapping, has_answers=True)
-    has_answers = chosen.target is None and any(needed <= columns for needed in _SCORED)
+    filled = {name for name, column in columns.items() if any(column)}
+    has_answers = chosen.target is None and any(needed <= filled for needed in _SCORED)
     if not has_answers:
         columns = _columns(chosen, mapping, has_answers=False)
     text = _text(chosen, columns, mapping, has_answers=has_answers)
@@ -62,17 +67,19 @@ def run(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _columns(chosen: argparse.Namespace, mapping: dict[str, str], *, has_answers: bool) -> set[str]:
-    """The columns that have something in them; in a file of answers `answer` is the system's, else it is the gold."""
+def _columns(chosen: argparse.Namespace, mapping: dict[str, str], *, has_answers: bool) -> Mapping[str, Column]:
+    """The first cells of the columns; in a file of answers `answer` is the system's, else it is the gold."""
     from ragmeter.io.columns import Typed
     from ragmeter.io.source import open_source
 
     source = open_source(chosen.data, options.read_reading(chosen), what="data")
     batch = next(Typed(source, "both" if has_answers else "reference", mapping).batches(), None)
-    return set() if batch is None else {name for name, column in batch.columns.items() if any(column)}
+    return {} if batch is None else batch.columns
 
 
-def _text(chosen: argparse.Namespace, columns: set[str], mapping: dict[str, str], *, has_answers: bool) -> str:
+def _text(
+    chosen: argparse.Namespace, columns: Mapping[str, Column], mapping: dict[str, str], *, has_answers: bool
+) -> str:
     metrics = _metrics(columns, has_answers=has_answers)
     data = [] if has_answers else [f"dataset = {_toml(chosen.data)}"]
     data += [f"{key} = {_toml(value)}" for key in _READING if (value := getattr(chosen, key)) is not None]
@@ -108,19 +115,19 @@ def _text(chosen: argparse.Namespace, columns: set[str], mapping: dict[str, str]
     return "\n".join(lines)
 
 
-def _metrics(columns: set[str], *, has_answers: bool) -> list[str]:
+def _metrics(columns: Mapping[str, Column], *, has_answers: bool) -> tuple[str, ...]:
     """Metrics that the columns of the file allow; a system that is asked brings answers and what it retrieved."""
-    system = columns if has_answers else {"answer", "retrieved"}
-    metrics = ["token_f1", "offline_correct"] if {"reference", "answer"} <= columns | system else []
-    metrics += ["offline_supported"] if {"answer", "contexts"} <= system else []
-    metrics += ["ndcg@10", "recall@5"] if {"relevant", "retrieved"} <= columns | system else []
-    if not metrics:
+    from ragmeter.engine.default_metrics import MetricChoice, filled_columns, has_long_references
+
+    filled = filled_columns(columns) | (set() if has_answers else {"answer", "retrieved"})
+    choice = MetricChoice.of(filled, long_references=has_long_references(columns))
+    if not choice.metrics:
         raise UsageError(
             "the file has neither gold answers nor gold documents",
             hint=f"the columns are {', '.join(sorted(columns))}; name the right one: --column reference=ITS_NAME, or "
             "--column relevant=ITS_NAME",
         )
-    return metrics
+    return choice.metrics
 
 
 def _toml(value: Any) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragmeter.documents.manifest import Manifest
     from ragmeter.documents.summary import Summary
     from ragmeter.documents.usage import Calls
+    from ragmeter.engine.default_metrics import Model
     from ragmeter.judges.cascade import Cascade
     from ragmeter.judges.judge import Judge
     from ragmeter.runs.run import Run
@@ -39,7 +40,9 @@ _SETTINGS: dict[str, OptionWords] = {
                  "calls; default: in a second one where the first leaves the model in doubt"},
     "tries": {"metavar": "N", "type": int, "help": "how often to ask for a verdict that can be read; default: 3"},
     "claims_per_call": {"metavar": "N", "type": int, "help": "how many claims the model is asked about in one call; "
-                        "small models do better with 1; default: 10"},
+                        "default: 10"},
+    "passages_per_call": {"metavar": "N", "type": int, "help": "how many passages the model is shown together, where "
+                          "it says what supports a claim; default: 1, each by itself"},
     "temperature": {"metavar": "T", "type": float, "help": "default: 0"},
     "seed": {"metavar": "N", "type": int, "help": "default: 0"},
     "max_tokens": {"metavar": "N", "type": int, "help": "the longest reply; default: 1024. With 1, a verdict of one "
@@ -197,7 +200,7 @@ def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> 
     if unscored is None:
         return 0
     skipped = unscored[SKIPPED_BUDGET]
-    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no verdict", skipped=skipped)
+    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no score", skipped=skipped)
 
 
 def _without_verdict(run: Run, metric: str) -> Counter[str]:
@@ -251,6 +254,14 @@ def read_settings(chosen: argparse.Namespace) -> Settings:
     settings = {name: getattr(chosen, f"embedding_{name}", None) for name in ("model", "base_url", "prefix")}
     options = {"language": getattr(chosen, "language", None), "doc_id": getattr(chosen, "doc_id_pattern", None)}
     return {**options, "embedding": Embedding(**settings), **metric_settings(chosen)}
+
+
+def read_models(chosen: argparse.Namespace) -> list[Model]:
+    """The models that were named: what they measure is among the default metrics."""
+    from ragmeter.engine.default_metrics import models_of
+
+    judge = None if chosen.judge in LOCAL or str(chosen.judge_model).lower() == "none" else chosen.judge_model
+    return models_of(judge, getattr(chosen, "embedding_model", None))
 
 
 def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascade:

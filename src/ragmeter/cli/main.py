@@ -11,20 +11,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ragmeter.cli.commands import COMMANDS, GROUPS, find_command, first_words
+from ragmeter.cli.commands import COMMANDS, GROUPS, find_command, first_words, overview
 from ragmeter.effects.own_process import set_up_own_process
 from ragmeter.effects.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
 _EXAMPLES = """\
 examples:
-  ragmeter evaluate --evaluator EditDistanceEvaluator \\
-      --results results.tsv --reference reference.tsv
-  ragmeter evaluate --metrics token_f1,rouge_l_score,ndcg@10 --language es \\
-      --results results.jsonl
-  ragmeter metrics ndcg
+  ragmeter evaluate answers.jsonl reference.tsv --run before
+  ragmeter compare before after
 
-`ragmeter COMMAND --help` says more about a command.
+`ragmeter COMMAND --help` says more about a command, `ragmeter help judge` about a language model as the judge.
 """
 
 
@@ -100,21 +97,12 @@ def _drop_output() -> None:
 def _dispatch(arguments: list[str]) -> int:
     if (called := find_command(arguments)) is not None:
         command, rest = called
-        if not {"-h", "--help"}.intersection(rest):  # help needs no heavy import
+        if not {"-h", "--help", "--help-all"}.intersection(rest):  # help needs no heavy import
             set_up_own_process()
-        return command.call(rest)
+        return command.call_in_project(rest)
     if arguments and arguments[0] in GROUPS:
         return _incomplete(arguments)
-    known = first_words()
-    parser = argparse.ArgumentParser(
-        prog="ragmeter",
-        usage="ragmeter [--help] [--version] [--completion SHELL] COMMAND ...",
-        description="Measure retrieval-augmented generation: fast, offline, honest.",
-        epilog="commands:\n" + "".join(f"  {name:10} {text}\n" for name, text in known.items()) + "\n" + _EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="store_true", help="the versions of ragmeter and of all that it uses")
-    parser.add_argument("--completion", metavar="SHELL", help="a script for completion: bash, zsh or fish")
+    known, parser = first_words(), outer_parser()
     if arguments and arguments[0].partition("=")[0] in ("--version", "--completion"):
         return _answer(arguments)
     parser.parse_known_args(arguments[:1])  # answers --help
@@ -124,6 +112,20 @@ def _dispatch(arguments: list[str]) -> int:
     raise UsageError(
         f"unknown command {arguments[0]!r}{did_you_mean(arguments[0], known)}", hint="`ragmeter --help` lists them"
     )
+
+
+def outer_parser() -> argparse.ArgumentParser:
+    """The parser of what stands before a command, which has the help of them all."""
+    parser = argparse.ArgumentParser(
+        prog="ragmeter",
+        usage="ragmeter COMMAND ...",
+        description=f"Measure retrieval-augmented generation: fast, offline, honest.\n\n{overview()}",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="store_true", help="the versions of ragmeter and of all that it uses")
+    parser.add_argument("--completion", metavar="SHELL", help="a script for completion: bash, zsh or fish")
+    return parser
 
 
 def _incomplete(arguments: list[str]) -> int:

@@ -254,8 +254,8 @@ _RESULTS = (
 )
 
 
-def input_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the input files."""
+def input_options(parser: argparse.ArgumentParser) -> argparse._ActionsContainer:
+    """Add the options of the input files, in a group of their own."""
     group = parser.add_argument_group("input")
     group.add_argument("--results", metavar="FILE", help=_RESULTS)
     group.add_argument(
@@ -264,6 +264,7 @@ def input_options(parser: argparse.ArgumentParser) -> None:
         help="the gold answers or documents, joined by qid; also TREC qrels, or a BEIR folder",
     )
     reading_options(group)
+    return group
 
 
 def reading_options(parser: argparse._ActionsContainer) -> None:

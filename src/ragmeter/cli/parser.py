@@ -21,7 +21,13 @@ class OptionWords(TypedDict, total=False):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises UsageError, so that all errors look alike."""
+    """A parser that raises UsageError, so that all errors look alike; its help has the options that people use."""
+
+    def format_help(self) -> str:
+        """The options that people use, and examples."""
+        from ragmeter.cli.help_pages import page
+
+        return page(self)
 
     def error(self, message: str) -> Any:
         """Raise a UsageError."""
@@ -64,9 +70,21 @@ def _flag(action: argparse.Action, value: Any) -> str:
 
 def command_parser(prog: str, description: str, *, kind: type[Parser] = Parser) -> Parser:
     """The parser of a command; its description keeps its line breaks."""
-    return kind(
+    parser = kind(
         prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
+    parser.add_argument("--help-all", action=_HelpAll, nargs=0, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    return parser
+
+
+class _HelpAll(argparse.Action):
+    """Prints the help with all options, and ends the command."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from ragmeter.cli.help_pages import whole_page
+
+        print(whole_page(parser), end="")
+        parser.exit()
 
 
 def destinations(*groups: Callable[[argparse.ArgumentParser], None]) -> set[str]:

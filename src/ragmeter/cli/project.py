@@ -104,10 +104,16 @@ class Project:
             return None
         return self._step(command, runs[:2] if command == "power" else runs)
 
+    def _run_of(self, name: Any) -> Any:
+        """The run that a name in the file stands for: that of a planned run, or one that is there already."""
+        return next((plan.run for plan in self.plans if plan.name == name), name)
+
     def _step(self, command: str, runs: Sequence[str]) -> Step:
         table = self.after.get(command, {})
         if command == "label":
             table = {"output": "{run}-labels.csv", **table}
+        if "baseline" in table:  # the run of a system may have a number in its name
+            table = {**table, "baseline": self._run_of(table["baseline"])}
         filled = _filled(table, {"run": "-".join(runs)}, set())
         arguments = _arguments(filled, keys_after(command), f"[{command}]")
         blank = ["--blank"] if command == "label" else []

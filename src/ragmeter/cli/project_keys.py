@@ -25,9 +25,12 @@ OF_EACH, OF_ALL = ("summary", "label", "calibrate", "export"), ("compare", "powe
 _GROUPS = {"the judge": "judge", "the cascade": "judge", "gate": "gate"}
 _DATA = ("column", "no_quotes", "delimiter", "decimal", "encoding", "max_field", "split", "keep_columns")
 #: Options without a key: the system's name is the run's, and what is printed is decided by `ragmeter run`.
-_LEFT_OUT = frozenset({"help", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"})
-#: Options of single commands without a key: the turns are kept beside the run, no key is pressed in `ragmeter run`.
-_LEFT_OUT_OF = {"crag generate": "output", "label": "blank"}
+_LEFT_OUT = frozenset(
+    {"help", "help_all", "json", "run", "dry_run", "try", "evaluator", "input", "dataset", "reference"}
+)
+#: Options of single commands without a key: the turns are kept beside the run, no key is pressed in `ragmeter run`, and
+#: its comparison is shown and not printed for somewhere else.
+_LEFT_OUT_OF = {"crag generate": ("output",), "label": ("blank",), "compare": ("markdown", "latex")}
 #: A JSON schema, which is only written.
 JsonSchema: TypeAlias = dict[str, object]
 _TYPES = {int: ("integer", "a whole number"), float: ("number", "a number")}
@@ -131,7 +134,7 @@ def keys_of(command: str) -> dict[str, Key]:
             name = flag.removeprefix("--").replace("-", "_")
             group = getattr(action, "container", None)
             table = _GROUPS.get(getattr(group, "title", None) or "", "data" if name in _DATA else "")
-            if name not in _LEFT_OUT and name != _LEFT_OUT_OF.get(command):
+            if name not in _LEFT_OUT and name not in _LEFT_OUT_OF.get(command, ()):
                 keys[name] = Key(name, table, action)
     return keys
 

@@ -1,4 +1,4 @@
-"""`ragmeter run`: every run that ragmeter.toml asks for, one table of all, and one comparison."""
+"""`ragmeter run`: every run that ragmeter.toml asks for, and how they compare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
-from ragmeter.cli.commands import COMMANDS
+from ragmeter.cli.commands import COMMANDS, PROJECT
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
 from ragmeter.io.progress import show_notice
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
     from ragmeter.cli.project import PlannedRun, Project, Step
 
-FILE = "ragmeter.toml"
 _DESCRIPTION = f"""\
-Do all that {FILE} asks for: ask or score each system with each of its settings, and show one table and one comparison.
+Do all that {PROJECT} asks for: ask or score each system with each of its settings, and show how they compare.
 
-  ragmeter init qa.jsonl       # writes {FILE}
+  ragmeter init qa.jsonl       # writes {PROJECT}
   ragmeter run
   ragmeter run --only small
   ragmeter run --limit 5       # the first questions, to see whether all works: runs called NAME-first-5
@@ -40,10 +39,10 @@ def parser() -> Parser:
     """The parser of `ragmeter run`."""
     parser = command_parser("ragmeter run", _DESCRIPTION)
     add = parser.add_argument
-    add("--file", metavar="FILE", type=Path, default=Path(FILE), help=f"default: {FILE}")
+    add("--file", metavar="FILE", type=Path, default=Path(PROJECT), help=f"default: {PROJECT}")
     add("--only", metavar="NAME", action="append", default=[], help="one system, or one of its runs; may be repeated")
     options.limit_option(parser)
-    add("--schema", action="store_true", help=f"print the JSON schema of {FILE}, for editors, and do nothing else")
+    add("--schema", action="store_true", help=f"print the JSON schema of {PROJECT}, for editors, and do nothing else")
     options.json_option(parser)
     return parser
 

@@ -32,7 +32,8 @@ def run(chosen: argparse.Namespace) -> int:
     from ragmeter.cli.judge_options import print_judge
     from ragmeter.cli.repeats import print_repeats, repeats_json
     from ragmeter.runs.finding import find_run
-    from ragmeter.show.terminal.summary import show_summary
+    from ragmeter.show.terminal.answer_causes import show_causes
+    from ragmeter.show.terminal.summary import show_headline, show_summary
     from ragmeter.wording.limits import limit_lines
 
     stored_run = find_run(chosen.run, chosen.output_dir)
@@ -43,6 +44,8 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.json:
         print(dumps({**summary.as_dict(), **repeats_json(stored_run, level)}, indent=2))
     else:
+        show_headline(summary.metrics, stored_run.manifest())
+        show_causes(stored_run.summary().cause)
         show_summary(summary, limit_lines(stored_run.manifest()))
         print_repeats(stored_run, level)
         print_judge(stored_run.summary(), stored_run.manifest())

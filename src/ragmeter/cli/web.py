@@ -7,11 +7,12 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.cli.ask_options import read_ask_plan
+from ragmeter.cli.ask_options import choose_by_questions, read_ask_plan, read_dataset
 from ragmeter.cli.gate_options import gate_json, gate_options, pass_gate, print_verdict, read_gate
 from ragmeter.cli.judge_options import judge_options, metric_settings, print_judge, settle_judge
 from ragmeter.cli.options import (
@@ -35,6 +36,7 @@ from ragmeter.io.write import check_writable, dumps
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
+    from ragmeter.engine.default_metrics import MetricChoice
     from ragmeter.io.source import Source
     from ragmeter.runs.new_place import Place
     from ragmeter.table import NewRow
@@ -50,7 +52,8 @@ that was is printed at the end. Answers are kept beside the run: run the same co
 only what is missing is asked; a finished run is asked anew. Rows with the same session_id are one conversation on one
 page, in the order of turn_idx.
 """
-_METRICS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score", "average_score")
+#: The columns of scores in the CSV file where no metrics are named, as the tool wrote them whose file it is.
+_OF_RESULTS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score", "average_score")
 _AVERAGE = "average_score"
 
 
@@ -86,15 +89,18 @@ def _ask(chosen: argparse.Namespace, place: Place) -> int:
 
     evidence = chosen.output_dir / f"{place.path.name}.evidence"
     target = _target(chosen, evidence)
-    metrics = choose_metrics(chosen.metrics, language=chosen.language, **metric_settings(chosen))
+    source = open_source(chosen.input, read_reading(chosen), what="dataset")
+    dataset = cache(partial(read_dataset, chosen, source))
+    choice = choose_by_questions(chosen, dataset)
+    named = choose_metrics(chosen.metrics or _OF_RESULTS, language=chosen.language, **metric_settings(chosen))
+    metrics = named if choice is None else list(dict.fromkeys([*_by_questions(chosen, choice), *named]))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
-    source = open_source(chosen.input, read_reading(chosen), what="dataset")
-    service = carry_out(read_ask_plan(chosen, source, target, metrics).at(place))
+    service = carry_out(read_ask_plan(chosen, dataset(), target, metrics, choice).at(place))
     folder = service.evaluation.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
     has_evidence = _keep_evidence(evidence, on_disk(folder.location, "keeping screenshots"))
-    write_scored(chosen.output, _rows(chosen, source, service.evaluation, metrics), guard=chosen.guard)
+    write_scored(chosen.output, _rows(chosen, source, service.evaluation, named), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
         summary = service.evaluation.summary
@@ -112,11 +118,20 @@ def _ask(chosen: argparse.Namespace, place: Place) -> int:
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
+        terminal.show_place(folder, service.summary.n_rows)
     causes, total = service.replies.outcomes(), len(service.replies.in_order)
     skipped = causes[SKIPPED_BUDGET]
     return print_verdict(verdict, json=chosen.json) or exit_code(
         chosen, causes.total(), total, "questions have no answer", skipped=skipped
     )
+
+
+def _by_questions(chosen: argparse.Namespace, choice: MetricChoice) -> list[Metric]:
+    """The chosen metrics. --language is for them only where it was given: without it, they tell it from the texts."""
+    from ragmeter.engine.metric_choice import choose_metrics
+
+    language = chosen.language if "language" in chosen.given_flags else None
+    return choose_metrics(choice.metrics, language=language, **metric_settings(chosen))
 
 
 def _keep_evidence(evidence: Path, run: Path) -> bool:
@@ -201,9 +216,8 @@ def parser() -> Parser:
         "--metrics",
         metavar="NAME",
         nargs="+",
-        default=[",".join(_METRICS)],
-        help="metrics, or the dotted path of a scorer of yours (mypkg.MyNewScorer), in place of the usual five; "
-        "average_score is the mean of those that are chosen",
+        help="metrics, or the dotted path of a scorer of yours (mypkg.MyNewScorer), in place of those that the "
+        "questions allow and the usual five of the CSV file; average_score is the mean of those that are named",
     )
     reading_options(parser)
     limit_option(parser)

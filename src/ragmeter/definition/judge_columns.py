@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, wraps
-from typing import Any, Literal, ParamSpec, Protocol, TypedDict
+from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypedDict
 
 from ragmeter import naming
 from ragmeter.errors import UsageError
@@ -84,13 +85,18 @@ class Form(Protocol):
         """The probability of the higher value, from the log-probabilities of the first token; None if it has none."""
         return None
 
+    def agreed(self, values: Sequence[str | None]) -> str | None:
+        """What more than half of several replies say, None for one that could not be read; None if they disagree."""
+        counts = Counter(value for value in values if value)
+        return next((value for value, count in counts.items() if 2 * count > len(values)), None)
+
     @abstractmethod
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """About how many tokens a reply has."""
 
 
 class Changes(TypedDict, total=False):
-    """The attributes of a column that are others with a setting, or where a call is about a single claim."""
+    """The attributes of a column that are others with a setting, or in a variant."""
 
     words: str
     form: Form
@@ -110,19 +116,32 @@ class Support(Protocol):
         """For each row the probability that its text supports each of its claims."""
 
 
+class PerCall(NamedTuple):
+    """How many claims, and how many passages, a call is about at most."""
+
+    claims: int = 10
+    passages: int = 1
+
+
+class Variant(NamedTuple):
+    """The attributes of a column that are others in calls with certain texts: about a single claim, for one."""
+
+    fits: Callable[[Mapping[str, str]], bool]
+    changes: Changes
+
+
 @dataclass(frozen=True)
 class Parts:
     """How a row is asked about in several calls, over one or two of its columns.
 
-    `split` returns the texts of each call, for at most so many claims a call; `join` makes the row's value from the
-    values of its calls, in the same order. `alone` has the attributes of the column that are others where a call is
-    about a single claim.
+    `split` returns the texts of each call; `join` makes the row's value from the values of its calls, in the same
+    order. Of `variants`, the first that fits the texts of a call says how it differs.
     """
 
     over: tuple[str, ...]
-    split: Callable[[Row, int], list[dict[str, str]]]
+    split: Callable[[Row, PerCall], list[dict[str, str]]]
     join: Callable[[Row, list[Any]], Any]
-    alone: Changes = field(default_factory=Changes)
+    variants: Sequence[Variant] = ()
 
 
 @dataclass(frozen=True)
@@ -175,6 +194,16 @@ class JudgeColumn:
     def needs(self) -> tuple[str, ...]:
         """The columns that the model is shown, or that its calls are made from."""
         return self.parts.over if self.parts else tuple(dict.fromkeys(FIELD.findall(self.words)))
+
+    @cached_property
+    def variants(self) -> list[tuple[Callable[[Mapping[str, str]], bool], JudgeColumn]]:
+        """The column as it is in calls with certain texts, and which these are."""
+        variants = self.parts.variants if self.parts else ()
+        return [(variant.fits, replace(self, parts=None, **variant.changes)) for variant in variants]
+
+    def with_texts(self, texts: Mapping[str, str]) -> JudgeColumn:
+        """The column as it is in a call with these texts."""
+        return next((variant for fits, variant in self.variants if fits(texts)), self)
 
     @property
     def required(self) -> list[str]:

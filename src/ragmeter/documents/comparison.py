@@ -1,4 +1,4 @@
-"""A comparison that was kept beside the last of its runs, so that a report shows the one that was made."""
+"""The verdicts of a comparison; and one that was kept beside the last of its runs, for the report."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ from typing import Any
 
 from ragmeter.documents.metrics import Draws, Seed
 from ragmeter.documents.record import Count, Mean, Record, Share
+
+#: The verdicts. `different` is for metrics without a direction, where neither higher nor lower is better; a small
+#: difference is significant and below the margin; there is no verdict where the interval and the test disagree.
+BETTER, WORSE, DIFFERENT, SMALL = "better", "worse", "different", "significant, but small"
+NOT_SIGNIFICANT, NO_VERDICT = "not significant", "no verdict"
+#: The verdict on a metric that the two runs have from different judges.
+JUDGES_DIFFER = "judges differ"
 
 
 class RunIdentity(Record, frozen=True):
@@ -30,7 +37,11 @@ class ComparisonSettings(Record, frozen=True):
     seed: Seed
     draws: Draws
     movers: Count
+    better: Count
+    worse: Count
     margin: dict[str, float] | None
+    baseline: str | None
+    all_pairs: bool
 
 
 class PairOfRuns(Record, frozen=True):

@@ -55,7 +55,7 @@ class JudgeSummary(Record, frozen=True, kw_only=True):
     """One column that a judge has filled: who decided, what failed, and how stable the verdicts are."""
 
     judged_by: dict[str, Count]  # rows by who has decided: llm, offline, exact, miss
-    causes: dict[str, Count]  # why rows have no verdict, most frequent first
+    causes: dict[str, Count]  # why rows have no score, most frequent first
     unreadable: dict[str, str] | UnsetType = UNSET  # the beginning of a reply, for each cause that is one
     n_judged_repeatedly: Count
     flip_rate: Mean  # the share of those whose verdicts differ

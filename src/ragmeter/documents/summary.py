@@ -21,6 +21,13 @@ class Abstained(Record, frozen=True):
     wrong: Count
 
 
+class AnswerCauses(Record, frozen=True):
+    """Where the answers failed: the share of each cause, and of those that occur what said so on how many rows."""
+
+    shares: dict[str, MetricSummary]
+    evidence: dict[str, dict[str, Count]]
+
+
 class Unmatched(Record, frozen=True):
     """Rows of one side of a join that have no partner on the other: their number, and the first few ids."""
 
@@ -81,6 +88,7 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     metrics: dict[str, MetricSummary]
     numbers: dict[str, Percentiles] = field(default_factory=_empty)  # columns of numbers that are no metrics
     abstained: Abstained | None = None
+    cause: AnswerCauses | None = None  # where answers are judged, and there are passages or gold documents
     columns_left_out: dict[str, Count] = field(default_factory=_empty)  # that appear late: how many rows had them
     long_references: Count | None = None  # where a metric is for short ones
     unknown_languages: Count | None = None  # rows that say a language which is not known

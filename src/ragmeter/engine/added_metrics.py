@@ -24,6 +24,7 @@ from ragmeter.documents.manifest import Manifest, MetricEntry
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls, total_usage
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.causes import changes_causes, correctness_of, without_causes
 from ragmeter.engine.executors import Executor
 from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.judging.setup import OWN_JOURNAL, JudgeResult, JudgeSetup, journals_of
@@ -118,7 +119,12 @@ def extend(
     with new_run(run.location, inside=True) as new:
         with RowsWriter(new.folder / ROWS, missing) as writer:
             batches = filled.joined(_batches(run, unchanged, missing, waiting, dropped=stale), replaced)
-            for scored in score_batches(batches, missing, embedders=embedders, executor=addition.executor):
+            correctness = _correctness(missing, unchanged)
+            if correctness is not None and summary.cause is not None:
+                batches = map(without_causes, batches)
+            for scored in score_batches(
+                batches, missing, embedders=embedders, executor=addition.executor, correctness=correctness
+            ):
                 writer.write(scored, waiting.popleft())
         if Run(run.location).manifest() != manifest:
             again = by_caller("run the command again", "make the call again")
@@ -134,6 +140,7 @@ def extend(
                 metrics={**summary.metrics, **added.metrics},
                 abstained=added.abstained or summary.abstained,
                 document_ids=added.document_ids or summary.document_ids,
+                cause=added.cause,
                 **writer.cautions(),
             ),
         )
@@ -164,6 +171,17 @@ def _with_judges(now: Summary, before: Summary) -> Summary:
             usage = total_usage([earlier[name].usage, later[name].usage])
             judges[name] = structs.replace(later[name], usage=usage)
     return structs.replace(now, judges=judges, judge_usage=total_usage(judge.usage for judge in judges.values()))
+
+
+def _correctness(missing: Sequence[Metric], unchanged: Iterable[str]) -> Metric | None:
+    """The metric that says which answers are right, where new metrics change the run's causes."""
+    if not changes_causes(missing):
+        return None
+    known = list(missing)
+    for name in unchanged:
+        with suppress(UsageError):  # a metric of a package that is not there any more
+            known.append(registry.get(name))
+    return correctness_of(known)
 
 
 def _refuse_other_sources(run: Run, metrics: Sequence[Metric]) -> None:

@@ -20,6 +20,7 @@ from ragmeter.effects.patience import GIVE_UP_AFTER
 from ragmeter.effects.rounds import Reuse
 from ragmeter.effects.signals import signal_of
 from ragmeter.engine.ask_plan import ANSWERED, ASKS, AskPlan, default_name
+from ragmeter.engine.default_metrics import MetricChoice, models_of
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.kept_run import keep_run
 from ragmeter.engine.metric_choice import Embedding, MetricLike, choose_metrics
@@ -122,6 +123,7 @@ def ask(
         target: a function or a generator of the question, a runnable, an engine, a retriever or a pipeline of
             LangChain, LlamaIndex or Haystack, an object with `query(question)`, an address (`http://...`), a model
             (`openai:NAME`), a dotted path (`mypkg.rag:pipeline`), or what `open_target()` made of one of these.
+        metrics: names or metrics, as of `evaluate()`; without it, what the questions and the answers allow is measured.
         split: the part of a dataset that has several: of a BEIR folder, or of a `DatasetDict`.
         run: the run's name; by default it is made of the names of dataset and target.
         output: a `results.json` to write as well.
@@ -145,13 +147,18 @@ def ask(
     """
     embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
     settings = {"doc_id": doc_id_pattern, "fallback": fallback}
-    chosen = choose_metrics(metrics, language=language, embedding=embedding, support_model=support_model, **settings)
     folder = on_disk(location(output_dir), "asking a system")
     system = open_target(target, timeout=timeout)
     source = open_source(dataset, Reading(encoding, quotes, delimiter, max_field, split, decimal), what="dataset")
+    questions = Dataset.read(source, columns or {}, repeats, limit)
+    choice = None
+    if metrics is None:
+        choice = MetricChoice.before_asking(questions.batches[0], models_of(judge, embedding_model))
+        metrics = choice.metrics
+    chosen = choose_metrics(metrics, language=language, embedding=embedding, support_model=support_model, **settings)
     reuse = Reuse(resume, retry_failed)
     plan = AskPlan.of(
-        Dataset.read(source, columns or {}, repeats, limit),
+        questions,
         system,
         chosen,
         JudgeSetup(judge, folder, retry_failed, progress),
@@ -159,6 +166,7 @@ def ask(
         reuse,
         output=None if output is None else Path(output),
         allow_failures=allow_failures,
+        choice=choice,
     )
     name = default_name(source, system, limit) if run is None else run
     with Place.named(name, folder, ASKS, asks=True, replace=replace, latest=reuse.wanted) as place:
@@ -178,6 +186,9 @@ def carry_out(plan: AskPlan) -> Service:
         answers = stack.enter_context(Answers(journal, path.name, plan.target, plan.dataset.questions, plan.reuse))
         replies = _asked(plan, path, answers)
         _check_answers(replies, path, allow_failures=plan.allow_failures)
+        plan = plan.after_asking(replies)
+        for note in plan.dataset.source.notes:
+            show_notice(note)
         _warn_of_retriever(replies, plan.metrics)
 
         def complete(evaluation: Evaluation) -> None:
@@ -195,7 +206,7 @@ def carry_out(plan: AskPlan) -> Service:
 
 
 def _asked(plan: AskPlan, path: Path, answers: Answers) -> Replies:
-    """Ask all questions, and print how the answers and the dataset are to be understood."""
+    """Ask all questions, and print how the answers are to be understood."""
     questions = plan.dataset.questions
     with (
         progress_bar(plan.judging.progress, "asking", "questions", len(questions)) as advance,
@@ -205,8 +216,6 @@ def _asked(plan: AskPlan, path: Path, answers: Answers) -> Replies:
         replies = ask_all(plan.target, questions, plan.limits, answers, *heard)
     if replies.notice:
         show_notice(f"{path.name}: {replies.notice}")
-    for note in plan.dataset.source.notes:
-        show_notice(note)
     return replies
 
 

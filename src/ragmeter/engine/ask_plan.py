@@ -13,6 +13,7 @@ from ragmeter.definition import Metric
 from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.rounds import Reuse
+from ragmeter.engine.default_metrics import RETURNED, MetricChoice
 from ragmeter.engine.judging.offline import with_offline
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.metric_choice import with_models
@@ -30,6 +31,7 @@ from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, Batch
 from ragmeter.targets.port import Target
+from ragmeter.targets.replies import Replies
 
 #: What a process is told that waits for the place of a run.
 ASKS = "asks questions"
@@ -42,7 +44,8 @@ class AskPlan:
     """Questions that are to be put to a system: which, to whom, within what limits, and how the answers are scored.
 
     `reuse` says which recorded answers count. `output` is a `results.json` to write as well. With `allow_failures` a
-    run in which all questions failed is kept. A plan is carried out at a place.
+    run in which all questions failed is kept. A plan is carried out at a place. `choice` is what was chosen for lack of
+    names; what the system returns narrows it.
     """
 
     dataset: Dataset
@@ -54,6 +57,7 @@ class AskPlan:
     output: Path | None = None
     allow_failures: bool = False
     place: Place | None = None
+    choice: MetricChoice | None = None
 
     @classmethod
     def of(
@@ -67,16 +71,25 @@ class AskPlan:
         *,
         output: Path | None = None,
         allow_failures: bool = False,
+        choice: MetricChoice | None = None,
     ) -> Self:
         """A plan without a place. A budget without a price is refused, and a dataset that lacks a column."""
         _check_budget(limits.budget, target)
         metrics = with_models(metrics)
         _check_needs(dataset.batches[0], metrics, judging.needs(metrics), dataset.source)
-        return cls(dataset, target, metrics, judging, limits, reuse, output, allow_failures)
+        return cls(dataset, target, metrics, judging, limits, reuse, output, allow_failures, choice=choice)
 
     def at(self, place: Place) -> Self:
         """This plan for a run that is kept there."""
         return replace(self, place=place)
+
+    def after_asking(self, replies: Replies) -> Self:
+        """This plan without the metrics that nobody named and that the answers lack something for; a note says so."""
+        if self.choice is None:
+            return self
+        choice = self.choice.with_returned(replies.returned(RETURNED))
+        self.dataset.source.say(choice.sentence())
+        return replace(self, metrics=choice.remaining(self.metrics, self.choice))
 
     @cached_property
     def rows(self) -> RowReader:

@@ -19,6 +19,7 @@ from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.added_metrics import Addition, extend
+from ragmeter.engine.default_metrics import choose_by_columns, models_of
 from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
 from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup, journals_of
@@ -69,7 +70,7 @@ def evaluate(
     results: Any,
     reference: Any = None,
     *,
-    metrics: str | Iterable[MetricLike],
+    metrics: str | Iterable[MetricLike] | None = None,
     language: str | None = None,
     doc_id_pattern: str | None = None,
     embedding_model: str | None = None,
@@ -105,7 +106,8 @@ def evaluate(
         results: the answers: a path or an address (`s3://`, `gs://`, `https://`), a list of dicts, or a pandas, polars
             or Arrow frame. A path may be a folder's, or a pattern.
         reference: the references, of the same kinds, joined by `qid`. One of the two alone may hold both.
-        metrics: names, separated by commas or in a list, dotted paths, or scorers of your own.
+        metrics: names, separated by commas or in a list, dotted paths, or scorers of your own. Without it, what the
+            columns allow is measured, and a note of the summary says what that is.
         language: the texts' language, by code or name, for metrics that stem words.
         doc_id_pattern: a regular expression whose first group is the document's id in a chunk's id.
         embedding_model: the model of metrics of meaning, see `semantic_similarity`.
@@ -149,7 +151,6 @@ def evaluate(
         check_engine(run)
     embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
     named = {"language": language, "support_model": support_model, "doc_id": doc_id_pattern}
-    chosen = choose_metrics(metrics, embedding=embedding, **named)
     data = Data.open(
         results,
         reference,
@@ -157,6 +158,9 @@ def evaluate(
         reading=Reading(encoding, quotes, delimiter, max_field, split, decimal),
         missing_as_zero=read_missing(missing, reference),
     )
+    if metrics is None:
+        metrics = choose_by_columns(data, models_of(judge, embedding_model)).metrics
+    chosen = choose_metrics(metrics, embedding=embedding, **named)
     folder = location(output_dir)
     setup = JudgeSetup(judge, journals_of(folder), retry_failed, progress)
     plan = Plan.of(data, chosen, setup, confidence, workers, keep_columns=keep_columns)

@@ -20,6 +20,7 @@ from ragmeter.documents.usage import Calls
 from ragmeter.effects.collector import rare_collections
 from ragmeter.effects.signals import held_back
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.causes import correctness_of
 from ragmeter.engine.executors import Executor, in_order
 from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.results import Evaluation
@@ -86,7 +87,8 @@ def score_into(
 ) -> Summary:
     """Write each batch while the next ones are read and scored."""
     with RowsWriter(path, metrics) as writer, rare_collections(), ThreadPoolExecutor(1) as pool:
-        scored = score_batches(batches, metrics, embedders=embedders, executor=executor)
+        correctness = correctness_of(metrics)
+        scored = score_batches(batches, metrics, embedders=embedders, executor=executor, correctness=correctness)
         for _ in in_order(lambda batch: pool.submit(writer.write, batch), scored, 1):
             pass
     return writer.summary(confidence, numbers=numbers)

@@ -111,5 +111,5 @@ def _short(summary: MetricSummary) -> str:
         return f"nothing scored of {summary.n_total}"
     n = scored(summary.n_scored, summary.n_total)
     if (bounds := summary.bounds_of_mean) is not None:
-        return f"{within(bounds)}: most rows have no verdict, n = {n}"
+        return f"{within(bounds)}: most rows have no score, n = {n}"
     return bracketed(summary.mean, summary.interval, n)

@@ -13,8 +13,10 @@ import numpy as np
 
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.causes import cause_codes, has_causes, read_for_causes, with_causes
 from ragmeter.engine.executors import Executor, Threads
 from ragmeter.engine.judging.offline import with_offline
+from ragmeter.metrics.causes import CAUSE
 from ragmeter.registry import ScorerMetric, load_builtin
 from ragmeter.runs.writer import Scored
 from ragmeter.table import (
@@ -38,17 +40,22 @@ def score_batches(
     *,
     embedders: Embedders | None = None,
     executor: Executor | None = None,
+    correctness: Metric | None = None,
 ) -> Iterator[Scored]:
-    """Each batch with its scores, in the order of the batches. `embedders` are the run's embedding models."""
+    """Each batch with its scores, in the order of the batches. `embedders` are the run's embedding models.
+
+    With a metric that says which answers are right (`correctness`), each batch gets its causes as well.
+    """
     embeds = any(metric.embedded for metric in metrics)
-    scoring = _Scoring(tuple(metrics))
+    scoring = _Scoring(tuple(metrics), correctness)
     waiting: deque[Batch] = deque()
     with nullcontext(embedders) if embedders is not None else Embedders() as models:
         batches = with_offline(batches, metrics, models)
         if embeds:  # one after the other: a model uses all cores by itself
             batches = Threads(1).map(partial(fill_embedded, metrics=metrics, embedders=models), batches)
         for scores in (executor or Threads()).map(scoring, scoring.inputs(batches, waiting)):
-            yield Scored(waiting.popleft(), scores)
+            batch = with_causes(waiting.popleft(), scores.pop(CAUSE, None))
+            yield Scored(batch, scores)
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class _Scoring:
     """The work that an executor is given. It travels as the names of its metrics."""
 
     metrics: tuple[Metric, ...]
+    correctness: Metric | None = None
 
     @property
     def by_row(self) -> bool:
@@ -71,14 +79,20 @@ class _Scoring:
 
     def __call__(self, batch: Batch) -> ScoreColumns:
         load_builtin()  # in another process, only the metrics' own modules were imported
-        return score_batch(batch, self.metrics).scores
+        blocks = _Blocks(batch)
+        scores = _scores(batch, self.metrics, blocks)
+        if has_causes(batch.columns, self.correctness):
+            causes = cause_codes(batch, blocks.causes, self.correctness, self.metrics, partial(_score, batch, blocks))
+            scores[CAUSE] = causes
+        return scores
 
     def inputs(self, batches: Iterable[Batch], waiting: deque[Batch]) -> Iterator[Batch]:
         """The batches with those columns alone that the metrics look at. The whole ones wait for their scores."""
-        needs = {name for metric in self.metrics for name in metric.needs}
+        needs = {name for metric in (*self.metrics, self.correctness) if metric for name in metric.needs}
         looked_at = {"error", *needs, *map(outcome_column, needs)}
         for batch in batches:
-            columns = {name: column for name, column in batch.columns.items() if name in looked_at}
+            for_causes = read_for_causes(batch.columns) if has_causes(batch.columns, self.correctness) else set()
+            columns = {name: column for name, column in batch.columns.items() if name in looked_at | for_causes}
             some = dict(islice(batch.columns.items(), 1))  # so that it has a length
             waiting.append(replace(batch, embedded={}))
             yield replace(batch, columns=columns or some, lines=())
@@ -98,17 +112,23 @@ def fill_embedded(batch: Batch, metrics: Sequence[Metric], embedders: Embedders 
 
 def score_batch(batch: Batch, metrics: Sequence[Metric]) -> Scored:
     """A batch with its scores. Metrics that need the same columns share what is derived from them."""
-    blocks = _Blocks(batch)
+    return Scored(batch, _scores(batch, metrics, _Blocks(batch)))
+
+
+def _scores(batch: Batch, metrics: Sequence[Metric], blocks: _Blocks) -> ScoreColumns:
     scored: ScoreColumns = {}
     for metric in metrics:
-        row_outcomes, block = blocks.of(metric)
-        spread = _of_sessions if metric.by_session else _spread
-        causes = [SCORED] * len(batch) if metric.per_session else row_outcomes
-        scores = spread(metric.score(block), causes)
+        scores = _score(batch, blocks, metric)
         scored[metric.name] = (
             scores if metric.failed_score is None else _count_failed(scores, blocks.causes, metric.failed_score)
         )
-    return Scored(batch, scored)
+    return scored
+
+
+def _score(batch: Batch, blocks: _Blocks, metric: Metric) -> tuple[Scores, list[str]]:
+    row_outcomes, block = blocks.of(metric)
+    spread = _of_sessions if metric.by_session else _spread
+    return spread(metric.score(block), [SCORED] * len(batch) if metric.per_session else row_outcomes)
 
 
 def _block_key(metric: Metric, batch: Batch) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -27,7 +27,7 @@ from ragmeter.io.reading import Reading
 from ragmeter.io.source import Source, open_source
 from ragmeter.io.tools.fields import leads_to_value
 from ragmeter.naming import Signature
-from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, outcome_column
+from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, Column, outcome_column
 
 _Result = TypeVar("_Result")
 _CONTEXTS, _RETRIEVED = "contexts", "retrieved"
@@ -157,9 +157,8 @@ class Data:
         )
         return rows if texts is None else with_contexts(rows, texts)
 
-    def first_columns(self, metrics: Sequence[Metric]) -> list[str]:
-        """The columns of the joined table, as its first rows have them; raises if one is missing."""
-        wanted = self.wanted(metrics)
+    def head(self, wanted: frozenset[str] | None = None) -> dict[str, Column]:
+        """The columns of the joined table with their first cells; the rows of the two files are not joined."""
         results = Typed(self.results, "both" if self.reference is None else "results", self.mapping, wanted)
         columns = dict(next(results.batches()).columns)
         if self.reference is not None:
@@ -167,7 +166,13 @@ class Data:
             gold = next(reference.batches())
             require_qid(Batch(columns), results, reference)
             require_qid(gold, reference, results)
-            columns |= {name: column for name, column in gold.columns.items() if name not in columns}
+            own = {name for name, column in columns.items() if name not in GOLD_COLUMNS and any(column)}
+            columns |= {name: column for name, column in gold.columns.items() if name not in own}
+        return columns
+
+    def first_columns(self, metrics: Sequence[Metric]) -> list[str]:
+        """The columns of the joined table, as its first rows have them; raises if one is missing."""
+        columns = self.head(self.wanted(metrics))
         self._check(Batch(columns), metrics, {})
         return list(columns)
 

@@ -140,14 +140,16 @@ class _Title:
 @contextmanager
 def _terminal_bar(title: Callable[[], str], unit: str, total: int | None) -> Iterator[Advance]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, RenderableColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, RenderableColumn, SpinnerColumn, TextColumn
+    from rich.progress import TimeElapsedColumn as Elapsed
+    from rich.progress import TimeRemainingColumn as Left
 
     bar = Progress(
         SpinnerColumn(),
         RenderableColumn(_Title(title)),
         BarColumn(bar_width=20),
         TextColumn("{task.completed:,.0f} " + ("" if total is None else f"of {total:,} ") + unit),
-        TimeElapsedColumn(),
+        *([Elapsed()] if total is None else [Elapsed(), Left(), TextColumn("left")]),
         console=Console(stderr=True, force_jupyter=False),
         transient=True,
     )

@@ -108,14 +108,14 @@ def summaries_html(metrics: Mapping[str, MetricSummary]) -> str:
         [
             titled(name, summary.direction),
             shown[name][0],
-            numbers.interval(shown[name][1]),
+            shown[name][1] or numbers.MISSING,
             numbers.scored(summary.n_scored, summary.n_total),
         ]
         for name, summary in metrics.items()
     ]
     causes = [counted_causes(summary.n_not_scored) for summary in metrics.values()]
     if any(causes):
-        titles.append("not scored")
+        titles.append("no score")
         rows = [[*row, cause] for row, cause in zip(rows, causes, strict=True)]
     return html_table(titles, rows, texts=(0, 4))
 

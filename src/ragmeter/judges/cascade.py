@@ -235,7 +235,7 @@ def all_audited_warning(count: int, unit: str) -> str:
 def no_verdict_warning(count: int, unit: str) -> str:
     """Says that doubtful rows without a verdict make every accuracy one of the other rows alone."""
     return (
-        f"{count:,} doubtful {unit} have no verdict, and the others are not like them: every accuracy here is of those "
+        f"{count:,} doubtful {unit} have no score, and the others are not like them: every accuracy here is of those "
         "alone. Ask again"
     )
 

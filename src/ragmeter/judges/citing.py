@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
-from ragmeter.definition.judge_columns import JUDGED_BY, Parts, Support, judge_column
+from ragmeter.definition.judge_columns import JUDGED_BY, Parts, PerCall, Support, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.support import ALONE
 from ragmeter.metrics.citations import NO_CITATIONS, NO_SENTENCES, citable, cited_sentences
@@ -23,7 +23,7 @@ def _pairs(row: Row) -> list[tuple[int, int, str]]:
     return [(number, rank, sentence.sentence) for number, sentence in cited for rank in sentence.passages]
 
 
-def _split(row: Row, at_once: int) -> list[dict[str, str]]:
+def _split(row: Row, per_call: PerCall) -> list[dict[str, str]]:
     passages, known = as_passages(row["contexts"]), citable(row["contexts"])
     return [{"text": passages[rank - 1], "claims": sentence} for _, rank, sentence in _pairs(row) if rank in known]
 

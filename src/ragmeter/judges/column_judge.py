@@ -9,13 +9,12 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.definition.judge_columns import JudgeColumn
+from ragmeter.definition.judge_columns import JudgeColumn, PerCall
 from ragmeter.effects.caller import Caller, Failure
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.journal import Journal, Reply
 from ragmeter.judges.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.judgement import Judgement, majority
-from ragmeter.judges.list_forms import is_single
 from ragmeter.judges.prompt import Prompt
 from ragmeter.models.port import ChatProvider, ChatReply, Messages, Parameters
 from ragmeter.table import REFUSED, SCORED, UNPARSABLE, Row
@@ -61,15 +60,15 @@ class _Call:
 class ColumnJudge:
     """A judge that is asked to fill one column: `asked` has its words.
 
-    Where a call may be about several claims, one about a single claim has words and a form of its own.
+    A call with certain texts, about a single claim for one, may have words and a form of its own.
     """
 
     def __init__(self, judge: Judge, declaration: JudgeColumn) -> None:
         self.judge = judge
         self.declaration = judge.worded(declaration)
-        self._usual = _Call(judge, self.declaration, judge.spec(declaration))
-        alone = judge.worded_alone(declaration)
-        self._about_one = None if alone is None else _Call(judge, alone, judge.spec(declaration, items_per_call=1))
+        spec = judge.spec(declaration)
+        self._usual = _Call(judge, self.declaration, spec)
+        self._variants = [(fits, _Call(judge, variant, spec)) for fits, variant in self.declaration.variants]
         self._tried: dict[str, int] = {}
 
     async def ask(
@@ -82,7 +81,7 @@ class ColumnJudge:
         if self.judge.repeats == 1:
             return await self._repeat(caller, client, values, 0, retry)
         repeats = (self._repeat(caller, client, values, number, retry) for number in range(self.judge.repeats))
-        return majority(await asyncio.gather(*repeats))
+        return majority(await asyncio.gather(*repeats), self._call(values).form.agreed)
 
     async def _repeat(
         self, caller: Caller, client: ChatProvider, values: Mapping[str, str], repeat: int, retry: bool
@@ -137,7 +136,7 @@ class ColumnJudge:
         return Judgement(SCORED, value, reason, (value,), tuple(replies), probability=chance)
 
     def _call(self, values: Mapping[str, str]) -> _Call:
-        return self._about_one if self._about_one is not None and is_single(values) else self._usual
+        return next((call for fits, call in self._variants if fits(values)), self._usual)
 
     def key(self, values: Mapping[str, str], repeat: int, attempt: int) -> str:
         """The journal's key of a reply."""
@@ -229,11 +228,9 @@ def shown_texts(declaration: JudgeColumn, row: Row) -> dict[str, str]:
     return {name: _as_text(name, row.get(name)) for name in declaration.needs}
 
 
-def texts_of_calls(declaration: JudgeColumn, row: Row, items_per_call: int) -> list[dict[str, str]]:
+def texts_of_calls(declaration: JudgeColumn, row: Row, per_call: PerCall) -> list[dict[str, str]]:
     """The texts of each call that a row takes."""
-    return (
-        [shown_texts(declaration, row)] if declaration.parts is None else declaration.parts.split(row, items_per_call)
-    )
+    return [shown_texts(declaration, row)] if declaration.parts is None else declaration.parts.split(row, per_call)
 
 
 def _as_text(name: str, value: Any) -> str:

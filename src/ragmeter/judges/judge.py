@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragmeter.definition.judge_columns import JudgeColumn
+from ragmeter.definition.judge_columns import JudgeColumn, PerCall
 from ragmeter.effects.calls import Limits
 from ragmeter.effects.endpoint import digest
 from ragmeter.effects.pace import Retries
@@ -56,7 +56,9 @@ class Judge:
         give_up_after: seconds without any success after which judging stops; what was recorded is not asked again.
         prices: a file of prices, where ours does not know the model.
         grammar: have the server allow nothing but the words of a verdict, where a reply is one word; llama.cpp can.
-        claims_per_call: how many claims the model is asked about in one call. Small models do better with 1.
+        claims_per_call: how many claims the model is asked about in one call.
+        passages_per_call: how many passages the model is shown together where it says what supports a claim; with 1,
+            each by itself.
         workers: how many calls may be under way at once.
         budget: the most that a run's judging may cost, in dollars.
         max_calls: the most calls that a run's judging may make.
@@ -87,7 +89,8 @@ class Judge:
         give_up_after: float = GIVE_UP_AFTER,
         prices: str | Path | None = None,
         grammar: bool = False,
-        claims_per_call: int = 10,
+        claims_per_call: int = PerCall().claims,
+        passages_per_call: int = PerCall().passages,
         workers: int = 8,
         budget: float | None = None,
         max_calls: int | None = None,
@@ -97,6 +100,7 @@ class Judge:
         for name, value, least in (
             ("repeats", repeats, 1), ("tries", tries, 1), ("max_tokens", max_tokens, 1), ("retries", retries, 0),
             ("workers", workers, 1), ("claims_per_call", claims_per_call, 1),
+            ("passages_per_call", passages_per_call, 1),
         ):  # fmt: skip
             check_whole(parameter(name, of="judge"), value, least)
         check_whole(parameter("max_calls", of="judge"), max_calls, 0, optional=True)
@@ -125,7 +129,8 @@ class Judge:
         self.cascade, self.reasons, self.check, self.grammar = cascade, reasons, check, grammar
         self.journal = None if journal is None else Path(journal)
         self.temperature, self.seed, self.max_tokens = float(temperature), seed, max_tokens
-        self.repeats, self.wordings, self.tries, self.claims_per_call = repeats, wordings, tries, claims_per_call
+        self.repeats, self.wordings, self.tries = repeats, wordings, tries
+        self.claims_per_call, self.passages_per_call = claims_per_call, passages_per_call
         self.retries = Retries.of(retries)
         self.workers, self.budget, self.max_calls = workers, budget, max_calls
         self.give_up_after = give_up_after
@@ -145,9 +150,9 @@ class Judge:
         return Limits(self.workers, self.retries, self.max_calls, self.budget, self.give_up_after, _GIVE_UP_OPTION)
 
     @property
-    def items_per_call(self) -> int:
-        """The number of claims in one call. With repeats it is 1: they are counted claim by claim."""
-        return 1 if self.repeats > 1 else self.claims_per_call
+    def per_call(self) -> PerCall:
+        """How much a call is about. With repeats it is one claim: they are counted claim by claim."""
+        return PerCall(1 if self.repeats > 1 else self.claims_per_call, self.passages_per_call)
 
     @property
     def calls_per_verdict(self) -> int:
@@ -173,20 +178,13 @@ class Judge:
 
     def worded(self, declaration: JudgeColumn) -> JudgeColumn:
         """The column as this judge is asked about it: in the user's own words, if there are any."""
-        return as_worded(declaration, self.words, self.items_per_call)
+        return as_worded(declaration, self.words)
 
-    def worded_alone(self, declaration: JudgeColumn) -> JudgeColumn | None:
-        """The column as this judge is asked about a single claim where others are asked about together, if it has such
-        a form.
-        """
-        is_shared = self.items_per_call > 1 and self.words is None
-        has_own = is_shared and declaration.parts is not None and declaration.parts.alone
-        return as_worded(declaration, None, 1) if has_own else None
-
-    def signature(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> Signature:
+    def signature(self, declaration: JudgeColumn = verdict) -> Signature:
         """Everything that a reply depends on besides the texts."""
-        items = self.items_per_call if items_per_call is None else items_per_call
-        declaration = as_worded(declaration, self.words, items)
+        declaration = self.worded(declaration)
+        forms = [declaration.form, *(variant.form for _, variant in declaration.variants)]
+        is_word = any(form.choices(reasons=self.reasons) for form in forms)
         return {
             **self.chat_model.signature(),
             "temperature": self.temperature,
@@ -194,24 +192,24 @@ class Judge:
             "max_tokens": self.max_tokens,
             "reasons": self.reasons,
             "prompt": prompt_hash(declaration, reasons=self.reasons),
-            **({} if declaration.parts is None else {"claims_per_call": items}),
-            **({"grammar": True} if self.grammar and declaration.form.choices(reasons=self.reasons) else {}),
+            **({"grammar": True} if self.grammar and is_word else {}),
         }
 
-    def spec(self, declaration: JudgeColumn = verdict, *, items_per_call: int | None = None) -> str:
+    def cutting(self, declaration: JudgeColumn) -> Signature:
+        """How much a call is about, where a row takes several. The texts depend on it, and no reply besides."""
+        if declaration.parts is None:
+            return {}
+        return {"claims_per_call": self.per_call.claims, "passages_per_call": self.per_call.passages}
+
+    def spec(self, declaration: JudgeColumn = verdict) -> str:
         """The key of this judge's calls in the journal: everything but the texts."""
-        return digest(self.signature(declaration, items_per_call=items_per_call) | self.chat_model.digests())
+        return digest(self.signature(declaration) | self.chat_model.digests())
 
     def filed(self, declaration: JudgeColumn = verdict) -> dict[str, str]:
         """The keys of this judge's replies in their journal, for the manifest. Nothing in it is secret."""
-        other, alone = self.rephrased(declaration), self.worded_alone(declaration)
-        of_one: dict[str, str] = {}
-        if alone is not None:
-            of_one["calls_about_one"] = self.spec(declaration, items_per_call=1)
-            of_one["prompt_about_one"] = prompt_hash(alone, reasons=self.reasons)
+        other = self.rephrased(declaration)
         return {
             "calls": self.spec(declaration),
-            **of_one,
             **({} if other is None else {"rephrased_calls": self.spec(other)}),
             **({} if self.words is None else {"words": self.words}),
             **({} if self.journal is None else {"journal": str(self.journal)}),
@@ -257,14 +255,13 @@ def _check_provider(provider: Any, settings: Settings) -> None:
         )
 
 
-def as_worded(declaration: JudgeColumn, words: str | None, items_per_call: int) -> JudgeColumn:
+def as_worded(declaration: JudgeColumn, words: str | None) -> JudgeColumn:
     """A column as a judge is asked about it: in the user's own words, if there are any."""
     if words is None:
-        if declaration.parts is None or items_per_call != 1:
-            return declaration
-        return replace(declaration, **declaration.parts.alone)
+        return declaration
     form = OWN_FORM if declaration.name == verdict.name else declaration.form
-    return replace(declaration, words=words, form=form, known=None, labels={})
+    parts = None if declaration.parts is None else replace(declaration.parts, variants=())
+    return replace(declaration, words=words, form=form, known=None, labels={}, parts=parts)
 
 
 def as_rephrased(declaration: JudgeColumn) -> JudgeColumn | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -80,16 +79,15 @@ def of_two_wordings(first: Judgement, second: Judgement, in_doubt: str) -> Judge
     return Judgement(SCORED, decided.verdict, decided.reason, verdicts, replies, "", chance)
 
 
-def majority(judgements: Sequence[Judgement]) -> Judgement:
-    """One judgement from several: what more than half of them say."""
+def majority(judgements: Sequence[Judgement], agreed: Callable[[Sequence[str | None]], str | None]) -> Judgement:
+    """One judgement from several: what more than half of them say, as `agreed` counts it."""
     verdicts = tuple(judgement.verdict for judgement in judgements)
     replies = tuple(reply for judgement in judgements for reply in judgement.replies)
-    counts = Counter(verdict for verdict in verdicts if verdict)
-    winner = next((verdict for verdict, count in counts.items() if 2 * count > len(judgements)), None)
+    winner = agreed([judgement.verdict for judgement in judgements])
     if winner is not None:
         chances = [judgement.probability for judgement in judgements if judgement.probability is not None]
         chance = sum(chances) / len(chances) if chances else None
-        reason = next(judgement.reason for judgement in judgements if judgement.verdict == winner)
+        reason = next((judgement.reason for judgement in judgements if judgement.verdict == winner), "")
         return Judgement(SCORED, winner, reason, verdicts, replies, "", chance)
     failed = next((judgement for judgement in judgements if judgement.verdict is None), None)
     if failed is None:

@@ -20,7 +20,7 @@ _NO_ITEMS = re.compile(r"[\[(]?\s*(?:none|no claims?|ninguna?)\s*[\])]?[.!]?", r
 _LABEL = re.compile(r"\s*(?:claim\s+)?\(?(\d{1,4})[.:)]+\s*[*_\"'`]*([^\W\d_]+(?: [^\W\d_]+)?)[*_\"'`]*[.!]?\s*", re.I)
 _ALONE = re.compile(r"[*_\"'`]*([^\W\d_]+(?: [^\W\d_]+)?)[*_\"'`]*[.!]?")
 #: About so many tokens has a label with its number.
-_LABEL_TOKENS = 6
+LABEL_TOKENS = 6
 #: Items of a list. Each is asked about again, and no answer of this size says more: a longer list is a model in a loop.
 MOST_ITEMS = 500
 
@@ -114,8 +114,12 @@ class Labels(Form):
         lines = [line for line in bare_reply(reply).split("\n") if line.strip()]
         matches = [_LABEL.fullmatch(line) or _ALONE.fullmatch(line) for line in lines]
         labels = [self._label(match[match.lastindex or 0]) for match in matches if match]
-        n, count = len(lines), self._count(sent)
-        if n in (0, count) or len(labels) < n or None in labels:
+        return "" if len(labels) < len(lines) or None in labels else self._of_another_length(len(lines), sent)
+
+    def _of_another_length(self, n: int, sent: Mapping[str, str]) -> str:
+        """A sentence that there are so many labels, if these are more than texts, or fewer."""
+        count = self._count(sent)
+        if n in (0, count):
             return ""
         return f"{n} {'label' if n == 1 else 'labels'} for {count} {self.noun}{'' if count == 1 else 's'}"
 
@@ -138,7 +142,7 @@ class Labels(Form):
 
     def reply_tokens(self, sent: Mapping[str, str], *, reasons: bool) -> int:
         """A line for each."""
-        return _LABEL_TOKENS * self._count(sent)
+        return LABEL_TOKENS * self._count(sent)
 
 
 def listed(texts: Sequence[str]) -> str:
@@ -146,6 +150,17 @@ def listed(texts: Sequence[str]) -> str:
     if len(texts) == 1:
         return texts[0]
     return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+
+
+def unlisted(claims: str) -> list[str]:
+    """The texts that `listed` has made one of."""
+    lines = claims.split("\n")
+    return lines if len(lines) == 1 else [line.partition(". ")[2] for line in lines]
+
+
+def groups_of(texts: Sequence[str], most: int) -> list[Sequence[str]]:
+    """The texts that are labelled in one call: in their order, at most so many."""
+    return [texts[begin : begin + most] for begin in range(0, len(texts), most)]
 
 
 def is_single(sent: Mapping[str, str]) -> bool:

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.definition.judge_columns import JUDGED_BY, Parts, judge_column
+from ragmeter.definition.judge_columns import JUDGED_BY, Parts, PerCall, Variant, judge_column
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.judges.claims import declined, first_reference
-from ragmeter.judges.list_forms import Items, Labels, listed
+from ragmeter.judges.list_forms import Items, Labels, groups_of, is_single, listed
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets
 from ragmeter.metrics.offline.support.claims import as_nugget_label
 from ragmeter.metrics.sentences import sentences
@@ -62,16 +62,15 @@ nuggets = judge_column(
 )
 
 
-def _split(row: Row, at_once: int) -> list[dict[str, str]]:
+def _split(row: Row, per_call: PerCall) -> list[dict[str, str]]:
     facts = [" ".join(text.split()) for text in _texts(row["nuggets"])]
-    groups = [facts[begin : begin + at_once] for begin in range(0, len(facts), at_once)]
     return [
         {
             "question": row["question"] or "",
             "answer": row["answer"],
             "claims": listed(group),
         }
-        for group in groups
+        for group in groups_of(facts, per_call.claims)
     ]
 
 
@@ -100,11 +99,16 @@ nugget_support = judge_column(
         ("nuggets", "answer", "question"),
         _split,
         lambda row, labels: [label for group in labels for label in group],
-        {
-            "words": _ONE,
-            "form": Labels(_WORDS, _ALSO, alone=True, noun="fact"),
-            "labels": {"question": "Question", "answer": "Answer", "claims": "Fact"},
-        },
+        [
+            Variant(
+                is_single,
+                {
+                    "words": _ONE,
+                    "form": Labels(_WORDS, _ALSO, alone=True, noun="fact"),
+                    "labels": {"question": "Question", "answer": "Answer", "claims": "Fact"},
+                },
+            )
+        ],
     ),
     settings=JUDGED_BY,
     offline=lambda rows, support: [

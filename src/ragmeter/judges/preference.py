@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
-from ragmeter.definition.judge_columns import Parts, judge_column
+from ragmeter.definition.judge_columns import Parts, PerCall, judge_column
 from ragmeter.io.write import dumps
 from ragmeter.judges.list_forms import Labels
 from ragmeter.metrics.support import has_text
@@ -18,7 +18,7 @@ _SCORES = {THIS: 1.0, TIE: 0.5, INCONSISTENT: 0.5, OTHER: 0.0}
 _FIRST, _SECOND = "first", "second"
 
 
-def _both_orders(row: Row, at_once: int) -> list[dict[str, str]]:
+def _both_orders(row: Row, per_call: PerCall) -> list[dict[str, str]]:
     reference = row["reference"]
     shown = {
         "question": row["question"],

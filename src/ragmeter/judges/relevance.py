@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragmeter.definition import metric
-from ragmeter.definition.judge_columns import Parts, judge_column
+from ragmeter.definition.judge_columns import Parts, PerCall, judge_column
 from ragmeter.judges.claims import declined
 from ragmeter.judges.forms import Choice
 from ragmeter.judges.list_forms import Labels
@@ -17,7 +17,7 @@ RELEVANT, IRRELEVANT = "relevant", "irrelevant"
 _RELEVANCE = {"relevant": 1.0, "partly": 0.5, "irrelevant": 0.0}
 
 
-def _passages(row: Row, at_once: int) -> list[dict[str, str]]:
+def _passages(row: Row, per_call: PerCall) -> list[dict[str, str]]:
     reference = row["reference"]
     shown = {
         "question": row["question"],

@@ -1,7 +1,8 @@
 """Does a text support each claim? Supported, contradicted or not mentioned, by a language model.
 
 The claims are those of the answer or of the reference. Each passage is asked about by itself, so that a metric can say
-which of them supports what.
+which of them supports what; or several are shown together, and the reply names those that a label comes from. Asked
+about several claims, a small model goes on as it began: it does best with one claim, and the passages together.
 """
 
 from __future__ import annotations
@@ -9,9 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragmeter.definition.judge_columns import JUDGED_BY, Changes, JudgeColumn, Parts, Support, judge_column
+from ragmeter.definition.judge_columns import (
+    JUDGED_BY,
+    Changes,
+    JudgeColumn,
+    Parts,
+    PerCall,
+    Support,
+    Variant,
+    judge_column,
+)
 from ragmeter.judges.claims import declined
-from ragmeter.judges.list_forms import Labels, listed
+from ragmeter.judges.list_forms import Labels, groups_of, is_single, listed
+from ragmeter.judges.passage_labels import PassageLabels, are_together, shown
 from ragmeter.metrics.offline.support.claims import labels_by_text
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts, has_text
 from ragmeter.table import Row
@@ -30,30 +41,49 @@ ALONE: Changes = {
     "form": Labels(_WORDS, _ALSO, alone=True),
     "labels": {"text": "Text", "claims": "Claim"},
 }
+_ABOUT_ONE = Variant(is_single, ALONE)
+_MANY_TOGETHER = (
+    "{passages}\n{claims}\n\nGoing by the passages alone, is each claim supported by them, contradicted by them, or "
+    "neither?"
+)
+#: Asked for all that a claim says, a small model agrees less easily than asked for its support.
+_ONE_TOGETHER = "{passages}\n{claims}\n\nDo the passages say everything that the claim says?"
+_EVERYTHING = {"Yes": SUPPORTED, "No": NOT_MENTIONED}
+#: What is different where a call shows passages together.
+_OF_SEVERAL_PASSAGES = [
+    Variant(
+        lambda sent: are_together(sent) and is_single(sent),
+        {
+            "words": _ONE_TOGETHER,
+            "form": PassageLabels(_EVERYTHING, _WORDS | _ALSO, alone=True, none=NOT_MENTIONED),
+            "labels": {"passages": "Passage", "claims": "Claim"},
+        },
+    ),
+    Variant(
+        are_together,
+        {
+            "words": _MANY_TOGETHER,
+            "form": PassageLabels(_WORDS, _ALSO, none=NOT_MENTIONED),
+            "labels": {"passages": "Passage", "claims": "Claims"},
+        },
+    ),
+]
 
 
 def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> JudgeColumn:
-    """A column with a label for each claim; `by_passage`: each passage by itself, with a list of labels for a claim."""
+    """A column with a label for each claim; `by_passage`: with a list of labels for each claim, one a passage."""
 
-    def groups(row: Row, at_once: int) -> list[list[str]]:
-        texts = claim_texts(row[claims])
-        return [texts[begin : begin + at_once] for begin in range(0, len(texts), at_once)]
-
-    def split(row: Row, at_once: int) -> list[dict[str, str]]:
-        passages = filter(has_text, as_passages(row[text])) if by_passage else [_whole(row[text])]
-        return [{"text": passage, "claims": listed(group)} for passage in passages for group in groups(row, at_once)]
+    def split(row: Row, per_call: PerCall) -> list[dict[str, str]]:
+        texts = [{"text": _whole(row[text])}]
+        if by_passage:
+            passages = list(filter(has_text, as_passages(row[text])))
+            texts = shown(passages, per_call.passages)
+        groups = groups_of(claim_texts(row[claims]), per_call.claims)
+        return [{**own, "claims": listed(group)} for own in texts for group in groups]
 
     def join(row: Row, labels: list[Any]) -> list[Any]:
-        n_claims = len(row[claims])
         in_order = [label for group in labels for label in group]
-        if not by_passage:
-            return in_order
-        by_claim: list[list[Any]] = [[] for _ in range(n_claims)]
-        remaining = iter(in_order)
-        for passage in as_passages(row[text]):
-            for labels_of_claim in by_claim:
-                labels_of_claim.append(next(remaining) if has_text(passage) else NO_TEXT)
-        return by_claim
+        return _by_claim(in_order, len(row[claims]), as_passages(row[text])) if by_passage else in_order
 
     def offline(rows: Sequence[Row], support: Support) -> list[Any]:
         texts = [as_passages(row[text]) if by_passage else _several(row[text]) for row in rows]
@@ -65,12 +95,21 @@ def _support(name: str, claims: str, text: str, *, by_passage: bool = False) -> 
         words=_MANY,
         form=Labels(_WORDS, _ALSO),
         structured=True,
-        parts=Parts((claims, text), split, join, ALONE),
+        parts=Parts((claims, text), split, join, [*(_OF_SEVERAL_PASSAGES if by_passage else ()), _ABOUT_ONE]),
         known=declined if text == "answer" else None,
         labels=_LABELS,
         settings=JUDGED_BY,
         offline=offline,
     )
+
+
+def _by_claim(labels: Sequence[str | list[str]], n_claims: int, passages: Sequence[str]) -> list[list[str]]:
+    """For each claim a label for each passage. Of passages shown together each claim has a list of labels."""
+    by_claim: list[list[str]] = [[] for _ in range(n_claims)]
+    for place, label in enumerate(labels):
+        by_claim[place % n_claims] += [label] if isinstance(label, str) else label
+    remaining = [iter(row) for row in by_claim]
+    return [[next(own) if has_text(passage) else NO_TEXT for passage in passages] for own in remaining]
 
 
 def _whole(value: str | Sequence[str]) -> str:

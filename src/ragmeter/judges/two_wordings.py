@@ -82,7 +82,7 @@ class TwoWordings(ColumnJudge):
         """Whether all repeats of the first wording are recorded, and together need no second."""
         repeats = [self._first.recall(journal, values, repeat) for repeat in range(self.judge.repeats)]
         judgements = [judgement for judgement in repeats if judgement is not None]
-        return len(judgements) == len(repeats) and self._is_enough(majority(judgements))
+        return len(judgements) == len(repeats) and self._is_enough(majority(judgements, self.declaration.form.agreed))
 
     def estimate_all(
         self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None

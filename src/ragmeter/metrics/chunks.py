@@ -41,6 +41,11 @@ class Pattern(str):
 
 def documents(names: Any, pattern: str | None, *, as_written: bool = False) -> Ids:
     """A number for each id, the same for the same document. `as_written`: an id is shortened by a pattern alone."""
+    return numbered_documents(names, pattern, as_written=as_written)[0]
+
+
+def numbered_documents(names: Any, pattern: str | None, *, as_written: bool = False) -> tuple[Ids, Any]:
+    """A number for each id, as `documents()` has it, and the documents' ids in the order of these numbers."""
     encoded = names.dictionary_encode()
     distinct = encoded.dictionary
     if pattern is not None:
@@ -48,9 +53,10 @@ def documents(names: Any, pattern: str | None, *, as_written: bool = False) -> I
     elif not as_written and pc.any(pc.match_substring(distinct, CHUNK_MARK)).as_py():
         distinct = documents_of(distinct)
     else:
-        return np.asarray(encoded.indices.to_numpy(), dtype=np.int64)
-    documents_of_names = distinct.dictionary_encode().indices.to_numpy()
-    return np.asarray(documents_of_names[encoded.indices.to_numpy()], dtype=np.int64)
+        return np.asarray(encoded.indices.to_numpy(), dtype=np.int64), distinct
+    of_names = distinct.dictionary_encode()
+    numbers = of_names.indices.to_numpy()[encoded.indices.to_numpy()]
+    return np.asarray(numbers, dtype=np.int64), of_names.dictionary
 
 
 def documents_of(names: Any) -> Any:

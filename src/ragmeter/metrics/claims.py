@@ -192,14 +192,15 @@ def faithfulness(
     """The share of the answer's claims that some retrieved passage supports.
 
     **Formula.** Claims of the answer that at least one passage supports, over the claims of the answer: RAGChecker's
-    and Ragas's faithfulness, with each passage asked about by itself. The columns `claims` and `support_by_passages`
-    are filled by the judge's model.
+    and Ragas's faithfulness. The columns `claims` and `support_by_passages` are filled by the judge's model, which is
+    asked about each passage by itself, or about several together (`--judge-passages-per-call`).
 
     **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
     has the local classifier `support_model` say what supports them.
 
     **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`, a row without passages
-    `no_contexts`: none is scored. A claim that takes two passages together is held for unsupported.
+    `no_contexts`: none is scored. A claim that takes two passages together is held for unsupported, unless the
+    model is shown these together.
 
     **Use it** to see whether the answers keep to what was retrieved. **Not** for whether they are right: a passage may
     be wrong or beside the point.

@@ -25,6 +25,8 @@ from ragmeter.runs.tags import change_tags, read_tags
 _DATA_SETS = ("dataset", "reference", "turns", "results")
 #: How the names of journals of a system's answers end.
 JOURNAL = ".journal.sqlite"
+#: So many runs are looked at for one to compare with.
+_LATEST = 20
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,20 @@ def catalogue(output_dir: str | Path = RUNS) -> list[RunEntry]:
     folder = Path(output_dir)
     entries = [RunEntry.of(folder / name) for name in run_stamps(folder)]
     return sorted(tagged(entries, folder), key=lambda entry: entry.created, reverse=True)
+
+
+def comparable_run(path: Path) -> str | None:
+    """The newest other run of the same folder that this one can be compared with, by the same data set.
+
+    Where each file has its own gold answers, it is the newest of as many rows. Only the latest runs are looked at.
+    """
+    own = RunEntry.of(path)
+    times = {name: max(stamp[1] for stamp in stamps if stamp) for name, stamps in run_stamps(path.parent).items()}
+    latest = sorted((name for name in times if name != path.name), key=lambda name: times[name], reverse=True)
+    entries = [RunEntry.of(path.parent / name) for name in latest[:_LATEST]]
+    alike = [entry for entry in entries if not entry.error and not own.metrics.keys().isdisjoint(entry.metrics)]
+    same = [entry for entry in alike if own.data and entry.data == own.data]
+    return next((entry.name for entry in same or alike if entry.n_rows == own.n_rows), None)
 
 
 def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:

@@ -11,6 +11,7 @@ from ragmeter.definition import Metric
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Chunks, MissingResults, NeverMatch
 from ragmeter.documents.summary import DocumentIds as Findings
+from ragmeter.metrics.causes import CAUSE
 from ragmeter.metrics.chunks import CHUNK_MARK, documents_of
 from ragmeter.metrics.ranking import ranked
 from ragmeter.runs.rows import StoredRows
@@ -31,11 +32,11 @@ def document_ids(
 
 
 class _Ids:
-    """Counts over a run's table. Without a metric that compares ids, nothing is read."""
+    """Counts over a run's table. Without causes or a metric that compares ids, nothing is read."""
 
     def __init__(self, metrics: Sequence[Metric]) -> None:
         self._metrics = [metric for metric in metrics if {_GOLD, _RETRIEVED} <= set(metric.needs)]
-        self._patterns = {metric.settings.get("doc_id") for metric in self._metrics}
+        self._patterns = {metric.settings.get("doc_id") for metric in self._metrics} or {None}
         self._n_compared = 0  # rows with ids on both sides
         self._n_missing = 0  # questions with gold documents that no result answers
         self._matched = False
@@ -46,17 +47,18 @@ class _Ids:
     def add(self, rows: StoredRows) -> None:
         """Look at the rows of a table."""
         present = set(rows.schema.names)
-        if not self._metrics or not {_GOLD, _RETRIEVED} <= present:
+        if not (self._metrics or CAUSE in present) or not {_GOLD, _RETRIEVED} <= present:
             return
-        outcome = outcome_column(self._metrics[0].name)
+        outcome = outcome_column(self._metrics[0].name) if self._metrics else ""
         wanted = [name for name in (_GOLD, _RETRIEVED, IDS_AS_WRITTEN, outcome) if name in present]
         for batch in rows.batches(_AT_ONCE, wanted):
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
             as_written = columns.get(IDS_AS_WRITTEN)
             is_as_written = as_written is not None and as_written.null_count < len(as_written)
-            if None in self._patterns and not is_as_written:
-                self._count_chunks(columns)
-            self._count_missing(columns, outcome)
+            if self._metrics:
+                if None in self._patterns and not is_as_written:
+                    self._count_chunks(columns)
+                self._count_missing(columns, outcome)
             if not self._matched:
                 self._compare(columns, is_as_written)
 

@@ -18,7 +18,7 @@ from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 
 #: What a manifest says of a filled column that its values don't depend on.
-_ASIDE = frozenset({"tries", "columns", "calls", "calls_about_one", "rephrased_calls", "words", "journal"})
+_ASIDE = frozenset({"tries", "columns", "calls", "rephrased_calls", "words", "journal"})
 #: What the vectors of an embedding model depend on.
 _OF_VECTORS = ("backend", "revision", "endpoint", "prefix")
 EMBEDDING_MODEL = "embedding model"

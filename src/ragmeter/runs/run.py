@@ -17,6 +17,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
+from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE
 from ragmeter.naming import matching
 from ragmeter.registry import other_names
 from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
@@ -213,7 +214,8 @@ class Run:
     def other_columns(self) -> list[str]:
         """The user's own columns of texts: slices, ids and notes."""
         scores = {column for name in self.metrics() for column in (name, outcome_column(name))}
-        return [name for name in self.texts if name not in {*NAMED_COLUMNS, *self._of_judges, *scores}]
+        others = {*NAMED_COLUMNS, CAUSE, CAUSE_EVIDENCE, *self._of_judges, *scores}
+        return [name for name in self.texts if name not in others]
 
     @property
     def judged_columns(self) -> dict[str, list[str]]:
@@ -281,8 +283,8 @@ class Run:
         return self._rows.array(name)
 
     def slices(self) -> list[str]:
-        """The user's own columns with 2 to 50 different short values."""
-        others = {*NAMED_COLUMNS, PARTIAL_ANSWER, *self._of_judges}
+        """The user's own columns with 2 to 50 different short values. A cause is a result, and none of them."""
+        others = {*NAMED_COLUMNS, PARTIAL_ANSWER, CAUSE, CAUSE_EVIDENCE, *self._of_judges}
         candidates = [
             name
             for name in self.texts

@@ -14,6 +14,7 @@ from ragmeter.definition import Metric
 from ragmeter.documents.metrics import Percentiles
 from ragmeter.documents.summary import Abstained, Summary
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
+from ragmeter.runs.answer_causes import causes_of
 from ragmeter.runs.document_ids import document_ids
 from ragmeter.runs.rows import StoredRows, clusters_of
 from ragmeter.runs.run import TEXTS
@@ -67,6 +68,7 @@ def summarise_table(
         numbers=_numbers(rows, numbers),
         columns_left_out=dict(left_out or {}),
         abstained=_abstained(rows),
+        cause=causes_of(rows, confidence, codes),
         document_ids=document_ids(rows, [metric for metric in metrics if isinstance(metric, Metric)], summaries),
     )
 

@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
+from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.definition.judge_columns import ENCODER, OFFLINE
 from ragmeter.documents.metrics import SMALL
+from ragmeter.show.system_tables import SystemTables
 from ragmeter.table import IDS_AS_WRITTEN
+from ragmeter.wording import verdicts
+from ragmeter.wording.answer_causes import TITLES, cause_lines
 from ragmeter.wording.causes import counted_causes, failures
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import (
@@ -21,7 +25,7 @@ from ragmeter.wording.metrics import (
     no_rates,
     titled,
 )
-from ragmeter.wording.numbers import MISSING, given, interval, number, percent, scored
+from ragmeter.wording.numbers import MISSING, given, number, percent, scored
 from ragmeter.wording.texts import in_markdown
 
 if TYPE_CHECKING:
@@ -41,7 +45,7 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, 
     labels = [in_markdown(label) for label in run_labels(runs)]
     lines = [f"# {' · '.join(labels)}", ""]
     if comparison:
-        lines += [f"- {in_markdown(pair.sentence)}" for pair in comparison.pairs] + [""]
+        lines += [*_compared(comparison), in_markdown(comparison.test_sentence), ""]
         lines += [in_markdown(kept), ""] if kept else []
     directions = {name: summary.direction for run in runs for name, summary in run.metrics().items()}
     levels = [level(summary) for run in runs for summary in run.metrics().values()]
@@ -58,11 +62,48 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, 
         lines += [text for line in limit_lines(run.manifest()) for text in (f"**{label}**: {line}", "")]
         lines += _failures(run, label) + _judge(run, label)
     for run, label in zip(runs, labels, strict=True):
+        lines += _causes(run, label)
+    for run, label in zip(runs, labels, strict=True):
         lines += _slices(run, label)
     created = [in_markdown(str(run.manifest().created or "unknown")) for run in runs]
     dated_labels = [f"{label}: {when}" for label, when in zip(labels, created, strict=True)]
     lines += [f"Made by ragmeter {ragmeter.__version__}. Runs of {'; '.join(dated_labels)}.", ""]
     return "\n".join(lines)
+
+
+def comparison_as_markdown(comparison: Comparison, more: str = "") -> str:
+    """The verdict, one table and the test, to paste into a pull request; `more` is a sentence that comes last."""
+    lines = [*_compared(comparison), in_markdown(comparison.test_sentence), ""]
+    return "\n".join([*lines, in_markdown(more), ""] if more else lines)
+
+
+def _compared(comparison: Comparison) -> list[str]:
+    """The verdict and the table of two runs, or of several systems."""
+    if len(comparison.pairs) > 1:
+        return _systems(comparison)
+    (pair,) = comparison.pairs
+    titles = [title.format(percent(comparison.level)) for title in verdicts.TITLES]
+    titles[2:4] = f"baseline: {in_markdown(pair.a)}", f"candidate: {in_markdown(pair.b)}"
+    rows = [list(map(in_markdown, table_cells(name, result))) for name, result in pair.metrics.items()]
+    said = [text for line in (*pair.remarks, *pair.warnings) for text in (in_markdown(line), "")]
+    moved = pair.causes.lines if pair.causes else []
+    more = [f"- {in_markdown(text)}" for text in (*moved, *(part.sentence for part in pair.slices if part.turns))]
+    table = _table(titles, rows, (_LEFT, _LEFT, *[_RIGHT] * 4))
+    return [f"**{in_markdown(pair.sentence)}**", "", *said, *table, "", *more, *[""] * bool(more)]
+
+
+def _systems(comparison: Comparison) -> list[str]:
+    """The verdict on the first system, the order of all, and each metric of each."""
+    tables = SystemTables(comparison)
+    first, *others = map(in_markdown, tables.first_sentences)
+    warnings = dict.fromkeys(in_markdown(text) for pair in tables.pairs.values() for text in pair.warnings)
+    order = [[in_markdown(cell.text) for cell in row] for row in tables.order()]
+    metrics = [[in_markdown(cell.text) for cell in row] for row in tables.metrics()]
+    lines = [f"**{first}**", "", *(text for line in (*others, *warnings) for text in (line, ""))]
+    lines += [*_table(list(map(in_markdown, tables.order_titles)), order, (_LEFT, _LEFT, *[_RIGHT] * 4)), ""]
+    if metrics:
+        lines += [*_table(["metric", *map(in_markdown, tables.systems)], metrics), ""]
+    return [*lines, in_markdown(tables.signs), ""]
 
 
 def verdict_as_markdown(verdict: Verdict) -> str:
@@ -74,7 +115,7 @@ def verdict_as_markdown(verdict: Verdict) -> str:
     for sentence in verdict.sentences:
         lines += [in_markdown(sentence), ""]
     figures = [_figures(name, summary) for name, summary in verdict.metrics.items()]
-    titles = ("metric", "mean", "interval", "n", "not scored")
+    titles = ("metric", "mean", "interval", "n", "no score")
     lines += _table(titles, figures, (_LEFT, _RIGHT, _RIGHT, _RIGHT, _LEFT))
     return "\n".join(lines) + "\n"
 
@@ -112,15 +153,22 @@ def _mean(summary: MetricSummary | None, usual: str) -> str:
         return MISSING
     own_level = differing_level(summary, usual)
     mean, ends = headline(summary)
-    between = "" if ends is None else f" ({own_level}{interval(ends)})"
+    between = "" if ends is None else f" ({own_level}{ends})"
     return f"{mean}{between}, n = {scored(summary.n_scored, summary.n_total)}"
 
 
 def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
     mean, ends = headline(summary)
-    between = MISSING if ends is None else f"{interval(ends)} ({percent(summary.level)})"
+    between = MISSING if ends is None else f"{ends} ({percent(summary.level)})"
     n, causes = scored(summary.n_scored, summary.n_total), in_markdown(counted_causes(summary.n_not_scored))
     return titled(in_markdown(name), summary.direction), mean, between, n, causes
+
+
+def _causes(run: Run, label: str) -> list[str]:
+    rows = [tuple(map(in_markdown, line.cells)) for line in cause_lines(run.summary().cause)]
+    if not rows:
+        return []
+    return [f"**Where it failed, {label}**", "", *_table(TITLES, rows, (_LEFT, _RIGHT, _RIGHT, _RIGHT, _LEFT)), ""]
 
 
 def _failures(run: Run, label: str) -> list[str]:

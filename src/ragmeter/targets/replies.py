@@ -55,6 +55,12 @@ class Replies:
         answers = [reply for reply in self.in_order if isinstance(reply, Answer)]
         return not answers or any(answer.retrieved is not None for answer in answers)
 
+    def returned(self, names: Iterable[str]) -> set[str]:
+        """Which of these parts of an answer some answer has; the answer's text alone, if there are no answers."""
+        answers = [reply for reply in self.in_order if isinstance(reply, Answer)]
+        has = {name for name in names if any(getattr(answer, name) is not None for answer in answers)}
+        return has - ({"answer"} if self.only_retrieved() else set()) if answers else {"answer"}
+
     def only_retrieved(self) -> bool:
         """Whether the target is a retriever: it has given documents, and no answer to any question."""
         answers = [reply for reply in self.in_order if isinstance(reply, Answer)]

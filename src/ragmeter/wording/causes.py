@@ -28,6 +28,15 @@ _MEANINGS = {
 _MOST = 5
 
 
+#: What an outcome is called on a screen, where its own name is another.
+_NAMES = {table.TARGET_ERROR: "system error", table.ABSTAINED: "declined"}
+
+
+def cause_name(cause: str) -> str:
+    """A cause as a screen names it; the outcome in files keeps its own name."""
+    return _NAMES.get(cause, cause)
+
+
 def cause_meaning(cause: str) -> str:
     """A cause in words, or an empty text if its name is clear."""
     if cause.startswith("no_") and cause not in _MEANINGS:
@@ -47,8 +56,8 @@ def abstained_sentence(counts: Abstained | None) -> str:
 
 
 def counted_causes(causes: Mapping[str, int]) -> str:
-    """Causes with their numbers of rows: `2 no_answer, 1 timeout`."""
-    return ", ".join(f"{count:,} {cause}" for cause, count in causes.items())
+    """Causes with their numbers of rows: `2 no_answer, 1 system error`."""
+    return ", ".join(f"{count:,} {cause_name(cause)}" for cause, count in causes.items())
 
 
 def because(causes: Mapping[str, int]) -> str:

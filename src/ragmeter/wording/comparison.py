@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ragmeter.documents.comparison import ComparisonSettings
+from ragmeter.documents.comparison import NO_VERDICT, NOT_SIGNIFICANT, SMALL, ComparisonSettings
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import Interval
-from ragmeter.wording.numbers import about, equals, given, number, p_value, percent, signed, signed_interval
+from ragmeter.wording.numbers import equals, given, number, p_value, percent, signed, signed_interval
 
-#: Up to the first number of metrics, all get a sentence; of more, only significant differences, up to the second.
-_ALL, _MOST = 3, 8
 #: The most metrics that are listed by name alone; others are counted.
 _NAMED = 8
 _USUAL_ALPHA, _USUAL_LEVEL = 0.05, 0.95
@@ -25,13 +23,25 @@ class JudgedDifference(Protocol):
     """A metric's difference with its verdict, as a sentence needs it."""
 
     @property
+    def direction(self) -> str: ...
+    @property
+    def binary(self) -> bool: ...
+    @property
+    def mean_a(self) -> float | None: ...
+    @property
+    def mean_b(self) -> float | None: ...
+    @property
     def difference(self) -> float | None: ...
     @property
     def interval(self) -> Interval | None: ...
     @property
+    def excludes_zero(self) -> bool: ...
+    @property
     def p_holm(self) -> float | None: ...
     @property
     def n(self) -> int: ...
+    @property
+    def n_questions(self) -> int: ...
     @property
     def n_clusters(self) -> int | None: ...
     @property
@@ -40,6 +50,10 @@ class JudgedDifference(Protocol):
     def worse(self) -> int: ...
     @property
     def margin(self) -> float | None: ...
+    @property
+    def needed(self) -> int | None: ...
+    @property
+    def smallest(self) -> float | None: ...
     @property
     def verdict(self) -> str: ...
 
@@ -75,23 +89,32 @@ class Wording:
         """The result of one metric: the difference, its interval, whether it is significant, p and n."""
         if result.difference is None:
             return f"{metric}: no question has a score in both {a} and {b}"
-        same_mean = f"{b} and {a} have the same mean"
-        text = f"{metric}: {f'{b} is {signed(result.difference)} against {a}' if result.difference else same_mean}"
-        text += self._between(result.interval)
+        amount, way = signed(result.difference).lstrip("+-"), "higher" if result.difference > 0 else "lower"
+        differ = f"{b} is {amount} {way} than {a}" if result.difference else f"{b} and {a} have the same mean"
+        text = f"{metric}: {differ}{self._between(result.interval)}"
         n = counted(result.n, result.n_clusters)
         if result.p_holm is None:
-            few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
-            return f"{text}, {'too few questions for a test' if few else _NO_SPREAD} ({n})"
-        if result.verdict == "no verdict":
-            alike = result.n in (result.better, result.worse)  # no few rows: all of them went one way
-            disagree = f"the interval and the test disagree{self._at}{'' if alike else ': a few rows decide'}"
-            return f"{text}, {disagree} ({self._p(result.p_holm)}, {n})"
-        if result.verdict == "significant, but small":
+            return f"{text}, {self.undecided(result)} ({n})"
+        if result.verdict == NO_VERDICT:
+            return f"{text}, {self.undecided(result)} ({self._p(result.p_holm)}, {n})"
+        if result.verdict == SMALL:
             share = "" if metric in self.margins else ", 1% of the metric's range"
             n += f"; small: less than {given(result.margin or 0.0)}{share}"
             return f"{text}, {result.verdict}{self._corrected(result.p_holm, n)}"
-        verdict = result.verdict if result.verdict.startswith("not ") else f"significantly {result.verdict}"
+        verdict = result.verdict if result.verdict == NOT_SIGNIFICANT else f"significantly {result.verdict}"
         return f"{text}, {verdict}{self._corrected(result.p_holm, n)}"
+
+    def undecided(self, result: JudgedDifference) -> str:
+        """Why there is no verdict on a difference: too few questions, no spread, or an interval that says otherwise."""
+        if result.p_holm is None:
+            few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
+            return "too few questions for a test" if few else _NO_SPREAD
+        alike = result.n in (result.better, result.worse)  # no few rows: all of them went one way
+        return f"the interval and the test disagree{self._at}{'' if alike else ': a few rows decide'}"
+
+    def corrected(self, p: float | None) -> str:
+        """What stands behind a verdict: the correction, and p."""
+        return self._corrected(1.0 if p is None else p)
 
     def preference(
         self,
@@ -137,9 +160,9 @@ class Wording:
     def _between(self, interval: Interval | None) -> str:
         return "" if interval is None else f" ({percent(self.level)}: {signed_interval(interval)})"
 
-    def _corrected(self, p: float, n: str) -> str:
+    def _corrected(self, p: float, n: str = "") -> str:
         correction = f" after correction over {self.tests:,} tests" if self.tests > 1 else ""
-        return f"{self._at}{correction} ({self._p(p)}, {n})"
+        return f"{self._at}{correction} ({', '.join(filter(None, [self._p(p), n]))})"
 
     @property
     def _at(self) -> str:
@@ -192,7 +215,7 @@ def tests_made(tests: Mapping[str, str]) -> str:
     metrics: dict[str, list[str]] = {}
     for metric, test in tests.items():
         metrics.setdefault(test, []).append(metric)
-    return " or ".join(test if len(metrics) == 1 else f"{test} ({_listed(names)})" for test, names in metrics.items())
+    return " or ".join(test if len(metrics) == 1 else f"{test} ({listed(names)})" for test, names in metrics.items())
 
 
 def clustered_by(column: str | None, others: Mapping[str, str]) -> str:
@@ -201,55 +224,10 @@ def clustered_by(column: str | None, others: Mapping[str, str]) -> str:
     return f", clustered by {column}{f' ({own})' if own else ''}" if column else ""
 
 
-def overview(
-    significant: Mapping[str, str],
-    small: Mapping[str, str],
-    undecided: Mapping[str, str],
-    others: Mapping[str, str],
-    nearest: str | None,
-    more: str,
-) -> str:
-    """The differences of two runs: of a few metrics all, of many the significant ones.
-
-    The mappings have the metrics' sentences: those with a significant difference, a small one, without a verdict, and
-    without a significant difference; `nearest` is the one of the latter with the smallest p-value.
-    """
-    metrics = {**significant, **small, **undecided, **others}
-    if not metrics:
-        return ""
-    names = list(significant)
-    if len(metrics) <= _ALL:
-        sentences = list(metrics.values())
-    elif nearest is not None and len(others) == len(metrics):
-        none = f"No significant difference on any of {len(others):,} metrics"
-        sentences = [f"{none}; the nearest to one: {others[nearest]}"]
-    else:
-        sentences = [significant[name] for name in names[:_MOST]]
-        listed = {
-            "Significant as well": names[_MOST:],
-            "Significant, but small": list(small),
-            "No verdict": list(undecided),
-            "Not significant": list(others),
-        }
-        sentences += [f"{title}: {_listed(metrics)}" for title, metrics in listed.items() if metrics]
-    return ". ".join([*sentences, more] if more else sentences) + "."
-
-
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names in a row; of many, the first ones and how many more there are."""
     not_named = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + not_named
-
-
-def would_show(point: float, needed: int, smallest: float, metric: str = "") -> str:
-    """The number of questions that shows a small difference, or the difference that these rows would show.
-
-    `metric` is named where there are several.
-    """
-    of_metric = f" in {metric}" if metric else ""
-    if smallest <= point:
-        seen = number(smallest)
-        return "" if seen == number(0.0) else f"A difference of {seen}{of_metric} would probably have been seen"
-    return f"To see a difference of {given(point)}{of_metric}, about {about(needed)} questions are needed"
 
 
 def kept_sentence(created: str, settings: ComparisonSettings, test: str) -> str:

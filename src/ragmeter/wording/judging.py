@@ -110,7 +110,7 @@ def flip_rate_line(rate: float, between: Interval | None, n: int) -> str:
 
 
 def judge_causes(summary: Summary) -> dict[str, int]:
-    """Why rows have no verdict, over all columns that a judge has filled."""
+    """Why rows have no score, over all columns that a judge has filled."""
     causes: dict[str, int] = {}
     for column in summary.judges.values():
         for cause, count in column.causes.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ragmeter import naming, registry
+from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import Interval
 from ragmeter.wording import numbers
@@ -57,24 +58,84 @@ def about_intervals(levels: Sequence[str]) -> str:
     )
 
 
-def headline(summary: MetricSummary) -> tuple[str, Interval | None]:
-    """The mean and its interval; where most rows have no verdict, the bounds of the mean, which has no interval."""
+#: The metrics whose mean is the share of right answers, the most trustworthy first.
+_RIGHT = ("llm_correct", "offline_correct")
+
+
+def headline_metric(metrics: Mapping[str, MetricSummary]) -> str | None:
+    """The metric that a run is judged by: the share of right answers by a model, or offline, or the first metric.
+
+    One that has no score is taken only if no other has one.
+    """
+    names = [name for name, summary in metrics.items() if summary.n_scored] or list(metrics)
+    return first_of(names) if names else None
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The metric of these that counts most: the share of right answers by a model, or offline, or the first one."""
+    return next((name for base in _RIGHT for name in names if naming.base_of(name) == base), names[0])
+
+
+def is_right(metric: str) -> bool:
+    """Whether the metric's mean is the share of right answers."""
+    return naming.base_of(metric) in _RIGHT
+
+
+def result_unit(manifest: Manifest) -> str:
+    """What a run's rows are: questions, or answers where each question was asked several times."""
+    return "answers" if (manifest.repeats or 1) > 1 else "questions"
+
+
+def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questions") -> str:
+    """The result in a sentence: `72% right (66 to 78), on 212 of 220 questions`; an empty text without metrics."""
+    name = headline_metric(metrics)
+    if name is None:
+        return ""
+    summary = metrics[name]
+    unit = unit.removesuffix("s") if summary.n_total == 1 else unit
+    on = f"on {numbers.scored(summary.n_scored, summary.n_total)} {unit}"
+    if summary.mean is None:
+        return f"no score by {name}, on {summary.n_total:,} {unit}{because(summary.n_not_scored)}"
+    if (bounds := summary.bounds_of_mean) is not None:
+        return f"{name} {within(bounds)}, as most {unit} have no score ({on})"
+    if summary.binary:
+        mean, ends = numbers.rate_with_interval(summary.mean, summary.interval)
+    else:
+        mean, interval = headline(summary)
+        ends = interval or ""
+    between = f" ({differing_level(summary)}{ends})" if ends else ""
+    return f"{mean} right{between}, {on}" if is_right(name) else f"{name} {mean}{between}, {on}"
+
+
+def headline(summary: MetricSummary) -> tuple[str, str | None]:
+    """The mean and its interval, with the digits that they deserve.
+
+    Where most rows have no score, the bounds of the mean, which has no interval.
+    """
     bounds = summary.bounds_of_mean
     if bounds is not None:
-        return numbers.interval(bounds), None
-    return numbers.number(summary.mean), summary.interval
+        return numbers.interval(bounds, decimals=numbers.deserved_decimals(bounds)), None
+    decimals = numbers.deserved_decimals(summary.interval)
+    ends = None if summary.interval is None else numbers.interval(summary.interval, decimals=decimals)
+    return numbers.number(summary.mean, decimals=decimals), ends
+
+
+def median(summary: MetricSummary) -> str:
+    """The median, with as many decimals as the mean has."""
+    return numbers.number(summary.median, decimals=numbers.deserved_decimals(summary.interval))
 
 
 def within(bounds: Interval) -> str:
-    """Bounds of a mean: `between 0.2500 and 1.0000`."""
-    return f"between {numbers.number(bounds[0])} and {numbers.number(bounds[1])}"
+    """Bounds of a mean: `between 0.25 and 1.00`."""
+    ends = numbers.interval(bounds, decimals=numbers.deserved_decimals(bounds))
+    return f"between {ends.replace(' to ', ' and ')}"
 
 
 def summary_sentence(name: str, summary: MetricSummary) -> str:
     """A metric in one line: `token_f1 0.4308 (95%: 0.1479 to 0.7137), 7 of 8 scored`."""
     scored = f"{summary.n_scored:,} of {summary.n_total:,} scored"
     mean, interval = headline(summary)
-    between = "" if interval is None else f" ({level(summary)}: {numbers.interval(interval)})"
+    between = "" if interval is None else f" ({level(summary)}: {interval})"
     return f"{name} {mean}{between}, {scored}"
 
 
@@ -83,9 +144,10 @@ def cautions(metrics: Mapping[str, MetricSummary]) -> list[str]:
     lines = []
     for name, summary in metrics.items():
         if (bounds := summary.bounds_of_mean) is not None:
+            mean = numbers.number(summary.mean, decimals=numbers.deserved_decimals(bounds))
             lines.append(
-                f"{name}: most rows have no verdict, and the mean of the other {summary.n_scored:,} "
-                f"({numbers.number(summary.mean)}) does not stand for them: the mean of all is {within(bounds)}"
+                f"{name}: most rows have no score, and the mean of the other {summary.n_scored:,} ({mean}) does not "
+                f"stand for them: the mean of all is {within(bounds)}"
             )
     return [
         *lines,
@@ -136,19 +198,20 @@ def brief(summary: MetricSummary, limit: float | None = None) -> str:
     if summary.mean is None:
         return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
     if (bounds := summary.bounds_of_mean) is not None:
-        of_all = f"{within(bounds)}: most rows have no verdict"
+        of_all = f"{within(bounds)}: most rows have no score"
         return f"{of_all}, n = {numbers.scored(summary.n_scored, summary.n_total)}{because(summary.n_not_scored)}"
-    between = "no interval"
+    between, decimals = "no interval", numbers.deserved_decimals(summary.interval)
     if summary.interval is not None:
-        between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval, limit)}"
+        between = f"{numbers.percent(summary.level)}: {numbers.interval(summary.interval, limit, decimals)}"
     few = ""
     if summary.is_few:
         few = " (few)" if summary.n_clusters is None else f" (few: {summary.n_clusters:,} groups)"
     n = numbers.scored(summary.n_scored, summary.n_total)
-    return f"{numbers.number(summary.mean, limit)} ({between}), n = {n}{few}"
+    return f"{numbers.number(summary.mean, limit, decimals)} ({between}), n = {n}{few}"
 
 
 def bracketed(value: float, interval: Interval | None, n: str) -> str:
-    """An estimate for a repr: `0.4308 [0.1479 to 0.7137], n = 7 of 8`."""
-    between = "" if interval is None else f" [{numbers.interval(interval)}]"
-    return f"{numbers.number(value)}{between}, n = {n}"
+    """An estimate for a repr: `0.43 [0.15 to 0.71], n = 7 of 8`."""
+    decimals = numbers.deserved_decimals(interval)
+    between = "" if interval is None else f" [{numbers.interval(interval, decimals=decimals)}]"
+    return f"{numbers.number(value, decimals=decimals)}{between}, n = {n}"

@@ -21,15 +21,18 @@ _ROUNDING = Context(prec=40, rounding=ROUND_HALF_UP)
 _SMALLEST_P = 0.0001
 #: A difference up to this is floating-point noise, and shown as none.
 _NOISE = 1e-9
+#: Of an interval's half width, so many digits are shown, and at most this many decimals.
+_DIGITS_OF_DOUBT, _MOST_DECIMALS = 2, 4
 #: A number this near to a limit is equal to it, as for a gate; in proportion where the limit is above 1.
 _EQUAL = 1e-12
 
 
-def number(value: float | None, limit: float | None = None) -> str:
+def number(value: float | None, limit: float | None = None, decimals: int | None = None) -> str:
     """A mean or another figure: 0.4308, 1,234.5. A whole number (an int) has no decimals.
 
     Halves are rounded away from zero, as people do and as JavaScript's toFixed does. Where rounding would hide on which
-    side of a `limit` the number is, it has more digits: 0.59998 beside 0.6.
+    side of a `limit` the number is, it has more digits: 0.59998 beside 0.6. `decimals` are as many as its uncertainty
+    deserves, if that is known.
     """
     if value is None or not math.isfinite(value):
         return MISSING
@@ -37,7 +40,8 @@ def number(value: float | None, limit: float | None = None) -> str:
         return f"{value:,}"
     if abs(value) >= _HUGE:
         return repr(float(value))
-    decimals = 4 if abs(value) < _LARGE else 1
+    if decimals is None:
+        decimals = _MOST_DECIMALS if abs(value) < _LARGE else 1
     rounded = _rounded(value, decimals)
     if limit is not None and abs(value - limit) > _EQUAL * max(1.0, abs(limit)):
         bound = Decimal(repr(float(limit)))
@@ -51,24 +55,54 @@ def _rounded(value: float, decimals: int) -> Decimal:
     return Decimal(float(value)).quantize(Decimal(1).scaleb(-decimals), context=_ROUNDING)
 
 
-def signed(value: float | None, limit: float | None = None) -> str:
+def signed(value: float | None, limit: float | None = None, decimals: int | None = None) -> str:
     """A difference: like a number, and with a + where it is above 0. No difference but 0 looks like 0."""
     if limit is None and value is not None and abs(value) > _NOISE:
         limit = 0.0
-    text = number(value, limit)
-    if text in (MISSING, number(0), number(0.0)) or text.startswith("-"):
+    text = number(value, limit, decimals)
+    if text in (MISSING, number(0), number(0.0, decimals=decimals)) or text.startswith("-"):
         return text
     return f"+{text}"
 
 
-def interval(bounds: Sequence[float] | None, limit: float | None = None) -> str:
-    """The two ends of an interval: 0.1479 to 0.7137."""
-    return MISSING if bounds is None else f"{number(float(bounds[0]), limit)} to {number(float(bounds[1]), limit)}"
+def deserved_decimals(bounds: Sequence[float] | None) -> int | None:
+    """How many decimals an estimate with this interval deserves: 0.72 with 0.45 to 0.91, and 0.465 with 0.42 to 0.51.
+
+    The half of the interval's width has two digits. None where there is no interval, or one of no width.
+    """
+    half = 0.0 if bounds is None else abs(bounds[1] - bounds[0]) / 2
+    if half <= _NOISE or not math.isfinite(half):
+        return None
+    return min(_MOST_DECIMALS, max(0, _DIGITS_OF_DOUBT - 1 - math.floor(math.log10(half))))
 
 
-def signed_interval(bounds: Sequence[float] | None) -> str:
+def points(share: float | None, decimals: int) -> str:
+    """A difference of two rates in percentage points: +26."""
+    return signed(None if share is None else 100 * share, decimals=decimals)
+
+
+def rounded_percent(share: float | None, decimals: int) -> str:
+    """A rate as a percentage, rounded as a person does: 47% for 0.465."""
+    return MISSING if share is None else f"{number(100 * share, decimals=decimals)}%"
+
+
+def rate_with_interval(rate: float | None, bounds: Sequence[float] | None) -> tuple[str, str]:
+    """A rate as a percentage, and its interval in percent: 72%, 66 to 78. A digit less than a number has beside it."""
+    ends = None if bounds is None else [100 * float(end) for end in bounds]
+    decimals = max(0, (deserved_decimals(ends) or 1) - 1)
+    return rounded_percent(rate, decimals), "" if ends is None else interval(ends, decimals=decimals)
+
+
+def interval(bounds: Sequence[float] | None, limit: float | None = None, decimals: int | None = None) -> str:
+    """The two ends of an interval: 0.1479 to 0.7137, or 0.15 to 0.71 with two `decimals`."""
+    return MISSING if bounds is None else " to ".join(number(float(end), limit, decimals) for end in bounds)
+
+
+def signed_interval(bounds: Sequence[float] | None, decimals: int | None = None) -> str:
     """The two ends of a difference's interval: -0.1291 to +0.6382."""
-    return MISSING if bounds is None else f"{signed(float(bounds[0]))} to {signed(float(bounds[1]))}"
+    if bounds is None:
+        return MISSING
+    return " to ".join(signed(float(end), decimals=decimals) for end in bounds)
 
 
 def p_value(p: float | None, alpha: float | None = None) -> str:

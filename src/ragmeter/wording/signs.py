@@ -26,6 +26,15 @@ SIGNS = {
 }
 
 
+def clash_in_words(claim_words: str, passage_words: str) -> str:
+    """What a claim and a passage that contradict each other say."""
+    return (
+        f"the claim says “{claim_words}”, the passage “{passage_words}”"
+        if claim_words
+        else f"the passage says “{passage_words}”"
+    )
+
+
 def sign_of(label: str) -> tuple[str, str]:
     """The sign and the kind of a label."""
     return SIGNS.get(label, OTHER)

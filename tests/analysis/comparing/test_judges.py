@@ -47,7 +47,10 @@ def test_another_model_is_no_improvement(two_models: Path) -> None:
     assert "(model: strict, kind)" in warning
     assert f"`ragmeter evaluate --results {two_models / 'old' / 'rows.parquet'} --run NAME" in warning
     assert "better" not in result.sentence.replace("which run is better can't be told", "")
-    assert comparison.pairs[0].sentence.startswith(warning)
+    assert comparison.pairs[0].sentence == (
+        "No verdict between new and old: their llm_correct is from different judges."
+    )
+    assert comparison.pairs[0].texts[-1] == warning
 
 
 def test_other_metrics_are_compared_as_if_it_were_not_there(two_models: Path) -> None:

@@ -38,16 +38,27 @@ def test_claims_are_columns_of_the_page(tmp_path: Path) -> None:
     words = texts.cut()[0]
     claims, citations = page["claims"][0]
     assert [words[place] for place in claims[:3]] == ["claims of the answer", "reference", "offline"]
-    (first, by_passages, by_reference, ranks, spans), second = claims[3]
+    (first, by_passages, by_reference, ranks, spans, clash), second = claims[3]
     assert words[first] == "The tower was built in 1889."
     assert words[by_passages] == words[by_reference] == words[ranks[0][1]] == "supported"
     assert ranks[0][0] == 2
     assert spans == []
+    assert clash == -1
     assert [0, 7] in second[4]  # Bananas
     assert words[citations[0]] == "citations"
     assert page["claims"][1] == []
     assert page["judges"] == []
     assert page["others"] == {}
+
+
+def test_the_words_that_clash_are_on_the_page(tmp_path: Path) -> None:
+    rows = [{"qid": "a", "answer": "The tower was built in 1925.", "contexts": ["The tower was built in 1889."]}]
+    run = Run(keep(tmp_path, data=rows, metrics="offline_supported"))
+    texts = Texts()
+    claim = on_page.claims(run, [0], texts)[0][0][3][0]
+    words = texts.cut()[0]
+    assert words[claim[1]] == "contradicted"
+    assert words[claim[5]] == "the claim says “1925”, the passage “1889”"
 
 
 def test_few_claims_are_searched_for_unsupported_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
 from ragmeter.effects.caller import Failure
 from ragmeter.effects.usage import EffortCounts, UsageCounter
@@ -22,7 +23,9 @@ def test_causes_name_flags_on_the_command_line_and_keywords_in_python(capsys: py
         EffortCounts(made=1).with_latency(None),
         UsageCounter().total(),
     )
-    evaluation: Any = SimpleNamespace(summary=Summary(n_rows=1, metrics={}), embeddings={}, folder=None)
+    evaluation: Any = SimpleNamespace(
+        summary=Summary(n_rows=1, metrics={}), manifest=Manifest(), embeddings={}, folder=None
+    )
     terminal.asked(evaluation, result, None)
     assert "not answered: 1 timeout: no answer; --answer-selector may help" in capsys.readouterr().out
     assert list(result.causes()) == ["timeout: no answer; answer_selector=... may help"]

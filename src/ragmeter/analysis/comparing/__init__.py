@@ -1,7 +1,7 @@
 """Compare runs: is B better than A, by how much, how certain is that, and in which slices."""
 
+from ragmeter.analysis.comparing.changed_rows import ChangedRow
 from ragmeter.analysis.comparing.comparison import (
-    JUDGES_DIFFER,
     Comparison,
     MetricDifference,
     Mover,
@@ -11,7 +11,7 @@ from ragmeter.analysis.comparing.comparison import (
 from ragmeter.analysis.comparing.pairwise import compare, shared_measures, with_another_test
 
 __all__ = [
-    "JUDGES_DIFFER",
+    "ChangedRow",
     "Comparison",
     "MetricDifference",
     "Mover",

@@ -7,19 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, overload
 
 from ragmeter import naming
+from ragmeter.analysis.comparing.causes import CauseChanges
+from ragmeter.analysis.comparing.changed_rows import ChangedRow
+from ragmeter.analysis.comparing.ranking import Ranking
 from ragmeter.documents.record import Interval, plain
 from ragmeter.documents.summary import Unmatched
 from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.wording.comparison import clustered_by, tests_made
 from ragmeter.wording.metrics import titled
-from ragmeter.wording.numbers import number, p_value, percent, signed, signed_interval
-
-#: The verdicts. `different` is for metrics without a direction, where neither higher nor lower is better; a small
-#: difference is significant and below the margin; there is no verdict where the interval and the test disagree.
-BETTER, WORSE, DIFFERENT, SMALL = "better", "worse", "different", "significant, but small"
-NOT_SIGNIFICANT, NO_VERDICT = "not significant", "no verdict"
-#: The verdict on a metric that the two runs have from different judges.
-JUDGES_DIFFER = "judges differ"
+from ragmeter.wording.numbers import deserved_decimals, number, percent, signed, signed_interval
+from ragmeter.wording.verdicts import TITLES, marked, test_sentence
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class MetricDifference:
     `sentence` is the result in words. With 80% power, at alpha and after the same correction, `needed` questions would
     detect a difference of `margin`, and these can detect a difference of `smallest`; both go by
     `shown_error`, which the interval's width stands for. The interval is clipped to the possible range of a difference:
-    -1 to 1 for scores from 0 to 1.
+    -1 to 1 for scores from 0 to 1. `binary`: all scores are 0 or 1, so that the means are rates.
 
     `judges_differ` has each setting in which the two runs' judges differ, with its two values. If that is more than the
     endpoint, the metric is not tested, and its verdict is `judges differ`: the difference may be the judge's.
@@ -80,6 +77,7 @@ class MetricDifference:
     needed: int | None = None
     smallest: float | None = None
     sentence: str = ""
+    binary: bool = False
     judges_differ: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
 
@@ -107,7 +105,13 @@ class SliceDifference:
 
 @dataclass(frozen=True)
 class Pair:
-    """The comparison of two runs. `warnings` say whose judges differ, so that no verdict can be given."""
+    """The comparison of two runs, the baseline `a` and the candidate `b`.
+
+    `sentence` is the verdict by the metric `headline`, and `remarks` are what is to be said of all metrics, and of how
+    many questions it would take. `warnings` say whose judges differ, so that no verdict can be given. `causes` says
+    what moved by cause, where both runs have causes. `better_rows` and `worse_rows` are those that changed most by all
+    metrics together.
+    """
 
     a: str
     b: str
@@ -118,13 +122,25 @@ class Pair:
     metrics: dict[str, MetricDifference]
     left_out: dict[str, str]
     slices: list[SliceDifference]
+    headline: str = ""
     sentence: str = ""
+    remarks: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    better_rows: list[ChangedRow] = field(default_factory=list)
+    worse_rows: list[ChangedRow] = field(default_factory=list)
+    causes: CauseChanges | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """All that is to be said of the two runs, the verdict first."""
+        return [self.sentence, *self.remarks, *self.warnings]
 
 
 @dataclass(frozen=True)
 class Comparison(Tabular):
-    """The comparison of every pair of runs. `tests` is the number of tests that p-values are corrected over.
+    """The comparison of a baseline with other runs, or of every pair. p-values are corrected over so many `tests`.
+
+    `ranking` has the order of several systems by the headline metric; None for two, and where there is no order.
 
     `cluster` is the column whose rows were taken together; `other_clusters` has the runs whose own intervals are
     clustered by another column, and that column; `margins` those that were given.
@@ -145,6 +161,8 @@ class Comparison(Tabular):
     pairs: list[Pair]
     other_clusters: dict[str, str] = field(default_factory=dict)
     margins: dict[str, float] = field(default_factory=dict)
+    baseline: str = ""
+    ranking: Ranking | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as a dict for JSON."""
@@ -183,17 +201,22 @@ class Comparison(Tabular):
         return metrics[naming.one_of(key, metrics, "this comparison")]
 
     def __repr__(self) -> str:
-        return "\n".join(["<Comparison>", *(pair.sentence for pair in self.pairs)])
+        return "\n".join(["<Comparison>", *(text for pair in self.pairs for text in pair.texts)])
 
     def _repr_html_(self) -> str:
-        titles = ("metric", "mean A", "mean B", "B − A", f"{percent(self.level)} interval", "p (Holm)", "n", "verdict")
+        titles = [title.format(percent(self.level)) for title in TITLES]
         parts = []
         for pair in self.pairs:
-            rows = [_cells(name, result) for name, result in pair.metrics.items()]
-            parts.append(html_lines(f"A: {pair.a}, B: {pair.b}"))
-            parts.append(html_table(titles, rows, texts=(0, 7)))
-            parts.append(html_lines(pair.sentence))
-        return "".join(parts)
+            rows = [table_cells(name, result) for name, result in pair.metrics.items()]
+            parts += [html_lines(text) for text in pair.texts]
+            parts.append(html_lines(f"baseline: {pair.a}, candidate: {pair.b}"))
+            parts.append(html_table(titles, rows, texts=(0, 1)))
+        return "".join([*parts, html_lines(self.test_sentence)])
+
+    @property
+    def test_sentence(self) -> str:
+        """The test and its correction, in a sentence."""
+        return test_sentence(self.test_made, self.clustered, self.tests, self.alpha)
 
     def _table(self, name: str) -> Any:
         if name == "movers":
@@ -213,10 +236,12 @@ class Comparison(Tabular):
         return arrow_table(results, ("a", "b", "metric", "mean_a", "mean_b", "difference", "low", "high"))
 
 
-def _cells(name: str, result: MetricDifference) -> tuple[str, ...]:
-    means = (number(result.mean_a), number(result.mean_b))
-    difference = (signed(result.difference), signed_interval(result.interval), p_value(result.p_holm))
-    return titled(name, result.direction), *means, *difference, f"{result.n:,}", result.verdict
+def table_cells(name: str, result: MetricDifference) -> tuple[str, ...]:
+    """A metric's row of the table: the cells under `wording.verdicts.TITLES`."""
+    decimals = deserved_decimals(result.interval)
+    means = (number(mean, decimals=decimals) for mean in (result.mean_a, result.mean_b))
+    difference = signed(result.difference, decimals=decimals), signed_interval(result.interval, decimals)
+    return titled(name, result.direction), marked(result.verdict), *means, *difference
 
 
 def _record(pair: Pair, result: MetricDifference | SliceDifference, **more: str) -> dict[str, Any]:

@@ -19,12 +19,14 @@ from ragmeter.table import Measure, Scores
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a comparison."""
+    """The settings of a comparison; `movers` are rows for each metric, `better` and `worse` rows by all together."""
 
     confidence: Confidence
     test: str
     alpha: float
-    movers: int
+    movers: int = 0
+    better: int = 0
+    worse: int = 0
 
 
 @dataclass(frozen=True)

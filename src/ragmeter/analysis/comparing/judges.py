@@ -7,7 +7,8 @@ from dataclasses import replace
 from shlex import quote
 
 from ragmeter import registry
-from ragmeter.analysis.comparing.comparison import JUDGES_DIFFER, MetricDifference
+from ragmeter.analysis.comparing.comparison import MetricDifference
+from ragmeter.documents.comparison import JUDGES_DIFFER
 from ragmeter.runs.judges import ENDPOINT, Differing
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary import TemporaryRun

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.comparing.comparison import NO_VERDICT, Comparison, MetricDifference, Mover, Pair
+from ragmeter.analysis.comparing.causes import cause_changes
+from ragmeter.analysis.comparing.changed_rows import changed_rows, texts_of
+from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference, Mover, Pair
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
 from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margin
+from ragmeter.analysis.comparing.ranking import Ranking, ranked
 from ragmeter.analysis.comparing.row_pairs import Pairing, cluster_column, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
-from ragmeter.documents.comparison import ComparisonSettings
+from ragmeter.analysis.comparing.systems import Place, Systems, open_systems
+from ragmeter.documents.comparison import NO_VERDICT, ComparisonSettings
 from ragmeter.errors import UsageError
-from ragmeter.hints import by_caller, option
+from ragmeter.hints import option
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, matching, several
 from ragmeter.runs.comparisons import check_kept, keep_comparison
-from ragmeter.runs.finding import RunLike, find_runs, is_run, run_labels
+from ragmeter.runs.finding import RunLike
 from ragmeter.runs.judges import differing_judges
 from ragmeter.runs.run import Run, full_name
 from ragmeter.stats.clusters import Codes, cluster_codes
@@ -33,9 +36,8 @@ from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 from ragmeter.wording.comparison import Wording
 from ragmeter.wording.numbers import given
+from ragmeter.wording.verdicts import headline_metric
 
-#: The texts that a mover is shown with.
-_TEXTS = (QID, "question", "reference", "answer")
 #: A spread below this share of the largest difference is rounding: the differences are all the same.
 _ROUNDING = 1e-12
 
@@ -44,6 +46,8 @@ def compare(
     runs: Sequence[RunLike] | Mapping[str, RunLike],
     *,
     metrics: str | Iterable[str] | None = None,
+    baseline: RunLike | None = None,
+    all_pairs: bool = False,
     test: str = RANDOMISATION,
     interval: str = AUTO,
     cluster: str | None = AUTO,
@@ -53,18 +57,22 @@ def compare(
     margin: Margins | None = None,
     seed: int = 0,
     draws: int = 9_999,
-    movers: int = 5,
+    movers: int = 0,
+    better: int = 3,
+    worse: int = 3,
     keep: bool = False,
     output_dir: str | Path = RUNS,
 ) -> Comparison:
-    """Compare every pair of runs on the rows that have the same qid.
+    """Compare a baseline with other runs, each on the rows that both have, by qid.
 
-    A difference is the later run minus the earlier.
+    A difference is the candidate minus the baseline.
 
     Args:
         runs: two runs or more, each what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
         metrics: the metrics to compare; by default those of all runs. Numbers that are no metrics, such as
             latency_ms, are compared only if named.
+        baseline: the run that the others are compared with; by default the first of two, and the oldest of more.
+        all_pairs: compare every run with every other one, not with the baseline alone.
         test: "randomisation", "bootstrap", "t" or "mcnemar".
         interval: the method of intervals, "auto" or as for `evaluate()`.
         cluster: the column that groups dependent rows, None for independent rows, or "auto": what the runs' own
@@ -75,7 +83,9 @@ def compare(
         margin: the difference that is too small to matter: `{"token_f1": 0.02}`; by default 1% of a metric's range.
         seed: the seed of random draws.
         draws: the number of random draws of a test.
-        movers: how many of the rows that changed most are listed for each metric.
+        movers: how many of the rows that changed most are listed for each metric by itself.
+        better: how many rows are listed that got better, by all metrics together.
+        worse: how many rows are listed that got worse.
         keep: write the comparison into the last run's folder: a report of these runs then shows it.
         output_dir: the folder of runs.
     """
@@ -83,13 +93,8 @@ def compare(
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must be between 0 and 1, got {given(alpha)}", hint="0.05 is usual")
-    compared = runs if isinstance(runs, Mapping) and not is_run(runs) else [] if is_run(runs) else list(runs)
-    if len(compared) < 2:
-        raise UsageError(
-            "a comparison needs two runs or more", hint=by_caller("ragmeter compare RUN_A RUN_B", "compare([a, b])")
-        )
-    opened = find_runs(compared, output_dir)
-    labels = run_labels(opened)
+    systems = open_systems(runs, baseline, output_dir)
+    opened, labels = systems.runs, systems.labels
     if keep:
         check_kept(opened)
     confidence = Confidence(interval, cluster, level, seed, draws)
@@ -99,57 +104,88 @@ def compare(
             f"McNemar's test needs independent rows, but these are clustered by {column!r}",
             hint=f"use {option('test', 'randomisation')}, or {option('cluster', None)} if they are independent",
         )
-    settings = Settings(replace(confidence, cluster=column), test, alpha, movers)
     margins = margins_of(margin, opened)
-    names = chosen_names(metrics) or None
-    columns = None if slices is None else several(slices)
-    pairs = [
-        _compare_two(a, b, labels_of_pair, names, columns, margins, settings)
-        for (a, b), labels_of_pair in zip(combinations(opened, 2), combinations(labels, 2), strict=True)
-    ]
-    tests = sum(result.p is not None for pair in pairs for result in pair.metrics.values())
-    pairs = _corrected(pairs, Wording(level, alpha, tests, frozenset(margins)))
-    comparison = Comparison(labels, level, alpha, test, column, seed, draws, tests, pairs, other_clusters, margins)
+    names, columns = chosen_names(metrics) or None, None if slices is None else several(slices)
+    settings = Settings(replace(confidence, cluster=column), test, alpha, movers, better, worse)
+    chosen = _Chosen(names, columns, margins, settings)
+    places = systems.all_pairs if all_pairs else systems.with_baseline
+    pairs = [_compare_two(systems, pair, chosen) for pair in places]
+    others = _of_headline(systems, pairs, chosen) if len(opened) > 2 else []
+    tests = sum(result.p is not None for pair in (*pairs, *others) for result in pair.metrics.values())
+    compared = _corrected([*pairs, *others], Wording(level, alpha, tests, frozenset(margins)))
+    comparison = Comparison(
+        labels, level, alpha, test, column, seed, draws, tests, compared[: len(pairs)], other_clusters, margins,
+        baseline=labels[systems.baseline], ranking=_ranking(systems, compared),
+    )  # fmt: skip
     if keep:
         stored = ComparisonSettings(
-            metrics=names,
-            test=test,
-            interval=interval,
-            cluster=cluster,
-            slices=columns,
-            level=level,
-            alpha=alpha,
-            seed=seed,
-            draws=draws,
-            movers=movers,
-            margin=margins or None,
-        )
+            metrics=names, test=test, interval=interval, cluster=cluster, slices=columns, level=level, alpha=alpha,
+            seed=seed, draws=draws, movers=movers, better=better, worse=worse, margin=margins or None,
+            baseline=None if baseline is None else labels[systems.baseline], all_pairs=all_pairs,
+        )  # fmt: skip
         keep_comparison(opened, stored, comparison.as_dict())
     return comparison
 
 
-def _compare_two(
-    a: Run,
-    b: Run,
-    labels: tuple[str, str],
-    names: Sequence[str] | None,
-    slices: Iterable[str] | None,
-    margins: Mapping[str, float],
-    settings: Settings,
-) -> Pair:
+@dataclass(frozen=True)
+class _Chosen:
+    """What two runs are compared by: the names of metrics and columns of slices (None for all), margins, settings."""
+
+    names: Sequence[str] | None
+    slices: Sequence[str] | None
+    margins: Mapping[str, float]
+    settings: Settings
+
+
+def _of_headline(systems: Systems, pairs: Sequence[Pair], chosen: _Chosen) -> list[Pair]:
+    """The other pairs of runs, by the headline metric alone, which the ranking needs; none where they have none."""
+    shared = {name: result for name, result in pairs[0].metrics.items() if all(name in pair.metrics for pair in pairs)}
+    if not shared:
+        return []
+    settings = chosen.settings
+    alone = Settings(settings.confidence, settings.test, settings.alpha)
+    by_headline = replace(chosen, names=[headline_metric(shared)], slices=(), settings=alone)
+    tested = [{pair.a, pair.b} for pair in pairs]
+    try:
+        return [
+            _compare_two(systems, place, by_headline)
+            for place in systems.all_pairs
+            if {systems.labels[place[0]], systems.labels[place[1]]} not in tested
+        ]
+    except UsageError:  # runs that have no question in common: then there is no order either
+        return []
+
+
+def _ranking(systems: Systems, pairs: Sequence[Pair]) -> Ranking | None:
+    """The order of several systems by the headline metric that all pairs have."""
+    shared = {name: result for name, result in pairs[0].metrics.items() if all(name in pair.metrics for pair in pairs)}
+    if len(systems.runs) < 3 or len(pairs) < len(systems.all_pairs) or not shared:
+        return None
+    metric = headline_metric(shared)
+    scores = {label: run.scores(metric) for label, run in zip(systems.labels, systems.runs, strict=True)}
+    means = {label: None if np.isnan(of_run).all() else float(np.nanmean(of_run)) for label, of_run in scores.items()}
+    return ranked(
+        metric, shared[metric].direction, means, {(pair.a, pair.b): pair.metrics[metric].verdict for pair in pairs}
+    )
+
+
+def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
+    a, b = (systems.runs[run] for run in place)
+    labels = systems.labels[place[0]], systems.labels[place[1]]
     pairing = pair(a, b)
     if not len(pairing):
         raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
-    chosen = shared_measures(a, b) if names is None else [_named(name, a, b) for name in names]
-    if not chosen:
+    names, settings = chosen.names, chosen.settings
+    measures = shared_measures(a, b) if names is None else [_named(name, a, b) for name in names]
+    if not measures:
         raise UsageError(
             f"{a.name} and {b.name} have no metric in common",
             hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
         )
     codes = paired_clusters(a, b, pairing, settings.confidence)
-    differing = differing_judges(a, b, [measure.name for measure in chosen])
+    differing = differing_judges(a, b, [measure.name for measure in measures])
     metrics, tested = {}, []
-    for measure in chosen:
+    for measure in measures:
         name = measure.name
         bounds = a.measures[name].bounds, b.measures[name].bounds
         scores = PairedScores(
@@ -158,7 +194,7 @@ def _compare_two(
             b=b.scores(name)[pairing.b],
             codes=codes,
             limits=difference_limits(*bounds),
-            margin=margins.get(name, usual_margin(measure)),
+            margin=chosen.margins.get(name, usual_margin(measure)),
         )
         settings_of_judges = differing.get(name, {})
         metrics[name] = replace(_difference(a, b, scores, pairing, settings), judges_differ=settings_of_judges)
@@ -173,11 +209,24 @@ def _compare_two(
         for name in run.measures
         if names is None and name not in other.measures
     }
-    columns = slices if slices is not None else [name for name in a.slices() if _same_values(a, b, pairing, name)]
-    parts = slice_differences(a, pairing.a, tested, columns, settings)
-    unpaired = (pairing.only_a, pairing.only_b, pairing.questions_differ)
-    warnings = judge_warnings(a, b, labels, differing)
-    return Pair(labels[0], labels[1], len(pairing), *unpaired, metrics, others, parts, warnings=warnings)
+    columns = chosen.slices
+    if columns is None:
+        columns = [name for name in a.slices() if _same_values(a, b, pairing, name)]
+    rows = changed_rows(a, b, pairing, tested, headline_metric(metrics), better=settings.better, worse=settings.worse)
+    return Pair(
+        *labels,
+        n_paired=len(pairing),
+        only_a=pairing.only_a,
+        only_b=pairing.only_b,
+        questions_differ=pairing.questions_differ,
+        metrics=metrics,
+        left_out=others,
+        slices=slice_differences(a, pairing.a, tested, columns, settings),
+        warnings=judge_warnings(a, b, labels, differing),
+        better_rows=rows.better,
+        worse_rows=rows.worse,
+        causes=cause_changes(a, b, pairing),
+    )
 
 
 def _named(name: str, a: Run, b: Run) -> Measure:
@@ -215,6 +264,7 @@ def _difference(a: Run, b: Run, scores: PairedScores, pairing: Pairing, settings
     sd = float(differences.std(ddof=1)) if part.n > 1 else 0.0
     return MetricDifference(
         direction=scores.measure.direction,
+        binary=scores.measure.binary,
         n=part.n,
         n_questions=_n_questions(a, pairing, paired.codes, in_both),
         n_clusters=part.n_clusters,
@@ -261,20 +311,9 @@ def _movers(a: Run, b: Run, pairing: Pairing, scores: PairedScores, number: int)
     least = np.partition(sizes, -min(number, len(sizes)))[-min(number, len(sizes))]
     large = np.flatnonzero((sizes >= least) & (sizes > 0))
     moved = large[np.argsort(-sizes[large], kind="stable")][:number].tolist()
-    first = a.records([int(pairing.a[row]) for row in moved], _TEXTS)
-    second = b.records([int(pairing.b[row]) for row in moved], _TEXTS)
     return [
-        Mover(
-            qid=old[QID],
-            a=float(scores.a[row]),
-            b=float(scores.b[row]),
-            difference=float(scores.b[row] - scores.a[row]),
-            question=old.get("question", new.get("question")),
-            reference=old.get("reference", new.get("reference")),
-            answer_a=old.get("answer"),
-            answer_b=new.get("answer"),
-        )
-        for row, old, new in zip(moved, first, second, strict=True)
+        Mover(a=float(scores.a[row]), b=float(scores.b[row]), difference=float(scores.b[row] - scores.a[row]), **texts)
+        for row, texts in zip(moved, texts_of(a, b, pairing, moved), strict=True)
     ]
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import replace
 
-from ragmeter.analysis.comparing.comparison import (
+from ragmeter.analysis.comparing.comparison import MetricDifference, Pair, SliceDifference
+from ragmeter.documents.comparison import (
     BETTER,
     DIFFERENT,
     JUDGES_DIFFER,
@@ -14,12 +13,10 @@ from ragmeter.analysis.comparing.comparison import (
     NOT_SIGNIFICANT,
     SMALL,
     WORSE,
-    MetricDifference,
-    Pair,
-    SliceDifference,
 )
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
-from ragmeter.wording.comparison import Wording, overview, would_show
+from ragmeter.wording.comparison import Wording
+from ragmeter.wording.verdicts import headline_metric, outlook, tally, verdict_sentence
 
 #: A standard error below this share of the difference is rounding: all differences are the same.
 _ROUNDING = 1e-9
@@ -60,8 +57,16 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
         metrics[name] = replace(judged, sentence=wording.difference(name, pair.a, pair.b, judged))
     of_slices = replace(wording, tests=len(pair.slices))
     slices = [_turned(part, metrics[part.metric], of_slices) for part in pair.slices]
-    sentences = [*pair.warnings, _overview(metrics)]
-    return replace(pair, metrics=metrics, slices=slices, sentence=" ".join(filter(None, sentences)))
+    headline = headline_metric(metrics)
+    result = metrics[headline]
+    return replace(
+        pair,
+        metrics=metrics,
+        slices=slices,
+        headline=headline,
+        sentence=verdict_sentence(headline, pair.a, pair.b, result, wording),
+        remarks=[remark for remark in (tally(metrics), outlook(result)) if remark],
+    )
 
 
 def _turned(part: SliceDifference, whole: MetricDifference, wording: Wording) -> SliceDifference:
@@ -83,22 +88,3 @@ def _planned(result: MetricDifference, wording: Wording) -> MetricDifference:
     variances = Variances.of_interval(error, shown, n)
     needed = questions_needed(variances, result.margin, alpha=alpha) if result.margin else None
     return replace(result, needed=needed, smallest=smallest_difference(variances, n, alpha=alpha))
-
-
-def _overview(metrics: Mapping[str, MetricDifference]) -> str:
-    """A sentence on the significant differences, the others, and the smallest difference these rows can detect."""
-    kinds = (BETTER, WORSE, DIFFERENT, SMALL, NO_VERDICT, NOT_SIGNIFICANT)
-    by_verdict = {
-        kind: {name: result.sentence for name, result in metrics.items() if result.verdict == kind} for kind in kinds
-    }
-    others = {name: metrics[name] for kind in (NO_VERDICT, NOT_SIGNIFICANT) for name in by_verdict[kind]}
-    nearest = min(others, key=lambda name: math.inf if (p := others[name].p_holm) is None else p, default=None)
-    planned = [
-        (result.needed, result.smallest, result.margin, name)
-        for name, result in others.items()
-        if result.needed and result.smallest and result.margin
-    ]
-    needed, smallest, margin, name = max(planned, key=lambda plan: plan[0], default=(0, 0.0, 0.0, ""))
-    more = would_show(margin, needed, smallest, name if len(metrics) > 1 else "") if planned else ""
-    significant = {name: sentence for kind in kinds[:3] for name, sentence in by_verdict[kind].items()}
-    return overview(significant, by_verdict[SMALL], by_verdict[NO_VERDICT], by_verdict[NOT_SIGNIFICANT], nearest, more)

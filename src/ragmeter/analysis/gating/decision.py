@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, compare, shared_measures
+from ragmeter.analysis.comparing import Comparison, MetricDifference, compare, shared_measures
 from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
@@ -26,11 +26,13 @@ from ragmeter.analysis.gating.rules import (
     option,
 )
 from ragmeter.analysis.slices import summarise_run
+from ragmeter.documents.comparison import JUDGES_DIFFER
 from ragmeter.documents.metrics import MetricSummary, is_few
 from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
+from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of
 from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.stats.intervals import difference_limits
@@ -84,7 +86,9 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     gate = gate.on_run(opened.name, measures)
     baselines = _Baselines(gate)
     baselines.check(lambda: opened.location)
-    names = list(dict.fromkeys(rule.metric for rule in gate.rules)) or list(measures)
+    names = list(dict.fromkeys(rule.metric for rule in gate.rules)) or [
+        n for n in measures if not n.startswith(SHARE_OF)
+    ]
     summaries = _summaries(opened, names)
     checks, sentences = [], limit_lines(opened.manifest())
     unscored = [(name, _Unscored.rows(summaries[name])) for name in names]
@@ -92,20 +96,28 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
         if rule.kind != NO_WORSE_THAN:
             checks.append(_check_bound(rule, summaries[rule.metric], gate.on))
             continue
-        check, missing, sentence = _check_margin(rule, opened, baselines)
+        check, missing, texts = _check_margin(rule, opened, baselines)
         checks.append(check)
         unscored.append((rule.metric, missing))
-        sentences.append(sentence)
+        sentences += texts
     checks += _check_unscored(unscored, gate.most_failed)
     return Verdict(opened.name, checks, summaries, list(dict.fromkeys(sentences)))
 
 
 def measures_of(run: Run) -> dict[str, Measure]:
-    """The measures that a rule may name: every metric of the run's summary, and numbers such as latency."""
+    """The measures that a rule may name: the run's metrics, numbers such as latency, and shares of causes."""
     measures = dict(run.measures)
     for name, summary in run.metrics().items():
         measures.setdefault(name, Measure(name, False, summary.direction, summary.bounds))
+    for name, summary in cause_shares(run).items():
+        measures[name] = Measure(name, True, summary.direction, summary.bounds)
     return measures
+
+
+def cause_shares(run: Run) -> dict[str, MetricSummary]:
+    """The share of each cause, by the name that a rule has for it: `cause:not_retrieved`."""
+    cause = run.summary().cause
+    return {} if cause is None else {f"{SHARE_OF}{name}": summary for name, summary in cause.shares.items()}
 
 
 def check_baselines(gate: Gate, run: Location | None) -> None:
@@ -115,7 +127,7 @@ def check_baselines(gate: Gate, run: Location | None) -> None:
 
 def _summaries(run: Run, names: Sequence[str]) -> dict[str, MetricSummary]:
     """The run's own summaries, and those of numbers such as latency if they are named."""
-    summaries = run.metrics()
+    summaries = run.metrics() | {name: of for name, of in cause_shares(run).items() if name in names}
     missing = [name for name in names if name not in summaries]
     return summaries | summarise_run(run, metrics=missing).metrics if missing else summaries
 
@@ -225,11 +237,11 @@ class _Baselines:
             named = [other.metric for other in self._gate.rules if other.baseline and self.run(other) == baseline]
             metrics = [measure.name for measure in shared_measures(baseline, run)]
             metrics += [name for name in dict.fromkeys(named) if name not in metrics]  # such as latency_ms
-            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], movers=0)
+            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], better=0, worse=0)
         return baseline, self._comparisons[baseline]
 
 
-def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, str]:
+def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, list[str]]:
     """Check the interval of the difference to the baseline against a margin; also the questions without a pair."""
     baseline, comparison = baselines.compared(rule, run)
     pair = comparison.pairs[0]
@@ -244,7 +256,7 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     if pair.questions_differ:
         reason += reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
-    return check, _unpaired_questions(rule, run, baseline), pair.sentence
+    return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings]
 
 
 def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> str:
@@ -284,7 +296,7 @@ def _unpaired_questions(rule: Rule, run: Run, baseline: Run) -> _Unscored:
     required, scored = _scored_questions(baseline, rule.metric), _scored_questions(run, rule.metric)
     missing = required.filter(pc.invert(pc.is_in(required, value_set=scored)))
     in_run = int(pc.sum(pc.is_in(missing, value_set=run.column(QID))).as_py() or 0)
-    counts = {"not in the run": len(missing) - in_run, "not scored": in_run}
+    counts = {"not in the run": len(missing) - in_run, "with no score": in_run}
     causes = tuple((cause, count) for cause, count in counts.items() if count)
     unit = f"questions that {baseline.name} has a score for"
     return _Unscored(unit, len(missing), len(required), causes, rule.baseline)
@@ -295,5 +307,7 @@ def _scored_questions(run: Run, metric: str) -> pa.Array:
 
 
 def usual_measures() -> dict[str, Measure]:
-    """The numbers that a run may have beside its metrics, such as latency."""
-    return {name: Measure(name, direction="lower", bounds=(0.0, math.inf)) for name in NUMBER_COLUMNS}
+    """What a run may have beside its metrics: numbers such as latency, and shares of causes."""
+    numbers = {name: Measure(name, direction="lower", bounds=(0.0, math.inf)) for name in NUMBER_COLUMNS}
+    shares = (Measure(f"{SHARE_OF}{cause}", True, direction_of(cause)) for cause in CAUSES)
+    return numbers | {share.name: share for share in shares}

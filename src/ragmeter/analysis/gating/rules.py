@@ -15,6 +15,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
+from ragmeter.metrics.causes import SHARE_OF
 from ragmeter.runs.finding import find_run
 from ragmeter.runs.run import Run, full_name
 from ragmeter.wording.numbers import given
@@ -214,7 +215,7 @@ def _texts(kind: str, rules: str | Iterable[str] | None) -> list[str]:
 def _metric(kind: str, name: str, rule: str = "") -> str:
     if not isinstance(name, str) or not name.strip():
         raise _unreadable(kind, rule or name)
-    naming.parse(name)  # raises if it is not a name
+    naming.parse(name.strip().removeprefix(SHARE_OF))  # raises if it is not a name
     return name.strip()
 
 

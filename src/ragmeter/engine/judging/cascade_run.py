@@ -185,7 +185,7 @@ class CascadeRun:
         return self._sure & ~self._audited
 
     def _n_missing(self) -> int:
-        """How many doubtful rows have no verdict."""
+        """How many doubtful rows have no score."""
         return int(np.count_nonzero(~np.isnan(self._chances) & ~self._sure & np.isnan(self._model)))
 
     def _accuracies(self) -> tuple[Scores, Scores, Flags]:

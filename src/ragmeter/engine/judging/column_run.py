@@ -198,7 +198,7 @@ class ColumnRun:
         return decided(judgement, chance, Decision(outcome=outcome))
 
     def _calls(self, row: table.Row) -> list[dict[str, str]]:
-        return texts_of_calls(self.declaration, row, self.judge.items_per_call)
+        return texts_of_calls(self.declaration, row, self.judge.per_call)
 
     async def _ask(
         self, row: table.Row, calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False
@@ -345,6 +345,7 @@ class ColumnRun:
         judge = self.judge
         own = {
             **judge.signature(self.column.declaration),
+            **judge.cutting(self.column.declaration),
             "repeats": judge.repeats,
             **judge.wordings_of(self.column.declaration),
         }

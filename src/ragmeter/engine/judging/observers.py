@@ -11,6 +11,7 @@ from ragmeter.io.locations import Location
 from ragmeter.judges.judgement import Judgement
 from ragmeter.runs.status import Status
 from ragmeter.table import SCORED, Row
+from ragmeter.wording.numbers import money
 
 
 class JudgingWatch:
@@ -20,14 +21,17 @@ class JudgingWatch:
         self._status: Status | None = None
         self._caller: Caller | None = None
         self._cases = ""
+        self._failures = 0
 
     def begin(self, caller: Caller) -> None:
         """The calls are made by this caller, which knows what they cost."""
         self._caller = caller
 
     def title(self) -> str:
-        """What is being done, for a progress bar."""
-        return self._cases or "judging"
+        """What is being done, for a progress bar, with what it has cost and how many judgements failed so far."""
+        cost = None if self._caller is None else self._caller.usage.total().cost_usd
+        failures = f", {self._failures:,} failed" if self._failures else ""
+        return self._cases or f"judging{failures}{'' if not cost else f', {money(cost)}'}"
 
     @contextmanager
     def trying(self) -> Iterator[Callable[[int, int], None]]:
@@ -52,6 +56,7 @@ class JudgingWatch:
 
     def judged(self, column: str, row: Row, judgement: Judgement) -> None:
         """A row has its judgement, or none."""
+        self._failures += judgement.outcome != SCORED
         if self._status is None:
             return
         if judgement.outcome != SCORED:

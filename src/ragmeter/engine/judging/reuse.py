@@ -43,7 +43,7 @@ def _is_asked_again(before: Signature, column_run: ColumnRun) -> bool:
     """Whether a column is filled from the same replies: more repeats and a second wording use those that there are."""
     now, filed = column_run.signature(), column_run.filed()
     return (
-        all(before.get(name) == filed.get(name) for name in ("calls", "calls_about_one", "journal"))
+        all(before.get(name) == filed.get(name) for name in ("calls", "journal"))
         and before.get("rephrased_calls") in (None, filed.get("rephrased_calls"))
         and now.get("cascade") in (None, before.get("cascade"))
         and before.get("repeats", 1) in range(1, now["repeats"] + 1)

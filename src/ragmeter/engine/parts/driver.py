@@ -26,6 +26,7 @@ import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest, PartFile
 from ragmeter.documents.summary import Join, Summary
+from ragmeter.engine.causes import with_cause_names
 from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.judging.offline import offline_columns
 from ragmeter.engine.judging.setup import own_name
@@ -111,13 +112,14 @@ class PartsPlan:
         made_of = (ragmeter.__version__, mapping, sorted(wanted or ()), reading, columns, parts, gold)
         made_of_all = (*made_of, _described(metrics), offline_described(metrics), data.missing_as_zero)
         fingerprint = hashlib.sha256(repr(made_of_all).encode()).hexdigest()[:16]
+        filled = _filled_offline(metrics, columns)
         job = Job(
             ragmeter.__version__,
             tuple(metrics),
             mapping,
             wanted,
             reading,
-            (*_with_judged(columns if has_qid else [QID, *columns], judged), *_filled_offline(metrics, columns)),
+            tuple(with_cause_names([*_with_judged(columns if has_qid else [QID, *columns], judged), *filled], metrics)),
             _folder(path, fingerprint),
             is_data_set,
             reference,

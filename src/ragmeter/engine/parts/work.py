@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.embedders.embedder import Embedders
+from ragmeter.engine.causes import correctness_of
 from ragmeter.engine.executors import Inline
 from ragmeter.engine.judging.setup import rows_have_changed, with_columns
 from ragmeter.engine.parts.qid_hashes import Hashes, hashes_of, indexed, qids_file
@@ -216,7 +217,10 @@ def write_part(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: 
             if job.judged is not None:
                 judged = (job.folder / ASIDE / judged_file(number)).read_bytes()
                 rows, done.judged = _with_judged(rows, judged, job.judged), digest(judged)
-            for scored in score_batches(rows, job.metrics, embedders=embedders, executor=Inline()):
+            correctness = correctness_of(job.metrics)
+            for scored in score_batches(
+                rows, job.metrics, embedders=embedders, executor=Inline(), correctness=correctness
+            ):
                 hashes.append(hashes_of(scored.batch.columns[QID]))
                 writer.write(scored)
                 done.rows += len(scored.batch)

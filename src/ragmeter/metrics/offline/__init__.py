@@ -150,15 +150,16 @@ def offline_supported(answer_claims: Sequence[Claims | Failed]) -> list[float | 
     **Formula.** The words, numbers and names of each claim of the answer (its sentences and clauses) are looked up in
     the passages, in any form and language: which are missing, which stand in one sentence or in two, in which order,
     and what is negated. Trees trained on people's labels make log-odds of it, with a fixed direction for each piece of
-    evidence. The mean of the claims' log-odds, weighed by their words, becomes the probability. It is made for equal
-    numbers of supported and unsupported answers: 0.5 is the threshold.
+    evidence. Another number, unit, name or role in the same place, or the opposite, caps it. The best passage of each
+    claim counts. The mean of the claims' log-odds, weighed by their words, becomes the probability. It is made for
+    equal numbers of supported and unsupported answers: 0.5 is the threshold.
 
     **Edge cases.** An answer that declines is `abstained`, one without words `no_claims`, a row without passages
     `no_contexts`: none is scored. Claims that decline don't count, nor do citations. Of a passage the first two
     million characters are read.
 
     **Use it** to find answers that go beyond what was retrieved, at no cost. `ragmeter explain` shows the words that no
-    passage has. **Not** to find what is wrong though its words are all there: the right name in a wrong role.
+    passage has, and those that clash. **Not** to judge a claim that only two passages together support.
     """
     return [row if isinstance(row, Failed) else row.supported() for row in answer_claims]
 

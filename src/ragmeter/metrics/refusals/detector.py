@@ -20,7 +20,7 @@ from ragmeter.metrics.refusals.tables import Expression, Language, cues, joints,
 
 _LONGEST = 4000  # characters of an answer that are read
 LONGEST_LEARNT = 1000  # characters of an answer that the model judges: longer ones that it would find are rare
-LIKELY = 0.45  # the probability above which an answer declines that no table finds: few false alarms on unseen answers
+LIKELY = 0.5  # the probability above which an answer declines that no table finds: few false alarms on unseen answers
 _LONGEST_CLAUSE = 400
 _MOST_CLAUSES = 40
 _WORDS_OF_LABEL = 4

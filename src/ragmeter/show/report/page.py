@@ -18,17 +18,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ragmeter
+from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.documents.metrics import SMALL
+from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
 from ragmeter.runs.finding import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
+from ragmeter.show.system_tables import SystemTables
+from ragmeter.wording.answer_causes import cause_lines
 from ragmeter.wording.causes import failures
+from ragmeter.wording.document_list import TITLES, document_cells, list_lines
 from ragmeter.wording.judging import CAUSE, judge_causes, judge_lines
 from ragmeter.wording.limits import limit_lines
-from ragmeter.wording.metrics import about_intervals, better, explained, level, no_rates, summary_sentence
+from ragmeter.wording.metrics import (
+    about_intervals,
+    better,
+    explained,
+    headline,
+    headline_sentence,
+    level,
+    no_rates,
+    result_unit,
+    summary_sentence,
+)
 from ragmeter.wording.signs import ARROWS, OTHER, SIGNS
 
 if TYPE_CHECKING:
@@ -41,6 +56,7 @@ _SCRIPTS = (
     "charts",
     "headline",
     "compare",
+    "causes",
     "slices",
     "data",
     "claims",
@@ -51,6 +67,8 @@ _SCRIPTS = (
 )
 #: Rows are compressed if their JSON is longer than this. Smaller pages stay readable in an editor.
 _PLAIN = 1_000_000
+#: Documents on the page; `ragmeter documents` lists all.
+_DOCUMENTS = 15
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -167,20 +185,70 @@ def _metrics(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
 
 
 def _comparison(comparison: Comparison, kept: str) -> dict[str, Any]:
-    """The comparison as JSON, without the answers of its movers, which the rows have; `kept` is said of it."""
-    keys = ("qid", "a", "b", "difference", "question")
+    """The comparison as JSON, without the answers of its rows, which the page has; `kept` is said of it."""
     content = comparison.as_dict()
     pairs = [
         {
-            **pair,
+            **{key: value for key, value in pair.items() if key not in ("remarks", "warnings")},
             "metrics": {
-                name: {**difference, "movers": [{key: mover[key] for key in keys} for mover in difference["movers"]]}
+                name: {**difference, "movers": [], "cells": table_cells(name, compared.metrics[name])}
                 for name, difference in pair["metrics"].items()
             },
+            "causes": {"lines": compared.causes.lines} if compared.causes else None,
+            "better_rows": list(map(_without_answers, pair["better_rows"])),
+            "worse_rows": list(map(_without_answers, pair["worse_rows"])),
         }
-        for pair in content["pairs"]
+        for pair, compared in zip(content["pairs"], comparison.pairs, strict=True)
     ]
-    return {**content, "kept": kept, "pairs": pairs}
+    tables = SystemTables(comparison)
+    several = len(comparison.pairs) > 1
+    return {
+        **content,
+        "kept": kept,
+        "pairs": pairs,
+        "first": tables.first_sentences if several else [comparison.pairs[0].sentence],
+        "remarks": [] if several else comparison.pairs[0].remarks,
+        "warnings": list(dict.fromkeys(warning for pair in comparison.pairs for warning in pair.warnings)),
+        "test_sentence": comparison.test_sentence,
+        "systems": _systems(tables) if several else None,
+    }
+
+
+def _without_answers(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in ("qid", "question", "scores")}
+
+
+def _systems(tables: SystemTables) -> dict[str, Any]:
+    """The tables of several systems."""
+    return {
+        "names": tables.systems,
+        "titles": tables.order_titles,
+        "order": [[vars(cell) for cell in row] for row in tables.order()],
+        "metrics": [[vars(cell) for cell in row] for row in tables.metrics()],
+        "signs": tables.signs,
+    }
+
+
+def _answer_causes(summary: Summary) -> list[dict[str, Any]]:
+    """The lines of the table of causes, with figures as they are shown."""
+    keys = ("share", "interval", "n", "by")
+    lines = cause_lines(summary.cause)
+    return [
+        {"words": line.words, "meaning": line.meaning, **dict(zip(keys, line.cells[1:], strict=True))} for line in lines
+    ]
+
+
+def _documents(run: Run) -> dict[str, Any] | None:
+    """The documents that are missed most often, as they are shown; None for a run without ids of documents."""
+    if not {"retrieved", "relevant"} <= set(run.columns):
+        return None
+    from ragmeter.analysis.document_list import list_documents
+
+    documents = list_documents(run)
+    if not len(documents):
+        return None
+    rows = [document_cells(document) for document in documents[:_DOCUMENTS]]
+    return {"titles": TITLES, "rows": rows, "lines": list_lines(documents.useless)}
 
 
 def _run(run: Run, label: str) -> dict[str, Any]:
@@ -189,6 +257,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         "name": label,
         "created": run.manifest().created,
         "n": run.n_rows,
+        "headline": headline_sentence(run.metrics(), result_unit(run.manifest())),
         "metrics": {
             name: {
                 **{
@@ -196,6 +265,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
                     for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
                 },
                 "bounds": figures.bounds_of_mean,
+                "shown": headline(figures),
                 "level": level(figures),
                 "sentence": summary_sentence(name, figures),
                 "histogram": histogram(run, name) if name in run.row_metrics else None,
@@ -206,6 +276,8 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         "limit": limit_lines(run.manifest()),
         "failures": [vars(reason) for reason in failures(run.metrics())],
         "causes": {**(summary.causes or {}), **judge_causes(summary)},
+        "answer_causes": _answer_causes(summary),
+        "documents": _documents(run),
         "judge_model": run.manifest().judge_model,
         "judge": [line for line in judge_lines(summary, run.manifest()) if line[1] != CAUSE],
         "numbers": summary.numbers,

@@ -7,6 +7,7 @@ from typing import Any
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim, claim_sets
 from ragmeter.runs.run import Run
 from ragmeter.show.report.page_texts import Texts
+from ragmeter.wording.signs import clash_in_words
 
 #: The most claims whose unsupported words are looked for, and the longest such claim, in characters.
 MOST_CLAIMS, _LONGEST = 2_000, 1_000
@@ -41,4 +42,10 @@ def _claim(claim: LabelledClaim, texts: Texts) -> list[Any]:
         texts.place(claim.by_text),
         [[rank, texts.place(label)] for rank, label in claim.passages],
         [list(span) for span in claim.unsupported],
+        texts.place(_clash(claim)),
     ]
+
+
+def _clash(claim: LabelledClaim) -> str | None:
+    clash = claim.contradiction
+    return clash_in_words(clash.claim_words, clash.passage_words) if clash else None

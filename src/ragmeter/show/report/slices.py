@@ -8,6 +8,7 @@ from typing import Any
 from ragmeter.analysis.slices import Slice, summarise_run
 from ragmeter.documents.metrics import SMALL, MetricSummary
 from ragmeter.runs.run import NOTHING, Run
+from ragmeter.wording.metrics import headline
 
 #: A column with more values than this is not used for slices: it is a text or an id.
 MOST_VALUES = 30
@@ -49,6 +50,7 @@ def _cell(overall: MetricSummary, on_slice: MetricSummary) -> dict[str, Any]:
     return {
         "mean": on_slice.mean,
         "interval": on_slice.interval,
+        "shown": headline(on_slice),
         "n": on_slice.n_scored,
         "apart": apart,
         "few": on_slice.n_scored < SMALL,

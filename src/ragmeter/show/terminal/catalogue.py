@@ -85,4 +85,4 @@ def _figure(entry: RunEntry, name: str) -> str:
     if figures is None:
         return ""
     mean, interval = headline(figures)
-    return mean if interval is None else f"{mean} ({differing_level(figures)}{numbers.interval(interval)})"
+    return mean if interval is None else f"{mean} ({differing_level(figures)}{interval})"

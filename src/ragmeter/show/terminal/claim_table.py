@@ -9,7 +9,7 @@ from rich.text import Text
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
-from ragmeter.wording.signs import sign_of
+from ragmeter.wording.signs import clash_in_words, sign_of
 from ragmeter.wording.texts import printable
 
 _COLOURS = {"yes": "green", "partly": "blue", "no": "red", "unsaid": ""}
@@ -40,7 +40,9 @@ def _by_passages(claim: LabelledClaim) -> Text:
     if claim.by_passages is None:  # citations: a label for each passage
         return Text("\n").join(_label(label) + Text(f": passage {rank}") for rank, label in claim.passages)
     ranks = [str(rank) for rank, label in claim.passages if label == claim.by_passages]
-    return _label(claim.by_passages) + Text(f": passage {', '.join(ranks)}" if ranks else "")
+    shown = _label(claim.by_passages) + Text(f": passage {', '.join(ranks)}" if ranks else "")
+    clash = claim.contradiction
+    return shown + Text(f"\n{printable(clash_in_words(clash.claim_words, clash.passage_words))}") if clash else shown
 
 
 def _marked(claim: LabelledClaim) -> Text:

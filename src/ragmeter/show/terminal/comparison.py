@@ -1,64 +1,101 @@
-"""Shows a comparison on the terminal."""
+"""Shows a comparison on the terminal: the verdict, one table, what differs where, and rows to read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.text import Text
 
-from ragmeter.analysis.comparing import JUDGES_DIFFER, Comparison, MetricDifference, Mover, Pair
+from ragmeter.analysis.comparing import ChangedRow, Comparison, MetricDifference, Pair
+from ragmeter.analysis.comparing.comparison import table_cells
+from ragmeter.documents.comparison import BETTER, DIFFERENT, WORSE
 from ragmeter.documents.metrics import SMALL
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording import verdicts
 from ragmeter.wording.causes import first_ids
-from ragmeter.wording.metrics import titled
-from ragmeter.wording.numbers import MISSING, given, number, p_value, percent, signed, signed_interval
+from ragmeter.wording.numbers import MISSING, number, percent
 from ragmeter.wording.texts import printable, shortened
 
-_STYLES = {"better": "bold green", "worse": "bold red", "different": "bold"}
-_LONGEST = 200
+STYLES = {BETTER: "bold green", WORSE: "bold red", DIFFERENT: "bold"}
+_LONGEST = 160
+_INDENT = " " * 5
+#: The most slices that are shown; --json has all.
+_MOST_SLICES = 3
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """Show each pair of runs: a sentence, a table, cautions, and the rows that changed most."""
+    """Show two runs, or several systems beside the baseline."""
+    if len(comparison.pairs) == 1:
+        _show_pair(comparison, comparison.pairs[0])
+        return
+    from ragmeter.show.terminal.systems import show_systems
+
+    show_systems(comparison)
+
+
+def _show_pair(comparison: Comparison, pair: Pair) -> None:
     out = console()
-    corrected = comparison.tests > 1
-    for pair in comparison.pairs:
-        out.sentence(pair.sentence, "bold red" if pair.warnings else "bold")
-        out.print(comparison_table(pair, comparison.level, corrected=corrected))
-        out.sentence(f"A: {pair.a}, B: {pair.b}")
-        for line in _cautions(pair):
-            out.sentence(line, "red")
-        for part in pair.slices:
-            if part.turns:
-                out.sentence(part.sentence)
-        for line in _movers(pair):
-            out.sentence(line)
-        out.print()
-    correction = f"; p: corrected (Holm) over {comparison.tests:,} tests" if corrected else ""
-    test = f"test: {comparison.test_made}{comparison.clustered}"
-    out.sentence(f"{test}{correction}; significant: p below {given(comparison.alpha)}")
+    show_verdict(pair)
+    out.sentence(f"baseline: {pair.a}, candidate: {pair.b}")
+    show_table(pair, comparison.level)
+    out.sentence(comparison.test_sentence)
+    for line in cautions(pair):
+        out.sentence(line, "yellow")
+    for line in pair.causes.lines if pair.causes else []:
+        out.sentence(line, indent=_INDENT)
+    show_slices(pair)
+    result = pair.metrics[pair.headline]
+    for way, rows, total in (("worse", pair.worse_rows, result.worse), ("better", pair.better_rows, result.better)):
+        if rows:
+            out.sentence(verdicts.changed_title(way, len(rows), max(total, len(rows)), pair.headline), "bold")
+        for line in _changed(rows, pair.headline):
+            out.sentence(line, indent=_INDENT)
+    for line in _movers(pair):
+        out.sentence(line, indent=_INDENT)
 
 
-def comparison_table(pair: Pair, level: float, *, corrected: bool) -> Figures:
-    """A row for each metric of two runs."""
-    p, counts = "Holm p" if corrected else "p", "better/\nworse"
-    table = Figures.of("metric", "A", "B", "B − A", f"{percent(level)} interval", p, counts, optional=[counts])
+def show_verdict(pair: Pair) -> None:
+    """The sentence that comes first, and what is to be said of all metrics."""
+    out = console()
+    out.sentence(pair.sentence, STYLES.get(pair.metrics[pair.headline].verdict, "bold"))
+    for line in pair.remarks:
+        out.sentence(line)
+    for line in pair.warnings:
+        out.sentence(line, "red")
+
+
+def show_table(pair: Pair, level: float) -> None:
+    """A row for each metric of two runs; where words take too much room, with signs alone, which are explained."""
+    out = console()
+    room = None if out.whole_tables else out.width
+    words = _metric_table(pair, level, verdicts.marked, verdicts.TITLES)
+    if words.fits(room):
+        out.print(words)
+        return
+    titles = ["" if title == "verdict" else title for title in verdicts.TITLES]
+    out.print(_metric_table(pair, level, verdicts.sign, titles))
+    out.sentence(verdicts.signs_explained({result.verdict for result in pair.metrics.values()}))
+
+
+def _metric_table(pair: Pair, level: float, marks: Callable[[str], str], titles: Sequence[str]) -> Figures:
+    table = Figures.of(*(title.format(percent(level)) for title in titles), names=2)
     for name, result in pair.metrics.items():
-        style = _STYLES.get(result.verdict, "")
-        table.add(
-            printable(titled(name, result.direction)),
-            number(result.mean_a),
-            number(result.mean_b),
-            Text(signed(result.difference), style=style),
-            signed_interval(result.interval),
-            Text(p_value(result.p_holm), style=style),
-            MISSING if result.verdict == JUDGES_DIFFER else f"{result.better:,}/{result.worse:,}",
-        )
+        metric, _, *figures = map(printable, table_cells(name, result))
+        table.add(metric, Text(marks(result.verdict), style=STYLES.get(result.verdict, "")), *figures)
     return table
 
 
-def _cautions(pair: Pair) -> Iterator[str]:
+def show_slices(pair: Pair, whose: str = "") -> None:
+    """The slices on which it is the other way round."""
+    turned = [part.sentence for part in pair.slices if part.turns]
+    for sentence in turned[:_MOST_SLICES]:
+        console().sentence(f"{whose}{sentence}")
+    if len(turned) > _MOST_SLICES:
+        console().sentence(f"{whose}and {len(turned) - _MOST_SLICES:,} slices more (--json)")
+
+
+def cautions(pair: Pair) -> Iterator[str]:
     """Cautions: rows without a partner, changed questions, missing scores, too few rows."""
     for run, alone in ((pair.a, pair.only_a), (pair.b, pair.only_b)):
         if alone.count:
@@ -71,7 +108,8 @@ def _cautions(pair: Pair) -> Iterator[str]:
     for (in_a, in_b), names in by_counts.items():
         if in_a or in_b:
             concerned = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
-            yield f"left out, scored by one run alone: {in_a:,} by {pair.a}, {in_b:,} by {pair.b} ({concerned})"
+            counts = [f"{count:,} of {run}" for run, count in ((pair.a, in_a), (pair.b, in_b)) if count]
+            yield f"left out, no score in the other run: {' and '.join(counts)} ({concerned})"
     few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < SMALL})
     if few:
         unit = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"
@@ -84,19 +122,28 @@ def _units(result: MetricDifference) -> int:
     return result.n if result.n_clusters is None else result.n_clusters
 
 
+def _changed(rows: Sequence[ChangedRow], headline: str) -> Iterator[str]:
+    """Each row with its question and reference, and both answers."""
+    for row in rows:
+        by = ""
+        if headline not in row.scores:  # another metric put it here
+            by = ", ".join(f"{name} {number(a)} → {number(b)}" for name, (a, b) in row.scores.items())
+        yield f" {row.qid}: {_short(row.question)} ({_reference(row.reference)}){f' {by}' if by else ''}"
+        yield f"   baseline: {_short(row.answer_a)}"
+        yield f"   candidate: {_short(row.answer_b)}"
+
+
 def _movers(pair: Pair) -> Iterator[str]:
-    """The rows that changed most by any metric, each once."""
-    moved: dict[str, list[tuple[str, Mover]]] = {}
+    """The rows that changed most by each metric."""
     for name, result in pair.metrics.items():
+        if result.movers:
+            yield f"{name} moved most on:"
         for mover in result.movers:
-            moved.setdefault(mover.qid, []).append((name, mover))
-    for qid, moves in moved.items():
-        by = ", ".join(f"{name} {number(mover.a)} → {number(mover.b)}" for name, mover in moves)
-        first = moves[0][1]
-        yield f"\nqid {qid}, {by}: {_short(first.question)}"
-        yield f"  reference: {_short(' | '.join(first.reference or []))}"
-        yield f"  A: {_short(first.answer_a)}"
-        yield f"  B: {_short(first.answer_b)}"
+            yield f" {mover.qid}: {_short(mover.question)}: {number(mover.a)} → {number(mover.b)}"
+
+
+def _reference(reference: Sequence[str] | None) -> str:
+    return f"reference: {_short(' | '.join(reference or []))}"
 
 
 def _short(text: str | None) -> str:

@@ -40,13 +40,14 @@ class _Console(Console):
         With `soft_wrap`, a text is one line in a pipe. In a terminal it is broken between words, so that no number is
         split; a word that is too long, such as a path, is wrapped by the terminal.
         """
+        indent = settings.pop("indent", "")
         if settings.get("soft_wrap") and not self.whole_tables:
-            objects = tuple(wrapped(item, self.width) if isinstance(item, str) else item for item in objects)
+            objects = tuple(wrapped(item, self.width, indent) if isinstance(item, str) else item for item in objects)
         super().print(*objects, **{"crop": False, **settings})
 
-    def sentence(self, text: str, style: str = "") -> None:
-        """Print a sentence that may contain texts from data."""
-        self.print(printable(text), style=style, soft_wrap=True)
+    def sentence(self, text: str, style: str = "", indent: str = "") -> None:
+        """Print a sentence that may contain texts from data; in a terminal, its further lines are indented."""
+        self.print(printable(text), style=style, soft_wrap=True, indent=indent)
 
     def on_broken_pipe(self) -> None:
         """Leave it to main(), which exits with 0."""

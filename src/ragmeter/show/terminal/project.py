@@ -1,4 +1,4 @@
-"""Shows the runs of a project: one table of all, and one comparison."""
+"""Shows the runs of a project: how they compare, and what went wrong."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.terminal.comparison import show_comparison
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording.causes import failures
 from ragmeter.wording.metrics import headline, titled
-from ragmeter.wording.numbers import given, interval, percent, scored
+from ragmeter.wording.numbers import MISSING, percent, scored
 from ragmeter.wording.texts import printable
 
 _CODES = {1: "the gate failed", 3: "too many rows without a score"}
@@ -24,8 +25,24 @@ def show_project(
     comparison: Comparison | None,
     cautions: Sequence[str] = (),
 ) -> None:
-    """All means, the runs of each metric below one another; then the comparison. Of many pairs, their sentences."""
+    """The comparison of the runs, or the means of each where there is none; and what went wrong in which."""
     out = console()
+    if comparison is None:
+        _show_means(summaries)
+    else:
+        show_comparison(comparison)
+    for run, summary in summaries.items():
+        for reason in failures(summary):
+            out.sentence(f"{run}: no score, {reason.cause}: {reason.count:,} ({reason.which_metrics})", "yellow")
+    for line in cautions:
+        out.sentence(line, "red")
+    for run, code in codes.items():
+        if code:
+            out.sentence(f"{run}: {_CODES.get(code, f'exit code {code}')}", "red")
+
+
+def _show_means(summaries: Mapping[str, Mapping[str, MetricSummary]]) -> None:
+    """All means, the runs of each metric below one another."""
     metrics = dict.fromkeys(name for summary in summaries.values() for name in summary)
     levels = {figures.level for summary in summaries.values() for figures in summary.values()}
     table = Figures.of("metric", "system", "mean", f"{percent(min(levels, default=0.95))} interval", "n", names=2)
@@ -33,21 +50,7 @@ def show_project(
         for run, summary in summaries.items():
             if name in summary:
                 table.add(*_cells(name, run, summary[name]))
-    out.print(table)
-    for line in cautions:
-        out.sentence(line, "red")
-    for run, code in codes.items():
-        if code:
-            out.sentence(f"{run}: {_CODES.get(code, f'exit code {code}')}", "red")
-    if comparison is None:
-        return
-    if len(comparison.pairs) == 1:
-        show_comparison(comparison)
-        return
-    for pair in comparison.pairs:
-        out.sentence(pair.sentence)
-    corrected = f"p: corrected (Holm) over {comparison.tests:,} tests; significant: p below {given(comparison.alpha)}"
-    out.sentence(f"test: {comparison.test_made}{comparison.clustered}; {corrected}")
+    console().print(table)
 
 
 def _cells(name: str, run: str, figures: MetricSummary) -> tuple[str | Text, ...]:
@@ -55,4 +58,4 @@ def _cells(name: str, run: str, figures: MetricSummary) -> tuple[str | Text, ...
     count = Text(scored(figures.n_scored, figures.n_total), style=style)
     title = printable(titled(name, figures.direction))
     mean, between = headline(figures)
-    return title, printable(run), mean, interval(between), count
+    return title, printable(run), mean, between or MISSING, count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from ragmeter.show.markdown import metric_page
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, SCORED
+from ragmeter.wording.answer_causes import row_sentence
 from ragmeter.wording.causes import cause_meaning
 from ragmeter.wording.numbers import given, hundredths, number, percent, significant
 from ragmeter.wording.signs import ARROWS, ARROWS_EXPLAINED
@@ -34,16 +35,19 @@ if TYPE_CHECKING:  # each command has imported its own result
 _SLIGHT = 0.05
 
 
-def show_metrics(metrics: Sequence[MetricInfo]) -> None:
-    """A line for each metric."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("")
-    table.add_column("what it is")
-    for metric in metrics:
-        table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
+def show_metrics(groups: Mapping[str, Sequence[MetricInfo]]) -> None:
+    """A line for each metric, by what they need."""
     out = console()
-    out.print(table)
+    width = max(len(metric.title) for metrics in groups.values() for metric in metrics)
+    for title, metrics in groups.items():
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        table.add_column(title, no_wrap=True, min_width=width)
+        table.add_column("", min_width=1)
+        table.add_column("what it is")
+        for metric in metrics:
+            table.add_row(metric.title, ARROWS[metric.direction], metric.summary)
+        out.print(table)
+    out.sentence("claims need no model with judge=offline: faithfulness[judge=offline]")
     out.print(f"`ragmeter metrics NAME` explains one. {ARROWS_EXPLAINED}.")
 
 
@@ -104,6 +108,12 @@ def _basis(plan: PowerPlan) -> str:
     if variances.design_effect != 1:
         text += f", with a design effect of {hundredths(variances.design_effect)}"
     return text if plan.basis == "given" else f"{text}; from {plan.basis}"
+
+
+def show_cause(qid: str, cause: tuple[str, str | None] | None) -> None:
+    """Where the row's answer failed, and what says so."""
+    if cause is not None:
+        console().sentence(printable(f"{qid}: {row_sentence(*cause)}"), "bold")
 
 
 def show_run_verdicts(qid: str, verdicts: Sequence[RunVerdict]) -> None:

@@ -4,31 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from ragmeter import registry
-from ragmeter.documents.manifest import EmbeddingUse
+from ragmeter.documents.manifest import EmbeddingUse, Manifest
 from ragmeter.documents.metrics import SMALL, MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
+from ragmeter.io.write import RUNS
+from ragmeter.runs.catalogue import comparable_run
+from ragmeter.show.terminal.answer_causes import show_causes
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.table import SKIPPED_BUDGET
-from ragmeter.wording.causes import failures, first_ids
+from ragmeter.wording.causes import cause_name, failures, first_ids
 from ragmeter.wording.ids import id_lines, never_match_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import cautions as cautions_of
-from ragmeter.wording.metrics import headline, titled
-from ragmeter.wording.numbers import interval, money, number, percent, scored
+from ragmeter.wording.metrics import headline, headline_sentence, median, result_unit, titled
+from ragmeter.wording.numbers import MISSING, money, number, percent, scored
 from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:
     from ragmeter.analysis.slices import RunSummary, Slice
     from ragmeter.compat.objects import EvaluationResult
     from ragmeter.engine.results import Evaluation
+    from ragmeter.runs.run import Run
     from ragmeter.targets.replies import Replies
+
+
+def show_headline(metrics: Mapping[str, MetricSummary], manifest: Manifest) -> None:
+    """The result in a sentence."""
+    console().sentence(headline_sentence(metrics, result_unit(manifest)), "bold")
+
+
+def show_place(run: Run, n_rows: int, note: str = "") -> None:
+    """Where the run is, and the commands for what people do next."""
+    console().print(f"rows: {n_rows:,}, in {run.location}/{note}", soft_wrap=True)
+    name, folder = run.location.name, run.location.parent
+    there = "" if folder == Path(RUNS) else f" --output-dir {quote(str(folder))}"
+    other = comparable_run(run.location) if isinstance(run.location, Path) else None
+    first = f"report {quote(name)}" if other is None else f"compare {quote(other)} {quote(name)}"
+    console().sentence(f"next: `ragmeter {first}{there}`, `ragmeter app{there}`", "dim")
 
 
 def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
@@ -58,8 +78,8 @@ def summary_table(metrics: Mapping[str, MetricSummary]) -> Figures:
         table.add(
             printable(titled(name, summary.direction)),
             mean,
-            interval(between),
-            number(summary.median),
+            between or MISSING,
+            median(summary),
             Text(scored(summary.n_scored, summary.n_total), style=style),
         )
     return table
@@ -72,7 +92,8 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
     for part in slices:
         for name, summary in part.metrics.items():
             few = " (few)" if summary.n_scored < SMALL else ""
-            figures = number(summary.mean), interval(summary.interval), f"{summary.n_scored:,}{few}"
+            mean, between = headline(summary)
+            figures = mean, between or MISSING, f"{summary.n_scored:,}{few}"
             table.add(printable(part.value), printable(name), *figures)
     return table
 
@@ -91,6 +112,8 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     summary = evaluation.summary
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
+    show_headline(summary.metrics, evaluation.manifest)
+    show_causes(summary.cause)
     out.print(summary_table(summary.metrics))
     lines = (
         *map(for_command_line, id_lines(summary)),
@@ -124,8 +147,6 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     )
     if output is not None:
         out.sentence(f"written: {output}")
-    if evaluation.folder is not None:
-        out.sentence(f"rows: {summary.n_rows:,}, in {evaluation.folder.location}/")
 
 
 def asks_again(failed: int, skipped: int, limits: Sequence[str], *, retries: bool = True) -> str:
@@ -156,14 +177,14 @@ def evaluation_table(result: EvaluationResult) -> Figures:
         is_figure = value is None or isinstance(value, int | float)
         table.add(printable(name), number(value) if is_figure else printable(str(value)))
     for cause, count in result.not_scored.items():
-        table.add(Text(printable(f"not scored: {cause}"), style="bold red"), Text(f"{count:,}", style="bold red"))
+        table.add(Text(printable(f"no score: {cause}"), style="bold red"), Text(f"{count:,}", style="bold red"))
     return table
 
 
 def causes(metrics: Mapping[str, MetricSummary]) -> list[str]:
     """A line for each cause of rows without a score, with its metrics."""
     return [
-        printable(f"not scored, {reason.cause}: {reason.count:,} ({reason.which_metrics})")
+        printable(f"no score, {cause_name(reason.cause)}: {reason.count:,} ({reason.which_metrics})")
         for reason in failures(metrics)
     ]
 

@@ -60,6 +60,10 @@ class Figures:
         whole_tables = getattr(console, "whole_tables", False)
         yield from self.laid_out(None if whole_tables else options.max_width)
 
+    def fits(self, room: int | None) -> bool:
+        """Whether the whole table, with no name broken, fits a width of `room` characters."""
+        return room is None or sum(self._natural()) + _EDGES + _CLOSE * (len(self.columns) - 1) <= room
+
     def laid_out(self, room: int | None) -> Iterator[Table | Text | Padding]:
         """The table in a width of `room` characters; None: any width."""
         if self.title:
@@ -85,12 +89,16 @@ class Figures:
             columns = [replace(column, title=_flat(column.title)) for column in columns]
         return replace(self, columns=columns, rows=[[row[place] for place in places] for row in self.rows])
 
-    def _widths(self, room: int | None) -> tuple[int, list[int]]:
-        """The gap and the columns' widths; no widths if the table does not fit."""
-        natural = [
+    def _natural(self) -> list[int]:
+        """The columns' widths with nothing broken."""
+        return [
             max([_width(column.title), *(cell_len(row[place].plain) for row in self.rows)])
             for place, column in enumerate(self.columns)
         ]
+
+    def _widths(self, room: int | None) -> tuple[int, list[int]]:
+        """The gap and the columns' widths; no widths if the table does not fit."""
+        natural = self._natural()
         for gap in (_WIDE, _CLOSE):
             if room is None or _EDGES + sum(natural) + gap * (len(natural) - 1) <= room:
                 return gap, natural
@@ -162,15 +170,18 @@ def broken(text: str, width: int, indent: str = "  ") -> str:
     return "\n".join(lines)
 
 
-def wrapped(text: str, width: int) -> str:
-    """A text on lines of at most this width, broken only between words: a longer word has its own line."""
+def wrapped(text: str, width: int, indent: str = "") -> str:
+    """A text on lines of at most this width, broken only between words: a longer word has its own line.
+
+    Further lines are indented.
+    """
     lines: list[str] = []
     for line in text.split("\n"):
         current = ""
         for word in re.findall(r"\s*\S+", line):
             if current.strip() and cell_len(current + word) > width:
                 lines.append(current)
-                current = word.lstrip()
+                current = indent + word.lstrip()
             else:
                 current += word
         lines.append(current)

@@ -116,6 +116,13 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     return _directly(asked, gold, answered)
 
 
+def related(statement: str, claim: str, poles: Poles) -> int:
+    """1 where a claim says the same of yes and no as a statement, -1 where it says the opposite, 0 if unclear."""
+    asked, said, claimed = (read(text, poles) for text in ("", statement, claim))
+    restricted = _by_restriction(asked, said, claimed, is_polar=False)
+    return min(restricted, _directly(asked, said, claimed)) or max(restricted, 0)
+
+
 @lru_cache(maxsize=4_096)
 def _is_polar(question: str, poles: Poles) -> bool:
     """Whether a question asks for a yes or a no."""

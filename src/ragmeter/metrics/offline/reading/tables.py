@@ -61,7 +61,25 @@ _FOLDED_LETTERS |= {ord("½"): ".5", ord("¼"): ".25", ord("¾"): ".75"}  # 3½
 #: The kinds of questions, and last any other.
 QUESTIONS = ("who", "when", "where", "count", "why", "what")
 _LENGTHS = (3, 2, 1)  # words of a phrase that begins a question
-_LISTS = ("ambiguous", "capitals", "untitled", "titles", "plural", "asks_list", "which", "term", "winner", "loser")
+_LISTS = (
+    "ambiguous",
+    "capitals",
+    "untitled",
+    "titles",
+    "plural",
+    "asks_list",
+    "which",
+    "term",
+    "winner",
+    "loser",
+    "agent",
+    "articles",
+    "except",
+    "every",
+    "part",
+    "only",
+    "alone",
+)
 #: The lists whose words have the mark of the same name; those of "plain" have none.
 _MARKED = {"plain": 0} | {
     name: getattr(Mark, name.upper())
@@ -86,6 +104,9 @@ class Table:
     beats: tuple[str, ...]  # what stands before one who was beaten
     beaten: tuple[str, ...]  # and after one
     asks: dict[str, str]  # the kind of question that a word or phrase begins
+    measures: dict[str, tuple[str, float]]  # of a unit or a currency: its dimension, and how much of it one is
+    fractions: dict[str, float]  # a quarter, half
+    weekdays: frozenset[str]
 
     def knows(self, word: str) -> bool:
         """Whether the table has the word."""
@@ -134,6 +155,7 @@ def _read() -> dict[str, Lists]:
         words["scales"] = lists.get("scales", {}) | words.get("scales", {})
         words["units"] = f"{lists.get('units', '')} {words.get('units', '')}"
         words.setdefault("kin", lists.get("kin", ""))
+        words |= {name: lists[name] for name in ("measures", "money", "weekdays") if name in lists}
     return by_hand
 
 
@@ -196,7 +218,39 @@ def _table(words: Lists) -> Table:
         beats=tuple(words["beats"].split("|")) if "beats" in words else (),
         beaten=tuple(words["beaten"].split("|")) if "beaten" in words else (),
         asks={phrase: kind for kind in QUESTIONS[:-1] for phrase in words.get(kind, "").split("|") if phrase},
+        measures=_measures(words),
+        fractions=dict(words.get("fractions", {})),
+        weekdays=frozenset(words.get("weekdays", "").replace("|", " ").split()),
     )
+
+
+#: Units as all languages write them, and the signs of money, by their roots.
+_SYMBOLS = (
+    "s=time:1 min=time:60 h=time:3600 ug=mass:1e-06 µg=mass:1e-06 mcg=mass:1e-06 mg=mass:1e-03 g=mass:1 "
+    "kg=mass:1e3 t=mass:1e6 mm=length:1e-3 cm=length:1e-2 m=length:1 km=length:1e3 ml=volume:1e-3 cl=volume:1e-2 "
+    "l=volume:1 b=data:1 kb=data:1e3 mb=data:1e6 gb=data:1e9 tb=data:1e12 w=power:1 kw=power:1e3 mw=power:1e6 "
+    "gw=power:1e9 percent=share:1e-2 litre=volume:1 litres=volume:1 millilitre=volume:1e-3 "
+    "millilitres=volume:1e-3 tonne=mass:1e6 tonnes=mass:1e6 second=time:1 minute=time:60 hour=time:3600 "
+    "year=time:31104000 kilogram=mass:1e3 millimeter=length:1e-3 centimeter=length:1e-2 meter=length:1 "
+    "kilometer=length:1e3 inch=length:0.0254 foot=length:0.3048 mile=length:1609.344 %=share:1e-2 $=dollar:1 "
+    "€=euro:1 £=pound:1 ¥=yen:1 dollar=dollar:1 euro=euro:1 "
+)
+
+_MONEY = {"dolar": "dollar", "libra": "pound"}  # in the languages whose signs these are not called by
+
+
+def _measures(words: Lists) -> dict[str, tuple[str, float]]:
+    """The dimension and the size of each unit, by its names and its symbols; each currency is a dimension."""
+    measures: dict[str, tuple[str, float]] = {}
+    for pair in f"{_SYMBOLS} {words.get('measures', '')}".split():
+        name, _, measure = pair.partition("=")
+        dimension, _, size = measure.partition(":")
+        measures[name] = dimension, float(size)
+    for names in words.get("money", "").split():
+        first, *others = names.split("|")
+        money = _MONEY.get(first, first)
+        measures |= dict.fromkeys((first, *others), (money, 1.0))
+    return measures
 
 
 def _numbers(words: Lists) -> dict[str, tuple[float, int]]:

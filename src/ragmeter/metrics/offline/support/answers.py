@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ragmeter.metrics.bags import ranges
 from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats
 from ragmeter.metrics.offline.support.claims import claims_of
-from ragmeter.metrics.offline.support.features import N_COLUMNS, NAMES, support_features
-from ragmeter.metrics.offline.support.model import MODEL, Row, compare, log_odds, support_trees
+from ragmeter.metrics.offline.support.features import N_COLUMNS, NAMES
+from ragmeter.metrics.offline.support.model import (
+    MODEL,
+    Row,
+    best_pairs,
+    compare,
+    lines_of,
+    log_odds,
+    pair_counts,
+    support_trees,
+)
 from ragmeter.metrics.offline.trees import read_model
 from ragmeter.metrics.refusals import is_miss
 
@@ -68,18 +77,17 @@ def words_of(lines: Floats) -> Floats:
 def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]]) -> list[Claims]:
     """The claims of each answer with their support by the passages of its row."""
     rows: list[Row] = [(claims_of(answer), row) for answer, row in zip(answers, passages, strict=True)]
-    starts = np.concatenate([[0], np.cumsum([len(claims) for claims, _ in rows])]).astype(np.int64)
-    lines = np.zeros((int(starts[-1]), N_COLUMNS))
-    declines = np.array([is_miss(text) for claims, _ in rows for text in claims], bool)
+    texts = [text for own, _ in rows for text in own]
+    lines = np.zeros((int(pair_counts(rows).sum()), N_COLUMNS))
+    declines = np.array([is_miss(text) for text in texts], bool)
     for block in compare(rows):
-        places = ranges(starts[block.rows], np.diff(starts)[block.rows])
-        lines[places] = support_features(block.compared)
+        lines[block.pairs] = lines_of(block.compared, support_trees())
     odds = log_odds(lines, support_trees())
-    parts = [slice(begin, end) for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
-    words = words_of(lines)
-    return [
-        Claims(list(row[0]), odds[part], words[part], declines[part]) for row, part in zip(rows, parts, strict=True)
-    ]
+    best = best_pairs(odds, rows)
+    odds, words = odds[best], words_of(lines[best])
+    ends = np.cumsum([len(own) for own, _ in rows]).tolist()
+    parts = (slice(begin, end) for begin, end in pairwise([0, *ends]))
+    return [Claims(texts[part], odds[part], words[part], declines[part]) for part in parts]
 
 
 def answer_calibration() -> tuple[float, float]:

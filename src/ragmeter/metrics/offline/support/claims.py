@@ -1,7 +1,7 @@
 """Claims and their labels without a model: sentences and clauses, and the offline support model.
 
 A passage supports a claim from the probability `SUPPORTED` on. A claim that it does not support is contradicted only
-where a sentence of the passage has almost the same words, and a negation or another number; else it is not mentioned.
+where the two clash (`clashes.py`); else it is not mentioned.
 """
 
 from __future__ import annotations
@@ -40,16 +40,10 @@ def made_claims(text: str) -> list[str]:
 
 def labels_by_passage(claims: RowsOfTexts, passages: RowsOfTexts) -> list[list[list[str]]]:
     """A label for each row, each of its claims and each of its passages."""
-    from ragmeter.metrics.offline.support.contradictions import (
-        contradicted,  # here, so that other metrics don't wait for it
-    )
-    from ragmeter.metrics.offline.support.model import SUPPORTED as LEAST
-    from ragmeter.metrics.offline.support.model import support_of_rows
+    from ragmeter.metrics.offline.support.model import labels_of_rows  # here, so that other metrics don't wait for it
 
     labels = []
-    is_supported = [probabilities >= LEAST for probabilities in support_of_rows(claims, passages)]
-    is_contradicted = contradicted(claims, passages, is_supported)
-    for texts, flags, against in zip(passages, is_supported, is_contradicted, strict=True):
+    for texts, (flags, against) in zip(passages, labels_of_rows(claims, passages), strict=True):
         readable = list(map(has_text, texts))
         labels.append(
             [

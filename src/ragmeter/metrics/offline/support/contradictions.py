@@ -1,94 +1,96 @@
-"""Whether a passage contradicts a claim: a sentence with almost the same words, and a negation or another number."""
+"""The pairs of a claim and a passage that are worth a look, and what clashes in them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
-
 import numpy as np
+import regex
 
-from ragmeter.metrics.bags import slices
-from ragmeter.metrics.offline.reading.tables import Mark
-from ragmeter.metrics.offline.reading.vocabulary import Bools, chunked, languages_of, vocabulary
-from ragmeter.metrics.sentences import sentences
+from ragmeter.metrics.bags import Ids
+from ragmeter.metrics.normalize import words_and_figures
+from ragmeter.metrics.offline.reading.tables import Mark, plain
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Texts
+from ragmeter.metrics.offline.support.clashes import first_clash
+from ragmeter.metrics.offline.support.clashes.cases import Case, Clash
+from ragmeter.metrics.offline.support.clashes.tokens import TokenList
+from ragmeter.metrics.offline.support.features import CAPITALISES_NOUNS, ComparedClaims
 
-#: The share of the claim's words that the sentence must have, and the sentence's that the claim must have.
-_OF_CLAIM, _OF_SENTENCE = 0.75, 0.5
-#: Claims with fewer words than this match by accident.
-_FEWEST_WORDS = 2
-#: So many sentences of a passage are looked at, and so many characters at once, so that memory stays flat.
-_MOST_SENTENCES, _AT_ONCE = 1_000, 1 << 21
-_NEGATIONS = Mark.NEGATION | Mark.NO | Mark.DENIAL
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """The content words of a text, its numbers, and whether it is negated."""
-
-    words: frozenset[int]
-    numbers: frozenset[float]
-    negated: bool
-
-    def contradicts(self, claim: _Content) -> bool:
-        shared = len(self.words & claim.words)
-        if shared < _OF_CLAIM * len(claim.words) or shared < _OF_SENTENCE * len(self.words):
-            return False
-        another_number = bool(claim.numbers - self.numbers) and bool(self.numbers - claim.numbers)
-        return another_number or (self.negated != claim.negated and claim.numbers <= self.numbers)
+#: Of the claim's words, and of a sentence's words, so many must be in both, so that a clash is looked for. Some words
+#: of the claim may be those that clash.
+_OF_CLAIM, _OF_SENTENCE, _MAY_CLASH = 0.6, 0.3, 2
+_AROUND = 250  # items of the passage on each side of the best sentence that are looked at
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+|[$€£¥%]")
+_LONGEST = 200  # characters of a passage that are shown
 
 
-def contradicted(
-    claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]], is_supported: Sequence[Bools]
-) -> list[Bools]:
-    """A matrix for each row: which passages (columns) contradict which claims (rows), never a supported one."""
-    sizes = np.array([sum(map(len, chain(*row))) for row in zip(claims, passages, strict=True)], np.int64)
-    results: list[Bools] = []
-    for part in slices(sizes, _AT_ONCE):
-        results += _contradicted(claims[part], passages[part], is_supported[part])
-    return results
+def clashes(compared: ComparedClaims, is_asked: Bools) -> dict[int, Clash]:
+    """What clashes, by the pair. Only those are looked at of which the claim and a sentence share many words."""
+    words, lists = compared.words, _Lists(compared)
+    first, _ = compared.best_two(np.ones(len(words.item)))
+    other_forms = words.per_pair(words.is_covered & ~words.is_exact)
+    sentence_words = compared.of_sentence(first, ~compared.evidence.texts.has(Mark.FUNCTION))
+    is_close = first.value + other_forms >= _OF_SENTENCE * sentence_words
+    is_close &= words.per_pair(words.is_covered) >= _OF_CLAIM * (words.count - _MAY_CLASH)
+    pairs = np.flatnonzero(is_asked & is_close & (first.value > 0) & (words.count > 1))
+    sentences = (first.slot - compared.slots[:-1] + compared.evidence.first_sentence[compared.pairs.evidence])[pairs]
+    found = (
+        (pair, first_clash(lists.case(pair, sentence)))
+        for pair, sentence in zip(pairs.tolist(), sentences.tolist(), strict=True)
+    )
+    return {pair: clash for pair, clash in found if clash is not None}
 
 
-def _contradicted(
-    claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]], is_supported: Sequence[Bools]
-) -> list[Bools]:
-    split = [
-        [sentences(passage)[:_MOST_SENTENCES] if not flags[:, place].all() else [] for place, passage in enumerate(row)]
-        for row, flags in zip(passages, is_supported, strict=True)
-    ]
-    contents = iter(_contents([[*own, *chain(*row)] for own, row in zip(claims, split, strict=True)]))
-    results = []
-    for own, row, flags in zip(claims, split, is_supported, strict=True):
-        result = np.zeros(flags.shape, dtype=np.bool_)
-        of_claims = [next(contents) for _ in own]
-        for place, passage in enumerate(row):
-            of_sentences = [next(contents) for _ in passage]
-            for number, claim in enumerate(of_claims):
-                if not flags[number, place] and len(claim.words) >= _FEWEST_WORDS:
-                    result[number, place] = any(sentence.contradicts(claim) for sentence in of_sentences)
-        results.append(result)
-    return results
+class _Lists:
+    """The words of claims and passages one by one, each text once."""
+
+    def __init__(self, compared: ComparedClaims) -> None:
+        self._compared = compared
+        self._claims: dict[int, TokenList] = {}
+        self._passages: dict[tuple[int, int], TokenList] = {}
+        evidence = compared.evidence
+        self._bounds: Ids = np.searchsorted(evidence.evidence, np.arange(compared.pairs.n_evidence + 1))
+        self._sentences: Ids = np.searchsorted(evidence.sentence, np.arange(len(evidence.passage)))
+
+    def case(self, pair: int, sentence: int) -> Case:
+        """A claim and what stands around this sentence of the evidence."""
+        compared = self._compared
+        claim, number = int(compared.pairs.claim[pair]), int(compared.pairs.evidence[pair])
+        if claim not in self._claims:
+            self._claims[claim] = self._tokens(compared.claims, *compared.claims.starts[claim : claim + 2].tolist())
+        at = int(self._sentences[sentence])
+        first, last = self._bounds[number : number + 2].tolist()
+        if last - first > 2 * _AROUND:
+            first, last = max(first, at - _AROUND), min(last, at + _AROUND)
+        if (first, last) not in self._passages:
+            self._passages[first, last] = self._tokens(compared.evidence.texts, first, last)
+        passage, vocab = self._passages[first, last], compared.vocabulary
+        return Case(self._claims[claim], passage, passage.tokens[at - first].sentence, vocab.table, vocab.language)
+
+    def _tokens(self, texts: Texts, first: int, last: int) -> TokenList:
+        vocab = self._compared.vocabulary
+        has_names = vocab.language != CAPITALISES_NOUNS
+        return TokenList.of(texts, vocab.properties.words, first, last, has_names=has_names)
 
 
-def _contents(texts: Sequence[Sequence[str]]) -> list[_Content]:
-    """The content of all texts of all rows, each row in its language."""
-    flat = [text for row in texts for text in row]
-    if not flat:
-        return []
-    by_row = languages_of(chunked([" ".join(row) for row in texts]))
-    languages = [language for language, row in zip(by_row, texts, strict=True) for _ in row]
-    contents: dict[int, _Content] = {}
-    for language in dict.fromkeys(languages):
-        places = [place for place, own in enumerate(languages) if own == language]
-        items = vocabulary(language).texts(chunked([flat[place] for place in places]))
-        is_number = items.has(Mark.NUMBER) & ~items.has(Mark.WEAK) & ~np.isnan(items.value)
-        is_negation = items.has(_NEGATIONS)
-        is_word = ~items.has(Mark.FUNCTION) & ~items.has(Mark.NUMBER) & ~is_negation
-        for number, place in enumerate(places):
-            own = slice(int(items.starts[number]), int(items.starts[number + 1]))
-            contents[place] = _Content(
-                frozenset(items.root[own][is_word[own]].tolist()),
-                frozenset(items.value[own][is_number[own]].tolist()),
-                bool(is_negation[own].sum() % 2),
-            )
-    return [contents[place] for place in range(len(flat))]
+def clashing_words(claim: str, passage: str) -> tuple[str, str] | None:
+    """The words of both that clash, as they are written, if they do.
+
+    Where the passage says the opposite, or leaves out what the claim includes, the claim's words are empty.
+    """
+    from ragmeter.metrics.offline.support.model import compare  # which needs this module
+
+    for block in compare([([claim], [passage])]):
+        for clash in clashes(block.compared, np.ones(block.compared.pairs.count, bool)).values():
+            return _as_written(clash.claim, claim), _as_written(clash.passage, passage)
+    return None
+
+
+def _as_written(words: str, text: str) -> str:
+    """These folded words as they stand in the text; as they are, where they stand there in another form."""
+    wanted = words.split()
+    spans = [match.span() for match in _WORD.finditer(text)]
+    folded = ["".join(words_and_figures(plain(text[begin:end]))) or text[begin:end] for begin, end in spans]
+    for at in range(len(folded) - len(wanted) + 1):
+        if wanted and folded[at : at + len(wanted)] == wanted:
+            words = text[spans[at][0] : spans[at + len(wanted) - 1][1]]
+            break
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"

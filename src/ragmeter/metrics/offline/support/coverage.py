@@ -13,7 +13,8 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges
 from ragmeter.metrics.offline.matching.match import look_up, sorted_keys
-from ragmeter.metrics.offline.reading.tables import Mark
+from ragmeter.metrics.offline.reading.quantities import quantities
+from ragmeter.metrics.offline.reading.tables import Mark, Table
 from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Words, counted
 
 #: A sentence of more words than this is cut: lists, tables, and scripts without full stops.
@@ -148,7 +149,7 @@ def content_words(claims: Texts) -> Bools:
     return np.asarray(content | (claims.per_text(content) == 0)[claims.text])
 
 
-def sought(claims: Texts, evidence: Evidence, pairs: Pairs, roots: Roots, words: Words) -> Sought:
+def sought(claims: Texts, evidence: Evidence, pairs: Pairs, roots: Roots, words: Words, table: Table) -> Sought:
     """Look up each content word of each pair. `words` has the word of each item's id."""
     content = np.flatnonzero(content_words(claims))
     first = np.searchsorted(content, claims.starts)
@@ -161,6 +162,10 @@ def sought(claims: Texts, evidence: Evidence, pairs: Pairs, roots: Roots, words:
     keys = evidence.evidence[places] * roots.number + roots.passages[places]
     looked_for = pairs.evidence[pair] * roots.number + roots.claims[item]
     word, at, is_exact = _occurrences(keys, places, evidence.sentence, looked_for)
+    lacking = np.flatnonzero(~is_exact)
+    found, found_at = _equal_quantities(claims, item[lacking], pairs.evidence[pair[lacking]], evidence, words, table)
+    is_exact[lacking[found]] = True
+    word, at = np.concatenate([word, lacking[found]]), np.concatenate([at, found_at])
     lacking = np.flatnonzero(~is_exact)
     is_covered = is_exact.copy()
     is_covered[lacking] = _other_forms(claims, item[lacking], pairs.evidence[pair[lacking]], evidence, words)
@@ -179,6 +184,30 @@ def _occurrences(keys: Ids, places: Ids, sentences: Ids, looked_for: Ids) -> tup
     begin, end = np.searchsorted(keys, looked_for), np.searchsorted(keys, looked_for, side="right")
     word = np.repeat(np.arange(len(looked_for)), end - begin)
     return word, places[ranges(begin, end - begin)], end > begin
+
+
+def _equal_quantities(
+    claims: Texts, items: Ids, evidence_of: Ids, evidence: Evidence, words: Words, table: Table
+) -> tuple[Ids, Ids]:
+    """Which of these items are a quantity, or its unit, that the evidence has in another unit; and where it has it."""
+    own = quantities(claims, words, table)
+    is_wanted = np.isin(items, own.item) | np.isin(items, own.unit)
+    if not is_wanted.any():
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    theirs = quantities(evidence.texts, words, table)
+    distinct, numbers = np.unique(np.concatenate([own.keys(), theirs.keys()]), return_inverse=True)
+    keys, order = sorted_keys(evidence.evidence[theirs.item] * len(distinct) + numbers[len(own.item) :])
+    found, found_at = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for own_items, their_items in ((own.item, theirs.item), (own.unit, theirs.unit)):
+        place_of = np.full(len(claims.ids), -1)
+        place_of[own_items] = np.arange(len(own_items))
+        wanted = np.flatnonzero(place_of[items] >= 0)
+        looked_for = evidence_of[wanted] * len(distinct) + numbers[place_of[items[wanted]]]
+        is_there, place = look_up(keys, looked_for)
+        new = is_there & ~np.isin(wanted, found[0])
+        found = [np.concatenate([found[0], wanted[new]])]
+        found_at = [np.concatenate([found_at[0], their_items[order[place[new]]]])]
+    return found[0], found_at[0]
 
 
 def _other_forms(claims: Texts, items: Ids, evidence_of: Ids, evidence: Evidence, words: Words) -> Bools:

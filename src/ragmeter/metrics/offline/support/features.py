@@ -15,7 +15,7 @@ from ragmeter.metrics.bags import Ids, share
 from ragmeter.metrics.offline.features import Feature
 from ragmeter.metrics.offline.matching.match import look_up
 from ragmeter.metrics.offline.reading.tables import Mark
-from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Words
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Vocabulary
 from ragmeter.metrics.offline.support.coverage import Evidence, Pairs, Roots, Sought, begins_sentence, sizes, sought
 from ragmeter.metrics.offline.support.verbatim import verbatim
 
@@ -40,12 +40,12 @@ FEATURES = (
     Feature("evidence_words", -1, "length"),
 )
 NAMES = tuple(feature.name for feature in FEATURES)
-#: After the features, a line says whether the claim stands word for word in the evidence: a floor, and no feature.
-N_COLUMNS = len(NAMES) + 1
-_CAPITALISES_NOUNS = "de"
-#: The share of the claim's words that a sentence must have, and of the sentence's that the claim must have, so that a
-#: negation of one of them makes the difference.
-_OF_CLAIM, _OF_SENTENCE = 0.8, 0.6
+#: After the features, a line says what is no feature, but a floor or a cap: whether the claim stands word for word in
+#: the evidence, whether the two clash, and whether a number of the claim stands nowhere in the evidence.
+LIMITS = ("copied", "clashes", "number_nowhere")
+COPIED, CLASHES, NOWHERE = range(len(NAMES), len(NAMES) + len(LIMITS))
+N_COLUMNS = len(NAMES) + len(LIMITS)
+CAPITALISES_NOUNS = "de"
 _SHORT = np.log1p(2.5)  # more than two content words, as the feature has them
 _MOST = 5  # missing names or numbers that are told apart
 
@@ -59,18 +59,19 @@ class ComparedClaims:
     pairs: Pairs
     roots: Roots
     words: Sought
-    language: str
+    vocabulary: Vocabulary
 
     @classmethod
-    def of(cls, claims: Texts, passages: Texts, pairs: Pairs, words: Words, language: str) -> ComparedClaims:
-        """Compare each pair. `words` has the word of each item's id."""
+    def of(cls, claims: Texts, passages: Texts, pairs: Pairs, vocab: Vocabulary) -> ComparedClaims:
+        """Compare each pair."""
         evidence, roots = Evidence.of(passages, pairs), Roots.of(claims, passages)
-        return cls(claims, evidence, pairs, roots, sought(claims, evidence, pairs, roots, words), language)
+        words = sought(claims, evidence, pairs, roots, vocab.properties.words, vocab.table)
+        return cls(claims, evidence, pairs, roots, words, vocab)
 
     @cached_property
     def is_name(self) -> Bools:
         """Which words begin with a capital, though no sentence begins there. In German all nouns do: none counts."""
-        if self.language == _CAPITALISES_NOUNS:
+        if self.vocabulary.language == CAPITALISES_NOUNS:
             return np.zeros(len(self.words.item), bool)
         name = self.claims.has(Mark.CAPITAL) & ~begins_sentence(self.claims)
         return np.asarray(name[self.words.item] & ~self.is_number)
@@ -108,25 +109,25 @@ class ComparedClaims:
         n_in = np.bincount(self.words.word, minlength=len(self.words.item))
         return np.asarray(np.log((np.diff(self.slots)[self.words.pair] + 1.5) / (n_in + 0.5)))
 
-    def best_two(self, weight: Floats) -> tuple[_Top, _Top]:
+    def best_two(self, weight: Floats) -> tuple[Top, Top]:
         """The sentence with most of the claim, and the one with most of the rest."""
         first = self._best(weight)
         return first, self._best(weight * ~self.within(first))
 
-    def _best(self, weight: Floats) -> _Top:
+    def _best(self, weight: Floats) -> Top:
         sums = np.bincount(self.slot, weight[self.words.word], int(self.slots[-1]))
         return _top(np.asarray(sums, np.float64), self.slots)
 
-    def within(self, sentence: _Top) -> Bools:
+    def within(self, sentence: Top) -> Bools:
         """Which words stand in this sentence of their pair."""
         flags = np.zeros(len(self.words.item), bool)
         flags[self.words.word[self._is_in(sentence)]] = True
         return flags
 
-    def _is_in(self, sentence: _Top) -> Bools:
+    def _is_in(self, sentence: Top) -> Bools:
         return np.asarray(self.slot == sentence.slot[self.words.pair[self.words.word]])
 
-    def of_sentence(self, sentence: _Top, flags: Bools) -> Floats:
+    def of_sentence(self, sentence: Top, flags: Bools) -> Floats:
         """How many items of this sentence of each pair have the flag; 0 for a pair without sentences."""
         has_any = np.diff(self.slots) > 0
         number = sentence.slot - self.slots[:-1] + self.evidence.first_sentence[self.pairs.evidence]
@@ -134,7 +135,7 @@ class ComparedClaims:
         counts[has_any] = self.evidence.per_sentence(flags)[number[has_any]]
         return counts
 
-    def in_order(self, sentence: _Top) -> Floats:
+    def in_order(self, sentence: Top) -> Floats:
         """The share of the claim's words in this sentence that follow each other as in the claim."""
         is_in = self._is_in(sentence)
         pair, at = self.words.pair[self.words.word[is_in]], self.words.at[is_in]
@@ -145,21 +146,18 @@ class ComparedClaims:
 
 
 def support_features(compared: ComparedClaims) -> Floats:
-    """A line for each pair: its features, and then whether the claim is a copy."""
+    """A line for each pair: its features, and then what limits its probability. `contradictions.py` finds clashes."""
     columns = {**_of_words(compared), **_of_sentences(compared), **_of_order(compared), **_of_lengths(compared)}
     copied = verbatim(compared.claims, compared.evidence, compared.pairs, compared.words)
-    return np.stack([*(columns[name] for name in NAMES), copied.astype(np.float64)], axis=1)
+    limits = (copied, np.zeros(compared.pairs.count), _number_nowhere(compared))
+    return np.stack([*(columns[name] for name in NAMES), *(np.asarray(flags, np.float64) for flags in limits)], axis=1)
 
 
-def is_contradicted(lines: Floats) -> Bools:
-    """Which claims say the same as a sentence but for a negation that only one of them has.
-
-    Too few of the claims that people labelled do so for the trees to learn it.
-    """
-    column = {name: lines[:, place] for place, name in enumerate(NAMES)}
-    differs = (column["negated"] > 0) | (column["denied"] > 0)
-    is_same = (column["in_sentence"] >= _OF_CLAIM) & (column["sentence_precision"] >= _OF_SENTENCE)
-    return np.asarray(differs & is_same)
+def _number_nowhere(compared: ComparedClaims) -> Bools:
+    """Which claims have a number that the evidence has in no form. A "one" or a "first" is no such number."""
+    words, claims = compared.words, compared.claims
+    is_number = (claims.has(Mark.NUMBER) & ~claims.has(Mark.WEAK) & np.isfinite(claims.value))[words.item]
+    return np.asarray(words.per_pair(is_number & ~words.is_covered) > 0)
 
 
 def is_half_missing(lines: Floats) -> Bools:
@@ -256,14 +254,14 @@ def _of_lengths(compared: ComparedClaims) -> dict[str, Floats]:
 
 
 @dataclass(frozen=True)
-class _Top:
+class Top:
     """The greatest value of each pair's slots, and its slot."""
 
     value: Floats
     slot: Ids
 
 
-def _top(values: Floats, starts: Ids) -> _Top:
+def _top(values: Floats, starts: Ids) -> Top:
     """The greatest value between each start and the next, and where it first stands; 0 where there is none."""
     counts = np.diff(starts)
     filled = np.flatnonzero(counts > 0)
@@ -273,4 +271,4 @@ def _top(values: Floats, starts: Ids) -> _Top:
         part = np.repeat(np.arange(len(counts)), counts)
         is_top = np.flatnonzero(values == value[part])[::-1]
         slot[part[is_top]] = is_top
-    return _Top(value, slot)
+    return Top(value, slot)

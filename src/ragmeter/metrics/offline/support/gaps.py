@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import regex
@@ -12,7 +13,6 @@ from ragmeter.metrics.normalize import UNSPACED, fold
 from ragmeter.metrics.offline.reading.omissions import readable
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.reading.vocabulary import Floats
-from ragmeter.metrics.offline.support.features import ComparedClaims
 from ragmeter.metrics.offline.support.model import compare
 
 #: A run of a script without spaces, or a word with what is attached to it, without punctuation around it.
@@ -50,8 +50,8 @@ def supported_spans(text: str, others: Sequence[str]) -> list[Span]:
     words = [text[begin:end] for begin, end in spans]
     if not words:
         return []
-    (block,) = compare([(words, others)])
-    covered = _covered(block.compared)
+    counts = _counts(words, others)
+    covered = ((counts.content > 0) & (counts.lacking == 0)).tolist()
     unspaced = _in_passages(others) if any(map(_UNSPACED.match, words)) else ""
     shared: list[Span] = []
     for (begin, end), word, is_covered in zip(spans, words, covered, strict=True):
@@ -63,12 +63,12 @@ def supported_spans(text: str, others: Sequence[str]) -> list[Span]:
     return shared
 
 
-def _covered(compared: ComparedClaims) -> list[bool]:
-    """Which texts have content words, all of which the others have."""
-    words = compared.words
-    says_something = ~compared.claims.has(Mark.FUNCTION)[words.item]
-    lacking = words.per_pair(~words.is_covered & says_something)
-    return [bool(count) for count in (words.per_pair(words.is_covered & says_something) > 0) & (lacking == 0)]
+def speak_of(claims: Sequence[str], texts: Sequence[str]) -> list[bool]:
+    """Which claims have a content word that the texts have in any form, or have no content word at all."""
+    if not claims:
+        return []
+    counts = _counts(claims, texts)
+    return [bool(speaks) for speaks in (counts.lacking < counts.content) | (counts.content == 0)]
 
 
 def _lacking(words: Sequence[str], passages: Sequence[str]) -> list[bool]:
@@ -76,21 +76,33 @@ def _lacking(words: Sequence[str], passages: Sequence[str]) -> list[bool]:
     if not words:
         return []
     twos = [f"{word} {following}" for word, following in pairwise(words)]
-    (block,) = compare([([*words, *twos], passages)])
-    n_lacking, n_items = _counts(block.compared)
-    lacks = n_lacking > 0
+    counts = _counts([*words, *twos], passages)
+    lacks, n_items = counts.lacking > 0, counts.items
     first, second = n_items[: len(words) - 1], n_items[1 : len(words)]
-    is_one_number = (n_items[len(words) :] < first + second) & (n_lacking[len(words) :] == 0)
+    is_one_number = (n_items[len(words) :] < first + second) & (counts.lacking[len(words) :] == 0)
     lacks[: len(words) - 1][is_one_number] = False
     lacks[1 : len(words)][is_one_number] = False
     return [bool(lack) for lack in lacks[: len(words)]]
 
 
-def _counts(compared: ComparedClaims) -> tuple[Floats, Floats]:
-    """How many content words of each claim are missing, and how many items it has."""
-    words, claims = compared.words, compared.claims
-    says_something = ~claims.has(Mark.FUNCTION)[words.item]
-    return words.per_pair(~words.is_covered & says_something), np.diff(claims.starts).astype(np.float64)
+class _Counts(NamedTuple):
+    """How many content words of each text the best passage lacks, how many it has, and how many items."""
+
+    lacking: Floats
+    content: Floats
+    items: Floats
+
+
+def _counts(texts: Sequence[str], passages: Sequence[str]) -> _Counts:
+    n_passages = max(len(passages), 1)
+    lacking, content, items = np.zeros((3, len(texts) * n_passages))
+    for block in compare([(texts, passages)]):
+        words, claims = block.compared.words, block.compared.claims
+        says_something = ~claims.has(Mark.FUNCTION)[words.item]
+        lacking[block.pairs] = words.per_pair(~words.is_covered & says_something)
+        content[block.pairs] = words.per_pair(says_something)
+        items[block.pairs] = np.diff(claims.starts)[block.compared.pairs.claim]
+    return _Counts(*(column.reshape(-1, n_passages).min(axis=1) for column in (lacking, content, items)))
 
 
 def _in_passages(passages: Sequence[str]) -> str:

@@ -16,13 +16,15 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline.reading.omissions import pieces, readable, with_stops
-from ragmeter.metrics.offline.reading.vocabulary import Floats, chunked, languages_of, vocabulary
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, chunked, languages_of, vocabulary
+from ragmeter.metrics.offline.support.contradictions import clashes
 from ragmeter.metrics.offline.support.coverage import Pairs
 from ragmeter.metrics.offline.support.features import (
+    CLASHES,
+    COPIED,
     N_COLUMNS,
     NAMES,
     ComparedClaims,
-    is_contradicted,
     is_half_missing,
     support_features,
 )
@@ -33,8 +35,9 @@ SUPPORTED = 0.5
 MODEL = "support.json.gz"
 #: Characters of texts that are compared at once, so that memory stays flat.
 _AT_ONCE = 1 << 21
-_NEGATED = -1.1  # the greatest log-odds of a claim that is negated: a probability of 0.25
+_CLASHES = -1.1  # the greatest log-odds of a claim that clashes with the passage: a probability of 0.25
 _HALF_MISSING = -0.2  # and of one of two words, if a word is missing: 0.45
+_NOWHERE = -0.6  # and of one with a number that stands nowhere: 0.35
 _VERBATIM = 1.1  # the least of a claim that stands in a passage word for word: 0.75
 _HEAD = 1_000  # characters of a text that tell its language
 
@@ -59,14 +62,34 @@ def unsupported_words(claim: str, passages: Sequence[str]) -> list[tuple[int, in
 def support_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[Floats]:
     """`support` for many rows at once, which takes far less time than row by row."""
     rows = list(zip(claims, passages, strict=True))
-    counts = [len(row_claims) * len(row_passages) for row_claims, row_passages in rows]
-    parts = split_into(_chances(rows, by_passage=True), counts)
-    return [part.reshape(len(row[0]), len(row[1])) for part, row in zip(parts, rows, strict=True)]
+    chances = probabilities(log_odds(support_lines(rows, support_trees()), support_trees()))
+    parts = split_into(chances, pair_counts(rows).tolist())
+    return [
+        part.reshape(len(own), max(len(texts), 1))[:, : len(texts)]
+        for part, (own, texts) in zip(parts, rows, strict=True)
+    ]
+
+
+def labels_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[tuple[Bools, Bools]]:
+    """Which passages (columns) support which claims (rows), and which contradict them, for each row."""
+    rows = list(zip(claims, passages, strict=True))
+    lines = support_lines(rows)
+    is_supported = probabilities(log_odds(lines, support_trees())) >= SUPPORTED
+    clashes = (lines[:, CLASHES] > 0) & ~is_supported
+    ends = np.cumsum(pair_counts(rows)).tolist()
+    labels = []
+    for (own, texts), begin, end in zip(rows, [0, *ends], ends, strict=False):
+        shape = len(own), max(len(texts), 1)
+        both = (flags[begin:end].reshape(shape)[:, : len(texts)] for flags in (is_supported, clashes))
+        labels.append((next(both), next(both)))
+    return labels
 
 
 def supported_of_rows(claims: Sequence[Sequence[str]], passages: Sequence[Sequence[str]]) -> list[Floats]:
     """`supported` for many rows at once, which takes far less time than row by row."""
-    return split_into(_chances(list(zip(claims, passages, strict=True))), [len(row) for row in claims])
+    rows = list(zip(claims, passages, strict=True))
+    odds = log_odds(support_lines(rows, support_trees()), support_trees())
+    return split_into(probabilities(odds[best_pairs(odds, rows)]), [len(own) for own in claims])
 
 
 def split_into(values: Floats, counts: Sequence[int]) -> list[Floats]:
@@ -77,8 +100,25 @@ def split_into(values: Floats, counts: Sequence[int]) -> list[Floats]:
 Row = tuple[Sequence[str], Sequence[str]]
 
 
-def _chances(rows: Sequence[Row], *, by_passage: bool = False) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-log_odds(support_lines(rows, by_passage=by_passage), support_trees()))))
+def probabilities(odds: Floats) -> Floats:
+    """Probabilities from log-odds."""
+    return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def pair_counts(rows: Sequence[Row]) -> Ids:
+    """How many pairs of a claim and a passage each row has. A row without passages has an empty one."""
+    return np.array([len(claims) * max(len(passages), 1) for claims, passages in rows], np.int64)
+
+
+def best_pairs(odds: Floats, rows: Sequence[Row]) -> Ids:
+    """The pair with the greatest odds of each claim: the passage that supports it best.
+
+    A claim is supported by passages as it is by the best of them, so that one more passage never lowers it.
+    """
+    counts = [max(len(passages), 1) for claims, passages in rows for _ in claims]
+    claim = np.repeat(np.arange(len(counts)), counts)
+    order = np.lexsort((-odds, claim))
+    return np.asarray(order[np.cumsum([0, *counts])[:-1]], np.int64)
 
 
 def log_odds(lines: Floats, trees: Trees) -> Floats:
@@ -88,8 +128,10 @@ def log_odds(lines: Floats, trees: Trees) -> Floats:
     """
     odds = trees.slope * trees.scores(lines) + trees.intercept
     odds = np.where(is_half_missing(lines), np.minimum(odds, _HALF_MISSING), odds)
-    odds = np.where(is_contradicted(lines), np.minimum(odds, _NEGATED), odds)
-    return np.where(lines[:, len(NAMES)] > 0, np.maximum(odds, _VERBATIM), odds)
+    copied, clashes, nowhere = lines[:, len(NAMES) :].T > 0
+    odds = np.where(nowhere, np.minimum(odds, _NOWHERE), odds)
+    odds = np.where(clashes, np.minimum(odds, _CLASHES), odds)
+    return np.asarray(np.where(copied, np.maximum(odds, _VERBATIM), odds))
 
 
 @cache
@@ -98,53 +140,75 @@ def support_trees() -> Trees:
     return Trees.read(read_model(MODEL), NAMES)
 
 
-def support_lines(rows: Sequence[Row], *, by_passage: bool = False) -> Floats:
-    """The features of each claim with all passages of its row, or with each of them, row by row, claim by claim."""
-    counts = [len(claims) * (len(passages) if by_passage else 1) for claims, passages in rows]
-    starts = np.concatenate([[0], np.cumsum(np.array(counts, np.int64))]).astype(np.int64)
-    lines = np.zeros((int(starts[-1]), N_COLUMNS))
-    for block in compare(rows, by_passage=by_passage):
-        lines[ranges(starts[block.rows], np.diff(starts)[block.rows])] = support_features(block.compared)
+def support_lines(rows: Sequence[Row], trees: Trees | None = None) -> Floats:
+    """The features of each claim with each passage of its row: row by row, claim by claim, passage by passage.
+
+    With trees, a clash is looked for only where it would lower the probability.
+    """
+    lines = np.zeros((int(pair_counts(rows).sum()), N_COLUMNS))
+    for block in compare(rows):
+        lines[block.pairs] = lines_of(block.compared, trees)
+    return lines
+
+
+def lines_of(compared: ComparedClaims, trees: Trees | None = None) -> Floats:
+    """The features of compared pairs, and what limits their probability."""
+    lines = support_features(compared)
+    is_asked = np.ones(len(lines), bool) if trees is None else log_odds(lines, trees) > _CLASHES
+    lines[list(clashes(compared, is_asked & (lines[:, COPIED] == 0))), CLASHES] = 1.0
     return lines
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows of one language, compared. The pairs are in the order of the rows and of their claims."""
+    """Some passages of one language, compared with the claims of their rows."""
 
-    rows: Ids
+    claims: Ids  # the number of each claim that is compared, among those of all rows
+    pairs: Ids  # the number of each pair, among those of all rows
     compared: ComparedClaims
 
 
-def compare(rows: Sequence[Row], *, by_passage: bool = False) -> Iterator[Block]:
-    """Compare the claims of rows with their passages, some rows at a time, language by language."""
+def compare(rows: Sequence[Row]) -> Iterator[Block]:
+    """Compare the claims of rows with each of their passages, some rows at a time, language by language.
+
+    Each passage is read in its own language, whatever stands beside it.
+    """
     sizes = np.array([sum(map(len, chain(*row))) for row in rows], np.int64)
+    firsts = [
+        np.cumsum(counts) - counts for counts in (np.array([len(own) for own, _ in rows], np.int64), pair_counts(rows))
+    ]
     for part in slices(sizes, _AT_ONCE):
-        numbers = np.arange(part.start, part.stop)
-        heads = [[" ".join(texts[:3])[:_HEAD] for texts in side] for side in zip(*rows[part], strict=True)]
-        languages = np.array(languages_of(chunked(heads[1]), chunked(heads[0])))
+        cells = [(row, place) for row in range(part.start, part.stop) for place in range(max(len(rows[row][1]), 1))]
+        texts = [rows[row][1][place] if rows[row][1] else "" for row, place in cells]
+        heads = {row: " ".join(rows[row][0][:3])[:_HEAD] for row in range(part.start, part.stop)}
+        sides = chunked([text[:_HEAD] for text in texts]), chunked([heads[row] for row, _ in cells])
+        languages = np.array(languages_of(*sides))
+        row_of, place_of = np.array(cells, np.int64).reshape(-1, 2).T
         for language in np.unique(languages).tolist():
-            some = numbers[languages == language]
-            yield Block(some, _compared([rows[number] for number in some.tolist()], language, by_passage))
+            some = np.flatnonzero(languages == language)
+            yield _block(
+                rows, (row_of[some], place_of[some]), [texts[cell] for cell in some.tolist()], firsts, language
+            )
 
 
-def _compared(rows: Sequence[Row], language: str, by_passage: bool) -> ComparedClaims:
+def _block(
+    rows: Sequence[Row], cells: tuple[Ids, Ids], passages: Sequence[str], firsts: Sequence[Ids], language: str
+) -> Block:
+    """These passages with the claims of their rows. `cells` has the row and the place of each passage."""
+    row_of, place_of = cells
+    used, number = np.unique(row_of, return_inverse=True)
+    n_claims = np.array([len(rows[row][0]) for row in used.tolist()], np.int64)
+    n_passages = np.array([max(len(rows[row][1]), 1) for row in used.tolist()], np.int64)
+    per_cell = n_claims[number]
+    own = ranges(np.zeros(len(number), np.int64), per_cell)  # the place of each pair's claim in its row
+    cell = np.repeat(np.arange(len(number)), per_cell)
+    pairs = (firsts[1][row_of] + place_of)[cell] + own * n_passages[number][cell]
+    parts = [pieces(passage) for passage in passages]
+    of_part = np.repeat(np.arange(len(parts)), np.fromiter(map(len, parts), np.int64, len(parts)))
+    claim = (np.cumsum(n_claims) - n_claims)[number][cell] + own
     vocab = vocabulary(language)
-    parts = [pieces(passage) for _, passages in rows for passage in passages]
-    n_parts = np.fromiter(map(len, parts), np.int64, len(parts))
-    claims = vocab.texts(chunked([with_stops(readable(claim)) for claims, _ in rows for claim in claims]))
-    passages = vocab.texts(chunked(list(chain.from_iterable(parts))))
-    return ComparedClaims.of(claims, passages, _pairs(rows, n_parts, by_passage), vocab.properties.words, language)
-
-
-def _pairs(rows: Sequence[Row], n_parts: Ids, by_passage: bool) -> Pairs:
-    """Each claim with all passages of its row, or with each of them. `n_parts` has the parts of each passage."""
-    n_claims = np.array([len(claims) for claims, _ in rows], np.int64)
-    n_passages = np.array([len(passages) for _, passages in rows], np.int64)
-    row_of_claim = np.repeat(np.arange(len(rows)), n_claims)
-    if not by_passage:
-        of_part = np.repeat(np.repeat(np.arange(len(rows)), n_passages), n_parts)
-        return Pairs(np.arange(len(row_of_claim)), row_of_claim, of_part, len(rows))
-    claim = np.repeat(np.arange(len(row_of_claim)), n_passages[row_of_claim])
-    passage = ranges((np.cumsum(n_passages) - n_passages)[row_of_claim], n_passages[row_of_claim])
-    return Pairs(claim, passage, np.repeat(np.arange(len(n_parts)), n_parts), len(n_parts))
+    texts = [with_stops(readable(text)) for row in used.tolist() for text in rows[row][0]]
+    sides = vocab.texts(chunked(texts)), vocab.texts(chunked(list(chain.from_iterable(parts))))
+    grouped = Pairs(claim, cell, of_part, len(parts))
+    compared = ComparedClaims.of(*sides, grouped, vocab)
+    return Block(ranges(firsts[0][used], n_claims), pairs, compared)

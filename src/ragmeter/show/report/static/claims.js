@@ -29,9 +29,9 @@ function claims(run, row) {
   return ((run.claims && run.claims[row]) || []).map(([title, source, by, own]) => {
     const byPassages = own.some(([, whole, , ranks]) => whole >= 0 || ranks.length);
     const byText = own.some(([, , other]) => other >= 0);
-    const lines = own.map(([place, whole, other, ranks, spans]) => [
+    const lines = own.map(([place, whole, other, ranks, spans, clash]) => [
       claimed(place, spans),
-      ...(byPassages ? [byRanks(whole, ranks)] : []),
+      ...(byPassages ? [[byRanks(whole, ranks), clash < 0 ? null : make('div', { class: 'soft' }, text(clash))]] : []),
       ...(byText ? [other < 0 ? '' : label(text(other))] : []),
     ]);
     const titles = [{ nuggets: 'nugget', citations: 'sentence', passages: 'passage' }[text(title)] || 'claim', ...(byPassages ? ['by the passages'] : []), ...(byText ? [`by the ${text(source)}`] : [])];

@@ -1,4 +1,5 @@
-/* Runs against each other: one pair at a time, and for many runs a table of all pairs to choose from. */
+/* Runs beside a baseline: one pair at a time, and for several systems a table of all to choose from. */
+
 
 function comparison() {
   if (!data.comparison) {
@@ -7,78 +8,58 @@ function comparison() {
     show('comparison', 'Comparison');
     return;
   }
-  const { pairs, runs } = data.comparison;
+  const { pairs, systems, kept } = data.comparison;
   const place = make('div', { id: 'pair' });
   const choose = (pair) => place.replaceChildren(onePair(pair));
-  const parts = data.comparison.kept ? [make('p', { class: 'about' }, words(data.comparison.kept))] : [];
-  if (runs.length > 2) parts.push(overview(pairs, runs, choose));
-  $('comparison-body').replaceChildren(...parts, place);
-  if (runs.length === 2) choose(pairs[0]);
+  const parts = kept ? [make('p', { class: 'about' }, words(kept))] : [];
+  if (systems) parts.push(allSystems(systems, pairs, choose));
+  $('comparison-body').replaceChildren(...parts, place, make('p', { class: 'about' }, words(data.comparison.test_sentence)));
+  choose(pairs[0]);
   show('comparison', 'Comparison');
 }
 
-function overview(pairs, runs, choose) {
-  const names = [...new Set(pairs.flatMap((pair) => Object.keys(pair.metrics)))];
-  const select = make('select', { id: 'overview-metric' });
-  options(select, names.map((name) => [name, name]), names[0]);
-  const place = make('div', {});
-  let chosen = pairs[0];
-  const fill = () => {
-    const rows = runs.slice(1).map((b, row) => [[dot(data.runs[row + 1]), words(b)], ...runs.slice(0, -1).map((a) => {
-      const pair = pairs.find((each) => each.a === a && each.b === b);
-      const each = pair && pair.metrics[select.value];
-      if (!each) return '';
-      return make('button', {
-        type: 'button', class: `cell ${tone(each.verdict)}`, 'aria-pressed': String(pair === chosen),
-        click: () => { chosen = pair; fill(); choose(pair); },
-      }, signed(each.difference), ' ', make('span', { class: 'n' }, each.verdict), make('span', { class: 'hidden' }, ': ', words(b), ' against ', words(a)));
-    })]);
-    place.replaceChildren(scrolling('All pairs', table(`Differences of ${select.value}`,
-      [make('span', { class: 'hidden' }, 'run'), ...runs.slice(0, -1).map((a, place) => [make('span', { class: 'soft' }, 'against '), dot(data.runs[place]), words(a)])], rows, { class: 'matrix pairs' })));
-  };
-  select.addEventListener('change', fill);
-  fill();
-  choose(chosen);
-  return make('div', {}, make('p', { class: 'about' }, make('label', {}, 'Differences of ', select),
-    ' from the run in the column to the run in the row. Choose a pair to see it below.'), place);
+/** The order of the systems, every metric of each, and the pairs to choose one from. */
+function allSystems(systems, pairs, choose) {
+  const select = make('select', { id: 'pairs' });
+  options(select, pairs.map((pair, place) => [String(place), `${pair.b} and ${pair.a}`]), '0');
+  select.addEventListener('change', () => choose(pairs[Number(select.value)]));
+  const cell = ({ text, verdict }) => (verdict ? make('span', { class: `badge ${tone(verdict)}` }, text) : words(text));
+  const titles = ['metric', ...systems.names.map((name) => [dot(data.runs.find((run) => run.name === name)), words(name)])];
+  return make('div', {},
+    scrolling('The order', table('The order of the systems', systems.titles, systems.order.map((row) => row.map(cell)), { class: 'plain order' })),
+    systems.metrics.length ? scrolling('Other metrics', table('Every other metric', titles, systems.metrics.map((row) => row.map(cell)), { class: 'plain' })) : null,
+    make('p', { class: 'about' }, systems.signs, ' ', make('label', {}, 'Two of them: ', select)));
 }
 
 const tone = (verdict) => ({ better: 'heat-up-2', worse: 'heat-down-2' }[verdict] || 'even');
 
 function onePair(pair) {
-  const both = data.runs.findIndex((run) => run.name === pair.b);
+  const candidate = data.runs.findIndex((run) => run.name === pair.b);
   const rows = Object.entries(pair.metrics).map(([name, each]) => {
     const most = Math.max(...[each.difference, ...(each.interval || [])].map((end) => Math.abs(end || 0))) || 1;
     const reach = 1.2 * most;
+    const [title, verdict, before, after, difference, between] = each.cells;
     return [
-      breakable(name),
-      make('span', { class: `badge ${tone(each.verdict)}` }, each.verdict),
-      make('strong', {}, signed(each.difference)),
-      make('span', { class: 'nowrap' }, signedInterval(each.interval)),
-      whisker(each.difference, each.interval, [-reach, reach], both % 8, true),
-      figure(each.mean_a), figure(each.mean_b),
+      breakable(title),
+      make('span', { class: `badge ${tone(each.verdict)}` }, verdict),
+      before, after,
+      make('strong', {}, difference),
+      make('span', { class: 'nowrap' }, between),
+      whisker(each.difference, each.interval, [-reach, reach], candidate % 8, true),
       each.verdict === 'judges differ' ? MISSING : gains(each),
       make('span', { class: 'nowrap' }, pValue(each.p_holm)),
       count(each.n),
     ];
   });
-  const titles = ['metric', 'verdict', 'difference', percent(data.comparison.level), make('span', { class: 'hidden' }, 'chart'), words(pair.a), words(pair.b), 'rows better, same, worse', data.comparison.tests > 1 ? 'Holm p' : 'p', 'n'];
+  const titles = ['metric', 'verdict', ['baseline: ', words(pair.a)], ['candidate: ', words(pair.b)], 'difference', percent(data.comparison.level), make('span', { class: 'hidden' }, 'chart'), 'rows better, same, worse', data.comparison.tests > 1 ? 'Holm p' : 'p', 'n'];
   const few = Object.values(pair.metrics).some((each) => each.n < pair.n_paired) ? '; n is how many of them have a score in both' : '';
+  const caption = `${pair.b} and the baseline ${pair.a}`;
   return make('div', {},
-    make('h3', {}, words(pair.b), ' against ', words(pair.a)),
-    data.runs.length > MOST_SENTENCES ? make('p', { class: pair.warnings.length ? 'note bad' : 'verdict' }, words(pair.sentence)) : null,
-    scrolling(`${pair.b} against ${pair.a}`, table(`${pair.b} against ${pair.a}`, titles, rows, { class: 'plain pair' })),
-    inWords(pair),
-    make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have${few}. p is that of a paired ${data.comparison.test_made} test`,
-      data.comparison.tests > 1 ? `, corrected (Holm) over ${count(data.comparison.tests)} tests: all metrics and pairs of runs` : '',
-      data.comparison.cluster ? [', with rows of one ', make('code', {}, words(data.comparison.cluster)), ' taken together'] : '',
-      Object.entries(data.comparison.other_clusters || {}).map(([run, column]) => [', ', words(run), ' itself by ', make('code', {}, words(column))]), '. ', alone(pair)),
-    turned(pair), moved(pair, both));
+    data.comparison.systems ? [make('h3', {}, words(pair.b), ' and ', words(pair.a)), make('p', { class: 'verdict' }, words(pair.sentence))] : null,
+    scrolling(caption, table(caption, titles, rows, { class: 'plain pair' })),
+    make('p', { class: 'about' }, `On ${count(pair.n_paired)} questions that both runs have${few}. `, alone(pair)),
+    moved(pair), turned(pair), changed(pair, 'worse', candidate), changed(pair, 'better', candidate));
 }
-
-/** The judgement on every metric: the sentences that the command line has as well. */
-const inWords = (pair) => make('details', { class: 'in-words' }, make('summary', {}, 'In words'),
-  make('ul', {}, Object.values(pair.metrics).map((each) => make('li', {}, words(each.sentence)))));
 
 /** How many rows got better and worse, as two bars from a middle. */
 function gains(each) {
@@ -98,6 +79,9 @@ function alone(pair) {
   return [said, texts];
 }
 
+/** Whose work the difference is, and how many answers have which cause. */
+const moved = (pair) => (pair.causes ? make('div', { class: 'note' }, pair.causes.lines.map((line) => make('p', {}, words(line)))) : null);
+
 /** Parts of the rows where the verdict is the other way round. */
 function turned(pair) {
   const found = pair.slices.filter((each) => each.turns);
@@ -106,12 +90,12 @@ function turned(pair) {
     make('ul', {}, found.map((each) => make('li', {}, words(each.sentence)))));
 }
 
-/** The rows that moved most, which open. */
-function moved(pair, run) {
-  const held = Object.entries(pair.metrics).filter(([, each]) => each.movers.length);
-  if (!held.length) return null;
-  return make('details', { class: 'movers' }, make('summary', {}, 'Rows that moved most'),
-    held.map(([name, each]) => [make('h4', {}, words(name)), make('ul', {}, each.movers.map((mover) => make('li', {},
-      make('button', { type: 'button', class: 'link', click: () => openQuestion(run, mover.qid) }, words(mover.question || mover.qid)),
-      ` ${score(mover.a, name)} → ${score(mover.b, name)}`)))]));
+/** The rows that got worse or better, by all metrics together, which open. */
+function changed(pair, way, run) {
+  const rows = pair[`${way}_rows`];
+  if (!rows.length) return null;
+  return make('details', { class: 'changed' }, make('summary', {}, `Rows that got ${way}`),
+    make('ul', {}, rows.map((row) => make('li', {},
+      make('button', { type: 'button', class: 'link', click: () => openQuestion(run, row.qid) }, words(row.question || row.qid)),
+      ` ${Object.entries(row.scores).map(([name, [before, after]]) => `${name} ${score(before, name)} → ${score(after, name)}`).join(', ')}`))));
 }

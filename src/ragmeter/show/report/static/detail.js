@@ -181,7 +181,7 @@ function chip(run, name, row, than) {
   if (than !== undefined && direction !== 'none' && value !== than && !Number.isNaN(value - than)) {
     kind = (value > than) === (direction === 'higher') ? 'heat-up-1' : 'heat-down-1';
   }
-  const said = Number.isNaN(value) ? words(outcome || 'not scored') : score(value, name);
+  const said = Number.isNaN(value) ? words(outcome || 'no score') : score(value, name);
   return make('span', { class: `chip ${kind} ${Number.isNaN(value) ? 'lacking' : ''}` }, words(name), ' ', make('strong', {}, said));
 }
 

@@ -4,24 +4,30 @@ function headline() {
   $('title').replaceChildren(words(data.title));
   const lead = data.runs.map((run) => make('li', {},
     data.runs.length > 1 ? make('strong', {}, dot(run), words(run.name), ': ') : null,
+    run.headline ? [make('strong', {}, words(run.headline)), '; '] : null,
     `${several(run.n, 'row')}, ${several(Object.keys(run.metrics).length, 'metric')}`,
     run.created ? [', ', when(run.created, { dateStyle: 'long' })] : null,
     run.limit.map((line) => make('strong', {}, `; ${line}`))));
   $('headline-body').replaceChildren(
     make('ul', { class: 'lead' }, lead),
-    ...sentences(), failures(), warnings() || '',
+    ...verdict(), failures(), warnings() || '');
+  $('scores-body').replaceChildren(
     make('div', { class: data.runs.length > 1 ? 'cards several' : 'cards' }, Object.keys(data.metrics).map(card)),
     make('p', { class: 'about' }, data.interval), judges() || '', numbers() || '');
+  show('scores', 'Scores');
 }
 
 const dot = (run) => make('span', { class: `swatch run-${data.runs.indexOf(run) % 8}`, 'aria-hidden': 'true' });
 
-/** With so many runs, what their comparison comes to stands above all; with more, beside each pair. */
-const MOST_SENTENCES = 3;
-
-function sentences() {
-  if (!data.comparison || data.runs.length > MOST_SENTENCES) return [];
-  return data.comparison.pairs.map((pair) => make('p', { class: pair.warnings.length ? 'note bad' : 'verdict' }, words(pair.sentence)));
+/** What the comparison comes to, above all else. */
+function verdict() {
+  if (!data.comparison) return [];
+  const { first, remarks, warnings: unsure } = data.comparison;
+  return [
+    ...first.map((line, place) => make('p', { class: place ? 'about' : 'verdict' }, words(line))),
+    ...remarks.map((line) => make('p', { class: 'about' }, words(line))),
+    ...unsure.map((line) => make('p', { class: 'note bad' }, words(line))),
+  ];
 }
 
 function failures() {
@@ -30,7 +36,7 @@ function failures() {
   return make('div', { class: 'note bad' }, make('strong', {}, 'Not everything was scored'),
     failed.map((run) => [make('ul', {}, run.failures.map((each) => make('li', {},
       data.runs.length > 1 ? [dot(run), words(run.name), ': '] : null,
-      `${count(each.count)} not scored: `, make('code', {}, words(each.cause)), each.meaning ? `, ${each.meaning}` : '',
+      `no score for ${count(each.count)}: `, make('code', {}, words(each.cause)), each.meaning ? `, ${each.meaning}` : '',
       each.all ? ' (every metric)' : [' (', each.metrics.flatMap((name, place) => [place ? ', ' : null, words(name)]), ')']))), causes(run)]));
 }
 
@@ -73,18 +79,18 @@ function card(name) {
     make('p', { class: 'soft better' }, metric.better));
 }
 
-/** Where most rows have no verdict, the mean of the others is none of all: its bounds stand in its place. */
-const meanOf = (summary) => (summary.bounds ? interval(summary.bounds) : figure(summary.mean));
-const intervalOf = (summary) => (summary.bounds ? null : summary.interval);
+/** Where most rows have no score, the mean of the others is none of all: its bounds stand in its place. */
+const meanOf = (summary) => summary.shown[0];
+const intervalOf = (summary) => summary.shown[1];
 const whiskerOf = (summary, axis, colour) => (summary.bounds
   ? whisker(null, summary.bounds, axis, colour) : whisker(summary.mean, summary.interval, axis, colour));
-const unsure = (summary) => (summary.bounds ? 'bounds of the mean: most rows have no verdict' : 'too few rows for an interval');
+const unsure = (summary) => (summary.bounds ? 'bounds of the mean: most rows have no score' : 'too few rows for an interval');
 
 function single(summary, metric) {
   return [
     make('p', { class: 'big' }, meanOf(summary)),
     whiskerOf(summary, metric.axis, 0), scale(metric.axis),
-    make('p', {}, intervalOf(summary) ? `${summary.level}: ${interval(summary.interval)}` : unsure(summary)),
+    make('p', {}, intervalOf(summary) ? `${summary.level}: ${intervalOf(summary)}` : unsure(summary)),
     scored(summary), few([summary]),
   ];
 }
@@ -103,7 +109,7 @@ function beside(name, metric, having) {
       [dot(run), words(run.name)],
       whiskerOf(summary, metric.axis, data.runs.indexOf(run) % 8),
       make('strong', {}, meanOf(summary)),
-      interval(intervalOf(summary)),
+      intervalOf(summary) || MISSING,
       make('span', { class: summary.n_scored < summary.n_total ? 'lacking' : 'soft' },
         summary.n_scored < summary.n_total ? `${count(summary.n_scored)} of ${count(summary.n_total)}` : count(summary.n_scored)),
     ];

@@ -27,10 +27,10 @@ function facts(value, path) {
 
 function signature() {
   const parts = data.runs.map((run) => make('details', { class: 'card', open: data.runs.length === 1 }, make('summary', {}, words(run.name)),
-    scrolling(`Signature of ${run.name}`, table(`Signature of ${run.name}`, ['what', 'value'], facts(run.manifest, []), { class: 'plain facts' })),
+    scrolling(`How to reproduce ${run.name}`, table(`How to reproduce ${run.name}`, ['what', 'value'], facts(run.manifest, []), { class: 'plain facts' })),
     make('details', {}, make('summary', {}, 'All of it, as JSON'), scrolling(`Manifest of ${run.name}`, make('pre', {}, JSON.stringify(run.manifest, null, 2))))));
   $('signature-body').replaceChildren(...parts);
-  show('signature', 'Signature');
+  show('signature', 'How to reproduce');
   $('foot').replaceChildren(`Made by ragmeter ${data.version}, `, when(data.made, { dateStyle: 'long', timeStyle: 'short' }), '. ',
     'This file holds everything that it shows, and asks nothing of the network.');
 }
@@ -66,6 +66,8 @@ function start() {
   headline();
   show('headline', 'Headline');
   comparison();
+  answerCauses();
+  documentUse();
   if (data.runs.length > 1) {
     options($('run'), data.runs.map((run, place) => [String(place), run.name]), '0');
     $('run-choice').hidden = false;

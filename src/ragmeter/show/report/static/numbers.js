@@ -12,17 +12,7 @@ function figure(value) {
   return Number(text) === 0 ? text.replace('-', '') : text;
 }
 
-/** A difference: with a + where it is above 0. No difference but 0 looks like 0. */
-function signed(value) {
-  let text = figure(value);
-  for (let decimals = 5; text === figure(0) && Math.abs(value) > 1e-9 && decimals < 12; decimals += 1) {
-    if (Number(value.toFixed(decimals)) !== 0) text = value.toFixed(decimals);
-  }
-  return text === MISSING || text === figure(0) || text.startsWith('-') ? text : `+${text}`;
-}
-
 const interval = (bounds) => (bounds ? `${figure(bounds[0])} to ${figure(bounds[1])}` : MISSING);
-const signedInterval = (bounds) => (bounds ? `${signed(bounds[0])} to ${signed(bounds[1])}` : MISSING);
 
 function pValue(p) {
   if (p === null || p === undefined || Number.isNaN(p)) return MISSING;

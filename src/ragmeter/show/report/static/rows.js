@@ -57,7 +57,7 @@ function tools(run) {
     waiting = setTimeout(() => { view.search = search.value; again(); }, 60);
   });
   const only = make('select', { id: 'only', 'aria-label': 'Which rows' });
-  options(only, [['all', 'all rows'], ['failed', 'not scored by some metric'], ['scored', 'scored by all metrics']], view.only);
+  options(only, [['all', 'all rows'], ['failed', 'no score by some metric'], ['scored', 'scored by all metrics']], view.only);
   only.addEventListener('change', () => { view.only = only.value; again(); });
   return make('div', { class: 'tools', role: 'search' }, search, only, sliceTools(run), metricTools(run),
     make('button', { type: 'button', class: 'quiet', id: 'reset', click: () => { Object.assign(view, { search: '', only: 'all' }); rowsSection(); $('search').focus(); } }, 'Reset'));

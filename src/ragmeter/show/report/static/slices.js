@@ -12,7 +12,7 @@ function heatMap(run, part) {
     make('th', { scope: 'row' }, words(value.value), make('span', { class: 'soft n' }, `${count(value.n)} rows`)),
     run.row_metrics.map((name) => heatCell(value.cells[name]))));
   const all = make('tr', { class: 'all' }, make('th', { scope: 'row' }, 'all rows', make('span', { class: 'soft n' }, `${count(run.n)} rows`)),
-    run.row_metrics.map((name) => make('td', {}, make('strong', {}, figure(run.metrics[name].mean)),
+    run.row_metrics.map((name) => make('td', {}, make('strong', {}, run.metrics[name].shown[0]),
       make('span', { class: 'n' }, `n = ${count(run.metrics[name].n_scored)}`))));
   return scrolling(`Slices by ${part.column}`, make('table', { class: 'heat' },
     make('caption', {}, 'By ', make('strong', {}, words(part.column))),
@@ -27,8 +27,8 @@ function heatCell(cell) {
     const step = Math.min(3, Math.round(Math.abs(cell.apart) * 4));
     tone = step ? `heat-${cell.apart > 0 ? 'up' : 'down'}-${step}` : '';
   }
-  const said = cell.interval ? interval(cell.interval) : 'no interval';
+  const said = cell.shown[1] || 'no interval';
   return make('td', { class: `${tone} ${cell.few ? 'few' : ''}`, title: said },
-    make('span', { class: 'value' }, figure(cell.mean)),
+    make('span', { class: 'value' }, cell.shown[0]),
     make('span', { class: 'n' }, `n = ${count(cell.n)}${cell.few ? ' (few)' : ''}`));
 }

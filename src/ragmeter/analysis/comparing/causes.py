@@ -1,0 +1,74 @@
+"""What moved by cause: where the answers of two runs failed, and whose work it is that more of them are right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ragmeter.analysis.comparing.row_pairs import Pairing
+from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER
+from ragmeter.runs.run import Run
+from ragmeter.wording.answer_causes import moved_counts, moved_sentence
+
+
+@dataclass(frozen=True)
+class CauseChanges:
+    """The number of paired rows with each cause in both runs, and how many more answers are right in the second.
+
+    An answer that became right counts for the part of the system that its cause in the first run is of, and one that
+    became wrong against the part that its cause in the second is of. `moved` has the pairs of causes that differ.
+    """
+
+    a: dict[str, int]
+    b: dict[str, int]
+    by_retrieval: int
+    by_generation: int
+    otherwise: int
+    moved: dict[str, dict[str, int]]
+    sentence: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Whose work the difference is, if there is one, and the number of answers by cause."""
+        return [text for text in (self.sentence, moved_counts(self.a, self.b)) if text]
+
+    @property
+    def net(self) -> int:
+        """How many more answers are right."""
+        return self.by_retrieval + self.by_generation + self.otherwise
+
+
+def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:
+    """What moved by cause on the rows that both runs have; None where one of them has no causes."""
+    if a.summary().cause is None or b.summary().cause is None:
+        return None
+    before = a.column(CAUSE).take(pairing.a).to_pylist()
+    after = b.column(CAUSE).take(pairing.b).to_pylist()
+    pairs = Counter(pair for pair in zip(before, after, strict=True) if None not in pair)
+
+    def gained(is_theirs: Callable[[str], bool]) -> int:
+        won = sum(n for (old, new), n in pairs.items() if old not in GOOD and new in GOOD and is_theirs(old))
+        lost = sum(n for (old, new), n in pairs.items() if old in GOOD and new not in GOOD and is_theirs(new))
+        return won - lost
+
+    by_retrieval, by_generation = gained(OF_RETRIEVER.__contains__), gained(OF_GENERATOR.__contains__)
+    otherwise = gained(lambda cause: cause not in OF_RETRIEVER | OF_GENERATOR)
+    moved: dict[str, dict[str, int]] = {}
+    for (old, new), count in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
+        if old != new:
+            moved.setdefault(old, {})[new] = count
+    return CauseChanges(
+        _counted(before),
+        _counted(after),
+        by_retrieval,
+        by_generation,
+        otherwise,
+        moved,
+        moved_sentence(by_retrieval, by_generation, otherwise),
+    )
+
+
+def _counted(causes: Iterable[str | None]) -> dict[str, int]:
+    counts = Counter(causes)
+    return {cause: counts[cause] for cause in CAUSES if counts[cause]}

@@ -1,0 +1,164 @@
+"""What is measured where nobody names metrics: one table, of metrics and the columns that each of them needs.
+
+`evaluate`, `ask`, `web`, `run` and `init` choose by it. A metric of meaning is measured where an embedding model is
+named, one that a language model judges where a judge is; the others need neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmeter import naming
+from ragmeter.definition import Metric
+from ragmeter.errors import ColumnError
+from ragmeter.hints import by_caller, column_option, option
+from ragmeter.io.data import Data
+from ragmeter.metrics.abstention import MARKS
+from ragmeter.metrics.sentences import count_long
+from ragmeter.table import Batch, Column
+
+Model = Literal["judge", "embedding"]
+References = Literal["short", "long"]
+
+
+@dataclass(frozen=True)
+class DefaultMetric:
+    """A metric, and what there must be for it: each of these columns, one of `marks`, such references, such a model."""
+
+    name: str
+    needs: tuple[str, ...]
+    references: References | None = None
+    marks: tuple[str, ...] = ()
+    model: Model | None = None
+
+    def missing(self, columns: Collection[str]) -> tuple[str, ...]:
+        """The columns that it needs and that are not there."""
+        marked = not self.marks or any(mark in columns for mark in self.marks)
+        return (*(name for name in self.needs if name not in columns), *(() if marked else self.marks[:1]))
+
+
+_TEXTS, _DOCUMENTS, _PASSAGES = ("reference", "answer"), ("relevant", "retrieved"), ("answer", "contexts")
+#: The metrics in the order in which they are shown: the first is the headline.
+DEFAULT_METRICS = (
+    DefaultMetric("llm_correct", _TEXTS, model="judge"),
+    DefaultMetric("offline_correct", ("question", *_TEXTS), references="short"),
+    DefaultMetric("offline_quality", _TEXTS, references="long"),
+    DefaultMetric("token_f1", _TEXTS),
+    DefaultMetric("semantic_similarity", _TEXTS, model="embedding"),
+    DefaultMetric("offline_hallucinated", _PASSAGES),
+    DefaultMetric("abstention_correct", ("answer",), marks=tuple(MARKS)),
+    DefaultMetric("recall@5", _DOCUMENTS),
+    DefaultMetric("ndcg@10", _DOCUMENTS),
+)
+#: What a system that is asked may return, until its answers are there.
+RETURNED = ("answer", "contexts", "retrieved")
+#: What a question must be marked with is rarely there, and nobody misses it.
+_RARE = frozenset(MARKS)
+
+
+@dataclass(frozen=True)
+class MetricChoice:
+    """The metrics that were chosen, and those that were not, each with the columns that it lacks."""
+
+    metrics: tuple[str, ...]
+    lacking: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(
+        cls, columns: Collection[str], *, long_references: bool = False, models: Collection[Model] = ()
+    ) -> MetricChoice:
+        """The choice for a table that has something in these columns, with these models."""
+        references = "long" if long_references else "short"
+        usable = [
+            metric
+            for metric in DEFAULT_METRICS
+            if metric.references in (None, references) and (metric.model is None or metric.model in models)
+        ]
+        missing = {metric.name: metric.missing(columns) for metric in usable}
+        return cls(
+            tuple(name for name, lacks in missing.items() if not lacks),
+            {name: lacks for name, lacks in missing.items() if lacks and not _RARE.intersection(lacks)},
+        )
+
+    @classmethod
+    def before_asking(cls, batch: Batch, models: Collection[Model] = ()) -> MetricChoice:
+        """The choice for questions, as if the system returned all that it may return."""
+        columns = filled_columns(batch.columns) | set(RETURNED)
+        return cls.of(columns, long_references=has_long_references(batch.columns), models=models)
+
+    def with_returned(self, columns: Collection[str]) -> MetricChoice:
+        """The choice once it is known which of these the system has returned; as it was, if nothing is left."""
+        needs = {metric.name: metric.needs for metric in DEFAULT_METRICS}
+        gone = {name: [need for need in needs[name] if need in RETURNED and need not in columns] for name in needs}
+        metrics = tuple(name for name in self.metrics if not gone[name])
+        if not metrics:
+            return self
+        lacking = {name: tuple(gone[name]) for name in self.metrics if gone[name]}
+        return MetricChoice(metrics, {**lacking, **self.lacking})
+
+    def remaining(self, metrics: Sequence[Metric], asked: MetricChoice) -> list[Metric]:
+        """These metrics without those that were chosen before asking, and are not any more."""
+        gone = {naming.base_of(name) for name in asked.metrics if name not in self.metrics}
+        return [metric for metric in metrics if metric.base not in gone]
+
+    def sentence(self) -> str:
+        """What was chosen, and what was left out for lack of which column."""
+        columns: dict[tuple[str, ...], list[str]] = {}
+        for name, lacks in self.lacking.items():
+            columns.setdefault(lacks, []).append(name)
+        left_out = "; ".join(f"{' and '.join(names)} (no {' or '.join(lacks)})" for lacks, names in columns.items())
+        chosen = f"chosen by its columns: {', '.join(self.metrics)}{f'; left out: {left_out}' if left_out else ''}"
+        return f"{chosen}; name metrics to choose otherwise"
+
+
+def models_of(judge: object, embedding_model: str | None) -> list[Model]:
+    """The models that were named."""
+    judges: list[Model] = [] if judge is None else ["judge"]
+    return judges if embedding_model is None else [*judges, "embedding"]
+
+
+def choose_by_columns(data: Data, models: Collection[Model] = ()) -> MetricChoice:
+    """The choice for results and their reference, by what their first rows have; a note of the results says it."""
+    columns = data.head()
+    names = filled_columns(columns)
+    if "retrieved" in names and data.reference is not None and data.reference.passages is not None:
+        names.add("contexts")  # the texts of what was retrieved
+    choice = MetricChoice.of(names, long_references=has_long_references(columns), models=models)
+    if not choice.metrics:
+        raise _nothing_to_measure(names, list(columns), data.results.name)
+    data.results.say(choice.sentence())
+    return choice
+
+
+def filled_columns(columns: Mapping[str, Column]) -> set[str]:
+    """The columns that have something in them."""
+    return {name for name, column in columns.items() if any(column)}
+
+
+def has_long_references(columns: Mapping[str, Column]) -> bool:
+    """Whether most references are longer than a sentence."""
+    references: Sequence[Sequence[str]] = [cell for cell in columns.get("reference", ()) if cell]
+    return 2 * count_long(references) > len(references)
+
+
+def _nothing_to_measure(names: Collection[str], titles: Sequence[str], file: str) -> ColumnError:
+    lacks_answers = "answer" not in names and "retrieved" not in names
+    wanted = "answer" if lacks_answers else "reference"
+    hint = (
+        "the system's answers (answer), or the ids of what it retrieved (retrieved), are missing: "
+        + by_caller("`ragmeter ask` asks a live system", "ask() asks a live system")
+        if lacks_answers
+        else "add gold answers (reference), passages (contexts), or gold documents (relevant) beside retrieved ones"
+    )
+    elsewhere = "" if lacks_answers else f"; if another file has them, name it with {option('reference')}"
+    judged = "" if "answer" not in names or "question" not in names else (
+        "; " + by_caller("--metrics answer_relevance --judge-model MODEL", 'metrics="answer_relevance", judge=...')
+        + " needs the question and the answer alone"
+    )  # fmt: skip
+    return ColumnError(
+        f"nothing can be measured by the columns {', '.join(titles)}",
+        file=file,
+        hint=f"{hint}{elsewhere}; if a column is called otherwise, add {column_option(wanted, 'ITS_NAME')}{judged}",
+    )

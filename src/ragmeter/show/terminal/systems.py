@@ -1,0 +1,55 @@
+"""Shows several systems beside a baseline on the terminal: their order, and every metric of each."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from ragmeter.analysis.comparing import Comparison
+from ragmeter.show.system_tables import Cell, SystemTables
+from ragmeter.show.terminal.comparison import STYLES, cautions, show_slices, show_table, show_verdict
+from ragmeter.show.terminal.console import console
+from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording.texts import printable
+
+
+def show_systems(comparison: Comparison) -> None:
+    """The verdict on the first system, the order of all, each metric of each, and then what is to be said of pairs."""
+    out, tables = console(), SystemTables(comparison)
+    first, *others = tables.first_sentences
+    out.sentence(first, "bold")
+    for sentence in others:
+        out.sentence(sentence)
+    for warning in dict.fromkeys(warning for pair in tables.pairs.values() for warning in pair.warnings):
+        out.sentence(warning, "red")
+    order = Figures.of(*map(printable, tables.order_titles), names=2)
+    for row in tables.order():
+        order.add(*map(_styled, row))
+    out.print(order)
+    metrics = Figures.of("metric", *map(printable, tables.systems))
+    for row in tables.metrics():
+        metrics.add(*map(_styled, row))
+    if metrics.rows:
+        out.print(metrics)
+    out.sentence(tables.signs)
+    out.sentence(comparison.test_sentence)
+    for pair in comparison.pairs:
+        if pair.a != comparison.baseline:
+            show_verdict(pair)
+            show_table(pair, comparison.level)
+    _show_cautions(comparison)
+
+
+def _styled(cell: Cell) -> Text:
+    return Text(printable(cell.text), style=STYLES.get(cell.verdict, ""))
+
+
+def _show_cautions(comparison: Comparison) -> None:
+    """What is to be said of each pair; and where to look further."""
+    out = console()
+    for pair in comparison.pairs:
+        for line in cautions(pair):
+            out.sentence(f"{pair.b}: {line}", "yellow")
+        if pair.causes and pair.causes.sentence:
+            out.sentence(f"{pair.b}: {pair.causes.sentence}")
+        show_slices(pair, f"{pair.b}: ")
+    out.sentence(f"which rows changed: ragmeter compare {comparison.baseline} SYSTEM")

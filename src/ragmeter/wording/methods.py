@@ -1,0 +1,95 @@
+"""The paragraph on methods, for a paper: how differences were measured and tested, so that anyone can do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ragmeter.wording.numbers import given, percent
+
+#: How intervals are made, by the beginning of the method's name.
+_INTERVALS = {
+    "newcombe": "Newcombe's hybrid score method for rates",
+    "wilson": "Wilson's score method for rates",
+    "student_t": "Student's t",
+    "bootstrap": "the percentile bootstrap",
+    "bca": "the bias-corrected and accelerated bootstrap",
+}
+_TESTS = {
+    "randomisation": "a paired two-sided randomisation test (Fisher)",
+    "bootstrap": "a paired two-sided studentised bootstrap test",
+    "t": "a paired two-sided t-test",
+    "mcnemar": "McNemar's exact test",
+}
+_DRAWN = frozenset({"randomisation", "bootstrap"})
+_PADDED = "with_pseudo_rows"
+
+
+@dataclass(frozen=True)
+class Methods:
+    """How a comparison was made: `tests_made` are the tests of its metrics, `judges` the models that judged."""
+
+    version: str
+    baseline: str
+    candidates: Sequence[str]
+    questions: Sequence[int]
+    level: float
+    alpha: float
+    tests_made: Sequence[str]
+    draws: int
+    seed: int
+    tests: int
+    cluster: str | None
+    interval_methods: Sequence[str]
+    judges: Sequence[str]
+    metrics: Sequence[str]
+
+    def sentences(self) -> list[str]:
+        """The paragraph, sentence by sentence; the signature comes last."""
+        few, most = min(self.questions), max(self.questions)
+        questions = f"{few:,}" if few == most else f"{few:,} to {most:,}"
+        correction = f", corrected over {self.tests:,} tests by Holm's method" if self.tests > 1 else ""
+        made = " or ".join(_TESTS[test] for test in dict.fromkeys(self.tests_made))
+        drawn = f" with {self.draws:,} draws" if _DRAWN & set(self.tests_made) else ""
+        lines = [
+            f"{_listed(self.candidates)} {'is' if len(self.candidates) == 1 else 'are'} compared with the baseline "
+            f"{self.baseline} on the {questions} questions that both have answered.",
+            "A difference is the mean of the paired differences, candidate minus baseline, over the rows that both "
+            f"have a score for (n in the table), with its {percent(self.level)} interval ({self._intervals()}).",
+            f"p-values are those of {made}{drawn}{correction}." if made else "",
+            f"Rows with the same {self.cluster} are taken together." if self.cluster else "",
+            "A difference is significant (marked by an asterisk) where the corrected p is below "
+            f"{given(self.alpha)} and the interval excludes zero.",
+            f"Answers were judged by {_listed(self.judges)}." if self.judges else "",
+            f"Computed with ragmeter {self.version}; signature: {self.signature}.",
+        ]
+        return [line for line in lines if line]
+
+    @property
+    def signature(self) -> str:
+        """All settings in one line, as sacrebleu has it."""
+        parts = {
+            "ragmeter": self.version,
+            "metrics": ",".join(self.metrics),
+            "test": ",".join(dict.fromkeys(self.tests_made)) or "none",
+            "draws": str(self.draws),
+            "seed": str(self.seed),
+            "alpha": given(self.alpha),
+            "correction": f"holm/{self.tests}" if self.tests > 1 else "none",
+            "interval": ",".join(dict.fromkeys(self.interval_methods)),
+            "level": given(self.level),
+            "cluster": self.cluster or "none",
+            "judge": ",".join(self.judges) or "none",
+        }
+        return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+    def _intervals(self) -> str:
+        made = self.interval_methods
+        kinds = [words for start, words in _INTERVALS.items() if any(method.startswith(start) for method in made)]
+        padded = ", with pseudo-rows at the ends of the range" if any(_PADDED in method for method in made) else ""
+        return f"{_listed(kinds)}{padded}" if kinds else "none"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,178 @@
+"""The verdict of a comparison in words: the sentence that comes first, the table's signs, and what is said once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from ragmeter.documents.comparison import (
+    BETTER,
+    DIFFERENT,
+    JUDGES_DIFFER,
+    NO_VERDICT,
+    NOT_SIGNIFICANT,
+    SMALL,
+    WORSE,
+)
+from ragmeter.wording.comparison import JudgedDifference, Wording, listed
+from ragmeter.wording.metrics import first_of, is_right
+from ragmeter.wording.numbers import (
+    about,
+    deserved_decimals,
+    given,
+    number,
+    percent,
+    points,
+    rounded_percent,
+    signed,
+    signed_interval,
+    two_digits,
+)
+
+#: Each verdict's sign and its words in a table, in the order in which verdicts are counted.
+_MARKS = {
+    BETTER: ("▲", "better"),
+    WORSE: ("▼", "worse"),
+    DIFFERENT: ("≠", "different"),
+    SMALL: ("·", "small"),
+    NOT_SIGNIFICANT: ("=", "not significant"),
+    NO_VERDICT: ("?", "no verdict"),
+    JUDGES_DIFFER: ("?", "judges differ"),
+}
+#: The titles of the table of a comparison, whatever shows it; the interval's level comes in place of the {}.
+TITLES = ("metric", "verdict", "baseline", "candidate", "difference", "{} interval")
+
+
+def marked(verdict: str) -> str:
+    """A verdict with its sign, as a table has it: `▲ better`."""
+    return " ".join(_MARKS[verdict])
+
+
+def sign(verdict: str) -> str:
+    """A verdict's sign alone, for a narrow table; `signs_explained` says what it stands for."""
+    return _MARKS[verdict][0]
+
+
+def signs_explained(verdicts: Collection[str]) -> str:
+    """What the signs of these verdicts stand for: `▲ better, = not significant`."""
+    return ", ".join(marked(verdict) for verdict in _MARKS if verdict in verdicts)
+
+
+def headline_metric(metrics: Mapping[str, JudgedDifference]) -> str:
+    """The metric that the verdict goes by.
+
+    One that no question has a score by in both runs is taken only if there is no other.
+    """
+    return first_of([name for name, result in metrics.items() if result.difference is not None] or list(metrics))
+
+
+def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, wording: Wording) -> str:
+    """Whether the candidate b is better than the baseline a, by how much, and how sure that is."""
+    on, between = "" if is_right(metric) else f" on {metric}", f"between {b} and {a}"
+    if result.verdict == JUDGES_DIFFER:
+        return f"No verdict {between}: their {metric} is from different judges."
+    if result.difference is None:
+        return f"No verdict {between}: no question has a score by {metric} in both."
+    amounts = _amounts(metric, result, wording.level)
+    if result.verdict in (BETTER, WORSE, DIFFERENT):
+        return f"{b} is {result.verdict}{on}: {amounts}."
+    if result.verdict == SMALL:
+        small = f"less than {_amount(result, result.margin or 0.0)} is small"
+        return f"{b} is {_way(result)}{on}, but by little: {amounts}; {small}."
+    if result.verdict == NO_VERDICT:
+        return f"No verdict {between}{on}: {amounts}; {wording.undecided(result)}."
+    if result.excludes_zero:  # alone it would be significant
+        return f"No sure difference {between}{on}: {amounts}; not significant{wording.corrected(result.p_holm)}."
+    return f"No difference seen {between}{on}: {amounts}."
+
+
+def _way(result: JudgedDifference) -> str:
+    if result.direction not in ("higher", "lower"):
+        return DIFFERENT
+    return BETTER if ((result.difference or 0.0) > 0) == (result.direction == "higher") else WORSE
+
+
+def _amounts(metric: str, result: JudgedDifference, level: float) -> str:
+    """Both means, and in brackets the difference with its interval and the number of questions."""
+    words = " right" if is_right(metric) else ""
+    if result.binary:
+        ends = None if result.interval is None else [100 * end for end in result.interval]
+        whole = max(0, (deserved_decimals(ends) or 1) - 1)  # of a percentage, a digit less
+        means = [rounded_percent(mean, whole) for mean in (result.mean_b, result.mean_a)]
+        difference = _in_points(points(result.difference, whole))
+        between = signed_interval(ends, whole)
+    else:
+        decimals = deserved_decimals(result.interval)
+        means = [number(mean, decimals=decimals) for mean in (result.mean_b, result.mean_a)]
+        difference = signed(result.difference, decimals=decimals)
+        between = signed_interval(result.interval, decimals)
+    interval = f"{percent(level)}: {between}, " if result.interval else ""
+    return f"{means[0]}{words} instead of {means[1]} ({difference}, {interval}{_questions(result)})"
+
+
+def _questions(result: JudgedDifference) -> str:
+    """The number of questions that the verdict rests on, and of answers or clusters where these are others."""
+    n = f"{result.n_questions:,} question{'' if result.n_questions == 1 else 's'}"
+    if result.n != result.n_questions:
+        return f"{result.n:,} answers to {n}"
+    return n if result.n_clusters is None else f"{n} in {result.n_clusters:,} clusters"
+
+
+def _amount(result: JudgedDifference, value: float) -> str:
+    """A difference that questions would show, or that counts as small: `1 point`, or 0.01."""
+    if not result.binary:
+        return given(two_digits(value))
+    return _in_points(given(two_digits(100 * value)))
+
+
+def _in_points(text: str) -> str:
+    return f"{text} point{'' if text.lstrip('+-') == '1' else 's'}"
+
+
+def tally(metrics: Mapping[str, JudgedDifference]) -> str:
+    """How many metrics have which verdict; an empty text for a single one."""
+    if len(metrics) < 2:
+        return ""
+    names: dict[str, list[str]] = {BETTER: [], WORSE: []}
+    for name, result in metrics.items():
+        names.setdefault(result.verdict, []).append(name)
+    worse = f" ({listed(names[WORSE])})" if 0 < len(names[WORSE]) < len(metrics) else ""
+    counts = [
+        f"{len(names[verdict]):,} {words}{worse if verdict == WORSE else ''}"
+        for verdict, (_, words) in _MARKS.items()
+        if verdict in names
+    ]
+    return f"Of {len(metrics):,} metrics: {', '.join(counts)}."
+
+
+def outlook(result: JudgedDifference) -> str:
+    """Where no difference is sure: how many questions would show a small one, and which one these would."""
+    if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.needed and result.smallest and result.margin):
+        return ""
+    seen = _amount(result, result.smallest)
+    if result.smallest <= result.margin:
+        return f"A difference of {seen} would probably have been seen."
+    margin = _amount(result, result.margin)
+    return f"To see a difference of {margin}, about {about(result.needed)} questions are needed; these can show {seen}."
+
+
+def test_sentence(test: str, clustered: str, tests: int, alpha: float) -> str:
+    """The test and its correction, said once for the whole table."""
+    correction = f"; p corrected (Holm) over {tests:,} tests" if tests > 1 else ""
+    return f"Paired {test} test{clustered}{correction}; significant: p below {given(alpha)}."
+
+
+def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
+    """Which system the others are compared with, and which can't be told apart."""
+    apart = [f"{', '.join(group[:-1])} and {group[-1]} can't be told apart" for group in groups]
+    return f"{'; '.join([f'The baseline is {baseline}', *apart])}."
+
+
+def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:
+    """The verdict on the first of several systems; `of_best` compares it with the baseline."""
+    return of_best if best != baseline else f"None of {systems - 1:,} systems comes before the baseline {baseline}."
+
+
+def changed_title(way: str, shown: int, total: int, metric: str) -> str:
+    """The title of the rows that got better or worse: how many there are by the headline metric."""
+    rows = f"{total:,} row{'' if total == 1 else 's'} got {way} by {metric}"
+    return f"{rows}:" if shown >= total else f"{rows}; {shown:,} of them (--{way} N shows more):"
