@@ -301,7 +301,7 @@ def _show(
     out = terminal.console()
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
-    terminal.show_headline(summary.metrics, evaluation.manifest)
+    terminal.show_headline(summary.metrics, evaluation.manifest, summary)
     terminal.show_causes(summary.cause)
     out.print(terminal.summary_table(summary.metrics))
     for line in (*map(for_command_line, id_lines(summary)), *cautions(summary.metrics)):

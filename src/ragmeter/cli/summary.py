@@ -43,8 +43,9 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.json:
         print(dumps({**summary.as_dict(), **repeats_json(stored_run, level)}, indent=2))
     else:
-        show_headline(summary.metrics, stored_run.manifest())
-        show_causes(stored_run.summary().cause)
+        kept = stored_run.summary()
+        show_headline(summary.metrics, stored_run.manifest(), kept)
+        show_causes(kept.cause)
         show_summary(summary, limit_lines(stored_run.manifest()))
         print_repeats(stored_run, level)
         print_judge(stored_run.summary(), stored_run.manifest())

@@ -21,6 +21,13 @@ class Abstained(Record, frozen=True):
     wrong: Count
 
 
+class Answers(Record, frozen=True):
+    """How many rows have an answer with something in it, and how many answers are empty texts."""
+
+    given: Count
+    empty: Count
+
+
 class AnswerCauses(Record, frozen=True):
     """Where the answers failed: the share of each cause, and of those that occur what said so on how many rows."""
 
@@ -87,6 +94,7 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     statistics: Statistics | None = None
     metrics: dict[str, MetricSummary]
     numbers: dict[str, Percentiles] = field(default_factory=_empty)  # columns of numbers that are no metrics
+    answers: Answers | None = None  # where rows have none, or an empty one
     abstained: Abstained | None = None
     cause: AnswerCauses | None = None  # where answers are judged, and there are passages or gold documents
     columns_left_out: dict[str, Count] = field(default_factory=_empty)  # that appear late: how many rows had them

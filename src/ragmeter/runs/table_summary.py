@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import ragmeter
 from ragmeter.definition import Metric
 from ragmeter.documents.metrics import Percentiles
-from ragmeter.documents.summary import Abstained, Summary
+from ragmeter.documents.summary import Abstained, Answers, Summary
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.runs.answer_causes import causes_of
 from ragmeter.runs.document_ids import document_ids
@@ -67,6 +67,7 @@ def summarise_table(
         metrics=summaries,
         numbers=_numbers(rows, numbers),
         columns_left_out=dict(left_out or {}),
+        answers=_answers(rows),
         abstained=_abstained(rows),
         cause=causes_of(rows, confidence, codes),
         document_ids=document_ids(rows, [metric for metric in metrics if isinstance(metric, Metric)], summaries),
@@ -81,6 +82,19 @@ def _numbers(rows: StoredRows, more: Iterable[str]) -> dict[str, Percentiles]:
         if is_number and len(values := rows.read([name])[name].drop_null().to_numpy()):
             numbers[name] = percentiles(values)
     return numbers
+
+
+def _answers(rows: StoredRows) -> Answers | None:
+    """How many answers there are; None for a table without the column, and where every row has one."""
+    if "answer" not in rows.schema.names:
+        return None
+    given = empty = 0
+    for batch in rows.batches(_AT_ONCE, ["answer"]):
+        texts = batch["answer"].cast(pa.large_string())
+        n_empty = int(pc.sum(pc.equal(pc.utf8_trim_whitespace(texts), "")).as_py() or 0)
+        empty += n_empty
+        given += len(texts) - texts.null_count - n_empty
+    return None if given == rows.n_rows else Answers(given, empty)
 
 
 def _abstained(rows: StoredRows) -> Abstained | None:

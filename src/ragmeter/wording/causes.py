@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragmeter import table
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.documents.summary import Abstained, Unmatched
+from ragmeter.documents.summary import Abstained, Answers, Unmatched
 
 _MOST = 5
 
@@ -26,6 +26,14 @@ def cause_meaning(cause: str) -> str:
     if cause.startswith("no_") and cause not in table.MEANINGS:
         return f"the row has no {cause.removeprefix('no_').replace('_', ' ')}"
     return table.MEANINGS.get(cause, "")
+
+
+def answers_sentence(answers: Answers | None, n_rows: int, unit: str = "questions") -> str:
+    """How many questions have an answer, and how many answers are empty; an empty text where all have one."""
+    if answers is None:
+        return ""
+    empty = f"; {answers.empty:,} of {n_rows:,} answers are empty" if answers.empty else ""
+    return f"{answers.given:,} of {n_rows:,} {unit} have an answer{empty}"
 
 
 def abstained_sentence(counts: Abstained | None) -> str:

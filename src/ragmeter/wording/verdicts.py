@@ -85,6 +85,24 @@ def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, word
     return f"No difference seen {between}{on}: {amounts}."
 
 
+def with_missing(sentence: str, missing: str, unscored: str) -> str:
+    """A verdict with what it does not rest on: a metric that one run lacks, and rows without a score in one run."""
+    whole = f"{sentence.removesuffix('.')}, {unscored}." if unscored else sentence
+    return f"{missing}: {whole}" if missing else whole
+
+
+def metric_missing(metric: str, run: str, answers: str) -> str:
+    """Says that a run has no scores by the metric that the other one is judged by."""
+    return f"{run} has no {metric}{f' ({answers})' if answers else ''}"
+
+
+def rows_unscored(n: int, total: int, lacking: Mapping[str, int], what: str, unit: str) -> str:
+    """On how many rows a verdict rests, and how many of which run lack an answer or a score."""
+    others = " and ".join(f"{count:,} of the {run}" for run, count in lacking.items() if count)
+    both = f"on the {n:,} of {total:,} {unit} that both have a score for"
+    return f"{both}; {others} have no {what}" if others else ""
+
+
 def _way(result: JudgedDifference) -> str:
     if result.direction not in ("higher", "lower"):
         return DIFFERENT

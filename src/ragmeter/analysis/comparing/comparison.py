@@ -110,7 +110,8 @@ class Pair:
     `sentence` is the verdict by the metric `headline`, and `remarks` are what is to be said of all metrics, and of how
     many questions it would take. `warnings` say whose judges differ, so that no verdict can be given. `causes` says
     what moved by cause, where both runs have causes. `better_rows` and `worse_rows` are those that changed most by all
-    metrics together.
+    metrics together. `missing` says which run lacks the metric that the other one is judged by, and `unscored` how many
+    rows have a score in one run alone: `sentence` has both.
     """
 
     a: str
@@ -129,6 +130,8 @@ class Pair:
     better_rows: list[ChangedRow] = field(default_factory=list)
     worse_rows: list[ChangedRow] = field(default_factory=list)
     causes: CauseChanges | None = None
+    missing: str = ""
+    unscored: str = ""
 
     @property
     def texts(self) -> list[str]:

@@ -15,6 +15,7 @@ from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference,
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
 from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margin
+from ragmeter.analysis.comparing.missing import missing_metric, unscored_rows
 from ragmeter.analysis.comparing.ranking import Ranking, ranked
 from ragmeter.analysis.comparing.row_pairs import Pairing, cluster_column, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
@@ -212,7 +213,8 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
     columns = chosen.slices
     if columns is None:
         columns = [name for name in a.slices() if _same_values(a, b, pairing, name)]
-    rows = changed_rows(a, b, pairing, tested, headline_metric(metrics), better=settings.better, worse=settings.worse)
+    headline = headline_metric(metrics)
+    rows = changed_rows(a, b, pairing, tested, headline, better=settings.better, worse=settings.worse)
     return Pair(
         *labels,
         n_paired=len(pairing),
@@ -226,6 +228,8 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         better_rows=rows.better,
         worse_rows=rows.worse,
         causes=cause_changes(a, b, pairing),
+        missing=missing_metric(a, b, labels) if names is None else "",
+        unscored=unscored_rows(a, b, pairing, headline, metrics[headline]),
     )
 
 

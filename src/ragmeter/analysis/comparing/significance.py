@@ -16,7 +16,7 @@ from ragmeter.documents.comparison import (
 )
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.wording.comparison import Wording
-from ragmeter.wording.verdicts import headline_metric, outlook, tally, verdict_sentence
+from ragmeter.wording.verdicts import headline_metric, outlook, tally, verdict_sentence, with_missing
 
 #: A standard error below this share of the difference is rounding: all differences are the same.
 _ROUNDING = 1e-9
@@ -59,12 +59,13 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
     slices = [_turned(part, metrics[part.metric], of_slices) for part in pair.slices]
     headline = headline_metric(metrics)
     result = metrics[headline]
+    sentence = verdict_sentence(headline, pair.a, pair.b, result, wording)
     return replace(
         pair,
         metrics=metrics,
         slices=slices,
         headline=headline,
-        sentence=verdict_sentence(headline, pair.a, pair.b, result, wording),
+        sentence=with_missing(sentence, pair.missing, pair.unscored),
         remarks=[remark for remark in (tally(metrics), outlook(result)) if remark],
     )
 

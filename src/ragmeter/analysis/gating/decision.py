@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +33,9 @@ from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of
+from ragmeter.registry import declared
 from ragmeter.runs.lookup import RunLike, find_run
-from ragmeter.runs.run import Run
+from ragmeter.runs.run import Run, known_names
 from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
@@ -83,6 +84,7 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     """Check a run against a gate."""
     opened = find_run(run, gate.output_dir)
     measures = measures_of(opened)
+    _check_answers(gate, opened, measures)
     gate = gate.on_run(opened.name, measures)
     baselines = _Baselines(gate)
     baselines.check(lambda: opened.location)
@@ -102,6 +104,20 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
         sentences += texts
     checks += _check_unscored(unscored, gate.most_failed)
     return Verdict(opened.name, checks, summaries, list(dict.fromkeys(sentences)))
+
+
+def _check_answers(gate: Gate, run: Run, measures: Mapping[str, Measure]) -> None:
+    """Refuse a rule for a metric that the run lacks because no row has an answer."""
+    answers = run.summary().answers
+    if answers is None or answers.given:
+        return
+    for rule in gate.rules:
+        metric = declared(rule.metric)
+        if metric is not None and "answer" in metric.reads and not known_names(rule.metric, measures):
+            raise UsageError(
+                f"{rule.named}: {run.name} has no {rule.metric}, since no row has an answer",
+                hint="look at what the system returned: was the right column read?",
+            )
 
 
 def measures_of(run: Run) -> dict[str, Measure]:

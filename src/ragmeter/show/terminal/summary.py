@@ -12,7 +12,7 @@ from rich.text import Text
 from ragmeter import registry
 from ragmeter.documents.manifest import EmbeddingUse, Manifest
 from ragmeter.documents.metrics import MetricSummary, Percentiles
-from ragmeter.documents.summary import Join
+from ragmeter.documents.summary import Join, Summary
 from ragmeter.hints import for_command_line
 from ragmeter.io.write import RUNS
 from ragmeter.runs.catalogue import comparable_run
@@ -20,7 +20,7 @@ from ragmeter.show.terminal.answer_causes import show_causes
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.table import SKIPPED_BUDGET
-from ragmeter.wording.causes import cause_name, failures, first_ids
+from ragmeter.wording.causes import answers_sentence, cause_name, failures, first_ids
 from ragmeter.wording.ids import id_lines, never_match_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import FEW, headline, headline_sentence, median, result_unit, titled
@@ -36,9 +36,12 @@ if TYPE_CHECKING:
     from ragmeter.targets.replies import Replies
 
 
-def show_headline(metrics: Mapping[str, MetricSummary], manifest: Manifest) -> None:
-    """The result in a sentence."""
-    console().sentence(headline_sentence(metrics, result_unit(manifest)), "bold")
+def show_headline(metrics: Mapping[str, MetricSummary], manifest: Manifest, of_run: Summary | None = None) -> None:
+    """The result in a sentence; before it how many answers the run has, where some are missing or empty."""
+    unit = result_unit(manifest)
+    if of_run is not None and (answers := answers_sentence(of_run.answers, of_run.n_rows, unit)):
+        console().sentence(answers, "bold red")
+    console().sentence(headline_sentence(metrics, unit), "bold")
 
 
 def show_place(run: Run, n_rows: int, note: str = "") -> None:
