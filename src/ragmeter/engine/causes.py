@@ -15,7 +15,7 @@ from ragmeter.definition import METRICS, Metric
 from ragmeter.definition.judge_columns import OFFLINE
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, causes_of
-from ragmeter.naming import parse
+from ragmeter.naming import base_of, parse
 from ragmeter.table import IDS_AS_WRITTEN, Batch, Column, Scores
 
 #: The metrics that say which answers are right, the most trustworthy first.
@@ -32,6 +32,13 @@ def correctness_of(metrics: Iterable[Metric]) -> Metric | None:
     """The metric that says which answers are right; None where there is none."""
     chosen = sorted((metric for metric in metrics if metric.base in _CORRECTNESS), key=_rank)
     return chosen[0] if chosen else None
+
+
+def verdicts_by(metrics: Iterable[str]) -> str:
+    """The metric of these that a run's causes rest on: its judge, whatever the settings; an empty text without any."""
+    bases = {base_of(name) for name in metrics}
+    chosen = next((base for base in _CORRECTNESS if base in bases), "")
+    return "offline_correct" if chosen == _PROBABILITY else chosen
 
 
 def _rank(metric: Metric) -> int:

@@ -107,6 +107,11 @@ def moved_counts(before: Mapping[str, int], after: Mapping[str, int]) -> str:
     return "; ".join(counts)
 
 
+def causes_by(metrics: Mapping[str, str]) -> str:
+    """Says by which metric the causes of each run were told."""
+    return f"told by {' and by '.join(f'{metric} in {run}' for run, metric in metrics.items())}"
+
+
 def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int) -> str:
     """How many more right answers there are, and whose work that is; an empty text where none moved."""
     parts = {"by retrieval": by_retrieval, "by generation": by_generation, "otherwise": otherwise}

@@ -51,3 +51,14 @@ def test_runs_without_causes_have_none(tmp_path: Path) -> None:
     assert comparison[0].causes is not None
     assert comparison[0].causes.sentence == ""
     assert comparison.as_dict()["pairs"][0]["causes"]["a"] == {"right": 1}
+
+
+def test_causes_by_other_metrics_are_not_compared() -> None:
+    judged = evaluate(rows("right", "not_retrieved"), metrics="token_f1,offline_correct")
+    exact = evaluate(rows("right", "right"), metrics="token_f1,exact_match")
+    pair = compare({"a": judged, "b": exact})[0]
+    assert pair.causes is None
+    assert pair.left_out["causes"] == "told by offline_correct in a and by exact_match in b"
+    probable = evaluate(rows("right", "right"), metrics="token_f1,offline_correct_probability")
+    pair = compare({"a": judged, "b": probable})[0]  # the same judge
+    assert pair.causes is not None and "causes" not in pair.left_out

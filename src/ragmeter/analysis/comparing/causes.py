@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ragmeter.analysis.comparing.row_pairs import Pairing
+from ragmeter.engine.causes import verdicts_by
 from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER
 from ragmeter.runs.run import Run
-from ragmeter.wording.answer_causes import moved_counts, moved_sentence
+from ragmeter.wording.answer_causes import causes_by, moved_counts, moved_sentence
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,17 @@ class CauseChanges:
         return self.by_retrieval + self.by_generation + self.otherwise
 
 
-def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:
-    """What moved by cause on the rows that both runs have; None where one of them has no causes."""
+def causes_differ(a: Run, b: Run, labels: tuple[str, str]) -> str:
+    """Why the causes of two runs can't be compared: other metrics say which answers are right; else an empty text."""
     if a.summary().cause is None or b.summary().cause is None:
+        return ""
+    by_a, by_b = verdicts_by(a.metrics()), verdicts_by(b.metrics())
+    return "" if by_a == by_b else causes_by(dict(zip(labels, (by_a, by_b), strict=True)))
+
+
+def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:
+    """What moved by cause on the rows that both runs have; None where one has no causes, or they can't be compared."""
+    if a.summary().cause is None or b.summary().cause is None or verdicts_by(a.metrics()) != verdicts_by(b.metrics()):
         return None
     before = a.column(CAUSE).take(pairing.a).to_pylist()
     after = b.column(CAUSE).take(pairing.b).to_pylist()

@@ -38,4 +38,4 @@ def _unanswered(run: Run, rows: Rows) -> bool:
     if "answer" not in run.columns:
         return not len(rows)
     answers = run.rows(["answer"])["answer"].take(pa.array(rows))
-    return answers.null_count == len(rows)
+    return int(answers.null_count) == len(rows)

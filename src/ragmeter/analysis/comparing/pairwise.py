@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.comparing.causes import cause_changes
+from ragmeter.analysis.comparing.causes import cause_changes, causes_differ
 from ragmeter.analysis.comparing.changed_rows import changed_rows, texts_of
 from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference, Mover, Pair
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
@@ -210,6 +210,8 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         for name in run.measures
         if names is None and name not in other.measures
     }
+    if told := causes_differ(a, b, labels):
+        others["causes"] = told
     columns = chosen.slices
     if columns is None:
         columns = [name for name in a.slices() if _same_values(a, b, pairing, name)]
