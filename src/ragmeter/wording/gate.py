@@ -68,6 +68,11 @@ def no_interval(sentence: str) -> str:
     return f"{sentence}: there is no interval"
 
 
+def other_questions(metric: str, questions: int, pairs: int, baseline: str) -> str:
+    """Why a margin is not checked: most questions are others."""
+    return f"{metric}: {questions:,} of {pairs:,} questions under the same qid are worded otherwise in {baseline}"
+
+
 def reworded(questions: int, baseline: str) -> str:
     """A note for a baseline that has other questions under the same ids."""
     return f" (and {questions:,} of the questions are worded otherwise in {baseline})"

@@ -91,6 +91,17 @@ def with_missing(sentence: str, missing: str, unscored: str) -> str:
     return f"{missing}: {whole}" if missing else whole
 
 
+def no_verdict_reworded(questions: int, pairs: int) -> str:
+    """Says that the two runs have other questions under the same ids."""
+    return f"No verdict: {reworded_sentence(questions, pairs)}"
+
+
+def reworded_sentence(questions: int, pairs: int) -> str:
+    """How many questions are not the same in both runs."""
+    are = "is" if questions == 1 else "are"
+    return f"{questions:,} of {pairs:,} questions under the same qid {are} worded otherwise."
+
+
 def metric_missing(metric: str, run: str, answers: str) -> str:
     """Says that a run has no scores by the metric that the other one is judged by."""
     return f"{run} has no {metric}{f' ({answers})' if answers else ''}"

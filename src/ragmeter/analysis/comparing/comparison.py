@@ -134,6 +134,11 @@ class Pair:
     unscored: str = ""
 
     @property
+    def mostly_reworded(self) -> bool:
+        """Whether most of the paired questions are other questions: then there is no verdict."""
+        return 2 * self.questions_differ > self.n_paired
+
+    @property
     def texts(self) -> list[str]:
         """All that is to be said of the two runs, the verdict first."""
         return [self.sentence, *self.remarks, *self.warnings]

@@ -37,7 +37,7 @@ from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 from ragmeter.wording.comparison import Wording
 from ragmeter.wording.numbers import given
-from ragmeter.wording.verdicts import headline_metric
+from ragmeter.wording.verdicts import headline_metric, reworded_sentence
 
 #: A spread below this share of the largest difference is rounding: the differences are all the same.
 _ROUNDING = 1e-12
@@ -215,6 +215,8 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
     columns = chosen.slices
     if columns is None:
         columns = [name for name in a.slices() if _same_values(a, b, pairing, name)]
+    differ, n_paired = pairing.questions_differ, len(pairing)
+    reworded = [reworded_sentence(differ, n_paired)] if 0 < 2 * differ <= n_paired else []
     headline = headline_metric(metrics)
     rows = changed_rows(a, b, pairing, tested, headline, better=settings.better, worse=settings.worse)
     return Pair(
@@ -226,7 +228,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         metrics=metrics,
         left_out=others,
         slices=slice_differences(a, pairing.a, tested, columns, settings),
-        warnings=judge_warnings(a, b, labels, differing),
+        warnings=[*reworded, *judge_warnings(a, b, labels, differing)],
         better_rows=rows.better,
         worse_rows=rows.worse,
         causes=cause_changes(a, b, pairing),

@@ -16,7 +16,14 @@ from ragmeter.documents.comparison import (
 )
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.wording.comparison import Wording
-from ragmeter.wording.verdicts import headline_metric, outlook, tally, verdict_sentence, with_missing
+from ragmeter.wording.verdicts import (
+    headline_metric,
+    no_verdict_reworded,
+    outlook,
+    tally,
+    verdict_sentence,
+    with_missing,
+)
 
 #: A standard error below this share of the difference is rounding: all differences are the same.
 _ROUNDING = 1e-9
@@ -60,13 +67,17 @@ def with_verdicts(pair: Pair, wording: Wording) -> Pair:
     headline = headline_metric(metrics)
     result = metrics[headline]
     sentence = verdict_sentence(headline, pair.a, pair.b, result, wording)
+    sentence = with_missing(sentence, pair.missing, pair.unscored)
+    remarks = [remark for remark in (tally(metrics), outlook(result)) if remark]
+    if pair.mostly_reworded:
+        sentence, remarks = no_verdict_reworded(pair.questions_differ, pair.n_paired), []
     return replace(
         pair,
         metrics=metrics,
         slices=slices,
         headline=headline,
-        sentence=with_missing(sentence, pair.missing, pair.unscored),
-        remarks=[remark for remark in (tally(metrics), outlook(result)) if remark],
+        sentence=sentence,
+        remarks=remarks,
     )
 
 

@@ -39,7 +39,7 @@ from ragmeter.runs.run import Run, known_names
 from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
-from ragmeter.wording.gate import bound_reason, margin_reason, no_interval, reworded, unscored_reason
+from ragmeter.wording.gate import bound_reason, margin_reason, no_interval, other_questions, reworded, unscored_reason
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.numbers import given
 
@@ -269,7 +269,9 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
         passed = _reaches(worst, -rule.value, under=True) and result.interval[0] < result.interval[1]
     span = difference_limits(run.measures[rule.metric].bounds, baseline.measures[rule.metric].bounds)[1]
     reason = _reason(rule, result, passed, span)
-    if pair.questions_differ:
+    if pair.mostly_reworded:
+        passed, reason = False, other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)
+    elif pair.questions_differ:
         reason += reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
     return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings]

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ragmeter.analysis.comparing import ChangedRow, Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.comparison import table_cells
-from ragmeter.documents.comparison import BETTER, DIFFERENT, WORSE
+from ragmeter.documents.comparison import BETTER, DIFFERENT, NO_VERDICT, WORSE
 from ragmeter.documents.metrics import FEW_ROWS
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
@@ -58,7 +58,8 @@ def _show_pair(comparison: Comparison, pair: Pair) -> None:
 def show_verdict(pair: Pair) -> None:
     """The sentence that comes first, and what is to be said of all metrics."""
     out = console()
-    out.sentence(pair.sentence, STYLES.get(pair.metrics[pair.headline].verdict, "bold"))
+    verdict = NO_VERDICT if pair.mostly_reworded else pair.metrics[pair.headline].verdict
+    out.sentence(pair.sentence, STYLES.get(verdict, "bold"))
     for line in pair.remarks:
         out.sentence(line)
     for line in pair.warnings:
@@ -96,12 +97,10 @@ def show_slices(pair: Pair, whose: str = "") -> None:
 
 
 def cautions(pair: Pair) -> Iterator[str]:
-    """Cautions: rows without a partner, changed questions, missing scores, too few rows."""
+    """Cautions: rows without a partner, missing scores, too few rows."""
     for run, alone in ((pair.a, pair.only_a), (pair.b, pair.only_b)):
         if alone.count:
             yield f"rows only in {run}: {alone.count:,} ({first_ids(alone)})"
-    if pair.questions_differ:
-        yield f"another question under the same qid: {pair.questions_differ:,} of {pair.n_paired:,} pairs"
     by_counts: dict[tuple[int, int], list[str]] = {}
     for name, result in pair.metrics.items():
         by_counts.setdefault((result.scored_only_a, result.scored_only_b), []).append(name)
