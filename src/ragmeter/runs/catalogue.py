@@ -20,6 +20,7 @@ from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, stamps_of
 from ragmeter.runs.places import hold, is_journal, settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
+from ragmeter.table import ABSTAINED, QID
 
 #: Which input names the data set that runs have in common; a run's own answers come last.
 _DATA_SETS = ("dataset", "reference", "turns", "results")
@@ -27,6 +28,8 @@ _DATA_SETS = ("dataset", "reference", "turns", "results")
 JOURNAL = ".journal.sqlite"
 #: So many runs are looked at for one to compare with.
 _LATEST = 20
+#: Of longer runs nobody reads the questions for that.
+_MOST_ROWS = 200_000
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class RunEntry:
             str(data.get("sha256") or ""),
             str(data.get("file") or ""),
             summary.n_rows,
-            max((figures.n_total - figures.n_scored for figures in summary.metrics.values()), default=0),
+            max(map(_failed, summary.metrics.values()), default=0),
             _cost(summary),
             summary.metrics,
             manifest.limit is not None,
@@ -92,7 +95,8 @@ def catalogue(output_dir: str | Path = RUNS) -> list[RunEntry]:
 def comparable_run(path: Path) -> str | None:
     """The newest other run of the same folder that this one can be compared with, by the same data set.
 
-    Where each file has its own gold answers, it is the newest of as many rows. Only the latest runs are looked at.
+    Where each file has its own gold answers, it is the newest of as many rows. Only the latest runs are looked at, and
+    most of the questions have to be the same.
     """
     own = RunEntry.of(path)
     times = {name: max(stamp[1] for stamp in stamps if stamp) for name, stamps in run_stamps(path.parent).items()}
@@ -100,7 +104,19 @@ def comparable_run(path: Path) -> str | None:
     entries = [RunEntry.of(path.parent / name) for name in latest[:_LATEST]]
     alike = [entry for entry in entries if not entry.error and not own.metrics.keys().isdisjoint(entry.metrics)]
     same = [entry for entry in alike if own.data and entry.data == own.data]
-    return next((entry.name for entry in same or alike if entry.n_rows == own.n_rows), None)
+    as_long = [entry for entry in same or alike if entry.n_rows == own.n_rows <= _MOST_ROWS]
+    questions = _questions(path) if as_long else set()
+    return next((e.name for e in as_long if 2 * len(questions & _questions(e.path)) > len(questions)), None)
+
+
+def _questions(path: Path) -> set[tuple[str | None, ...]]:
+    """The qids of a run, each with its question, where it has one; none of a run that can't be read."""
+    try:
+        run = Run.at(path)
+        columns = [run.column(name).to_pylist() for name in (QID, "question") if name in run.texts]
+    except RagmeterError:
+        return set()
+    return set(zip(*columns, strict=True))
 
 
 def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:
@@ -161,6 +177,11 @@ def system_of(manifest: Manifest) -> str:
         return str(next((target[key] for key in ("url", "model", "name", "source", "kind") if target.get(key)), ""))
     results = manifest.inputs.get("results")
     return "" if results is None else str(results.get("file") or "")
+
+
+def _failed(figures: MetricSummary) -> int:
+    """How many rows failed to get a score; an answer that declines is no failure."""
+    return figures.n_total - figures.n_scored - figures.n_not_scored.get(ABSTAINED, 0)
 
 
 def _cost(summary: Summary) -> float | None:

@@ -61,4 +61,5 @@ def test_causes_by_other_metrics_are_not_compared() -> None:
     assert pair.left_out["causes"] == "told by offline_correct in a and by exact_match in b"
     probable = evaluate(rows("right", "right"), metrics="token_f1,offline_correct_probability")
     pair = compare({"a": judged, "b": probable})[0]  # the same judge
-    assert pair.causes is not None and "causes" not in pair.left_out
+    assert pair.causes is not None
+    assert "causes" not in pair.left_out

@@ -400,3 +400,16 @@ def test_a_page_without_scripts_says_so(browser: Any, small: Path) -> None:
     page.goto(small.as_uri())
     assert "scripts are switched off" in page.locator("main").inner_text()
     context.close()
+
+
+def test_only_failures_are_an_alarm(browser: Any, tmp_path: Path) -> None:
+    for name, answer, is_alarm in (("declined", "I don't know.", False), ("failed", None, True)):
+        data = [
+            {"qid": str(n), "question": "Where?", "answer": text, "contexts": ["The tower is in Paris."]}
+            for n, text in enumerate(["The tower is in Paris.", answer])
+        ]
+        ragmeter.evaluate(data, metrics="offline_hallucinated", run=name, output_dir=tmp_path)
+        opened = Opened(browser, ragmeter.report(name, tmp_path / f"{name}.html", output_dir=tmp_path).page)
+        assert opened.text("#headline .note").startswith("Not everything was scored")
+        assert opened.page.locator("#headline .note.bad").count() == is_alarm
+        opened.check()

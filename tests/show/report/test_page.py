@@ -146,3 +146,16 @@ def test_names_that_a_script_could_trip_over(tmp_path: Path) -> None:
     keep(tmp_path, data=data)
     (run,) = blocks(render(loaded(tmp_path, "small"), max_rows=100).html)["rows"]["runs"]
     assert list(run["slices"]) == ["domain", "__proto__", "constructor"]
+
+
+def test_an_answer_that_declines_is_no_failure(tmp_path: Path) -> None:
+    data = [
+        {"qid": str(n), "question": "Where?", "answer": answer, "contexts": ["The tower is in Paris."]}
+        for n, answer in enumerate(["The tower is in Paris.", "I don't know.", None])
+    ]
+    ragmeter.evaluate(data, metrics="offline_hallucinated", run="r", output_dir=tmp_path)
+    (shown,) = blocks(render(loaded(tmp_path, "r"), max_rows=100).html)["page"]["runs"]
+    assert {reason["cause"]: reason["declined"] for reason in shown["failures"]} == {
+        "abstained": True,
+        "no_answer": False,
+    }

@@ -27,6 +27,7 @@ from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
 from ragmeter.show.system_tables import SystemTables
+from ragmeter.table import ABSTAINED
 from ragmeter.wording.answer_causes import cause_lines
 from ragmeter.wording.causes import failures
 from ragmeter.wording.document_list import TITLES, document_cells, list_lines
@@ -275,7 +276,9 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         },
         "row_metrics": run.row_metrics,
         "limit": limit_lines(run.manifest()),
-        "failures": [vars(reason) for reason in failures(run.metrics())],
+        "failures": [
+            {**vars(reason), "declined": reason.cause == ABSTAINED} for reason in failures(run.metrics())
+        ],
         "causes": {**(summary.causes or {}), **judge_causes(summary)},
         "answer_causes": _answer_causes(summary),
         "documents": _documents(run),

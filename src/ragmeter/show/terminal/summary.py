@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from ragmeter.targets.replies import Replies
 
 
+#: What `ragmeter app` needs.
+_APP = ("duckdb", "starlette", "uvicorn")
+
+
 def show_headline(metrics: Mapping[str, MetricSummary], manifest: Manifest, of_run: Summary | None = None) -> None:
     """The result in a sentence; before it how many answers the run has, where some are missing or empty."""
     unit = result_unit(manifest)
@@ -51,7 +56,8 @@ def show_place(run: Run, n_rows: int, note: str = "") -> None:
     there = "" if folder == Path(RUNS) else f" --output-dir {quote(str(folder))}"
     other = comparable_run(run.location) if isinstance(run.location, Path) else None
     first = f"report {quote(name)}" if other is None else f"compare {quote(other)} {quote(name)}"
-    console().sentence(f"next: `ragmeter {first}{there}`, `ragmeter app{there}`", "dim")
+    app = f", `ragmeter app{there}`" if all(map(find_spec, _APP)) else ""
+    console().sentence(f"next: `ragmeter {first}{there}`{app}", "dim")
 
 
 def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:

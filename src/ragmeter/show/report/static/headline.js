@@ -33,7 +33,8 @@ function verdict() {
 function failures() {
   const failed = data.runs.filter((run) => run.failures.length);
   if (!failed.length) return make('p', { class: 'note good' }, 'Every metric has a score for every row.');
-  return make('div', { class: 'note bad' }, make('strong', {}, 'Not everything was scored'),
+  const alarming = failed.some((run) => run.failures.some((each) => !each.declined)); // to decline is no failure
+  return make('div', { class: alarming ? 'note bad' : 'note' }, make('strong', {}, 'Not everything was scored'),
     failed.map((run) => [make('ul', {}, run.failures.map((each) => make('li', {},
       data.runs.length > 1 ? [dot(run), words(run.name), ': '] : null,
       `no score for ${count(each.count)}: `, make('code', {}, words(each.cause)), each.meaning ? `, ${each.meaning}` : '',
