@@ -7,7 +7,12 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
+from ragmeter import evaluate
 from ragmeter.runs.catalogue import comparable_run
+from ragmeter.runs.lookup import find_run
+from ragmeter.show.terminal import summary
 from tests.conftest import Run
 
 GOLD = [{"qid": str(n), "question": f"What is capital {n}?", "reference": f"Paris {n}"} for n in range(12)]
@@ -77,3 +82,26 @@ def test_a_run_that_can_be_compared(ragmeter: Run, tmp_path: Path) -> None:
     assert comparable_run(runs / "new") == "a"
     shutil.rmtree(runs / "a")
     assert comparable_run(runs / "new") is None
+
+
+def test_a_run_with_other_questions_is_not_suggested(ragmeter: Run, tmp_path: Path) -> None:
+    for name, asked in (("a", "What is capital {}?"), ("b", "Where does river {} end?"), ("c", "What is capital {}?")):
+        rows = [{"qid": str(n), "question": asked.format(n), "reference": "x", "answer": name} for n in range(12)]
+        write(tmp_path / f"{name}.jsonl", rows)
+        done = ragmeter("evaluate", f"{name}.jsonl", "--run", name, "--metrics", "token_f1")
+        first = "compare a c" if name == "c" else f"report {name}"
+        assert f"next: `ragmeter {first}`" in done.stdout
+    other_ids = [{"qid": f"x{n}", "reference": "x", "answer": "x"} for n in range(12)]
+    write(tmp_path / "d.jsonl", other_ids)
+    assert "next: `ragmeter report d`" in ragmeter("evaluate", "d.jsonl", "--run", "d").stdout
+
+
+def test_the_app_is_suggested_only_where_its_packages_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluate([{**row, "answer": "x"} for row in GOLD], metrics="token_f1", run="a", output_dir=tmp_path)
+    run = find_run("a", tmp_path)
+    for missing in ("", "starlette"):
+        monkeypatch.setattr(summary, "find_spec", lambda name, missing=missing: None if name == missing else name)
+        summary.show_place(run, 12)
+        assert ("ragmeter app" in capsys.readouterr().out) == (not missing)

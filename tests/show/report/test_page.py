@@ -154,7 +154,7 @@ def test_an_answer_that_declines_is_no_failure(tmp_path: Path) -> None:
         for n, answer in enumerate(["The tower is in Paris.", "I don't know.", None])
     ]
     ragmeter.evaluate(data, metrics="offline_hallucinated", run="r", output_dir=tmp_path)
-    (shown,) = blocks(render(loaded(tmp_path, "r"), max_rows=100).html)["page"]["runs"]
+    (shown,) = blocks(render(loaded(tmp_path, "r"), max_rows=100).html)["data"]["runs"]
     assert {reason["cause"]: reason["declined"] for reason in shown["failures"]} == {
         "abstained": True,
         "no_answer": False,

@@ -276,9 +276,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
         },
         "row_metrics": run.row_metrics,
         "limit": limit_lines(run.manifest()),
-        "failures": [
-            {**vars(reason), "declined": reason.cause == ABSTAINED} for reason in failures(run.metrics())
-        ],
+        "failures": [{**vars(reason), "declined": reason.cause == ABSTAINED} for reason in failures(run.metrics())],
         "causes": {**(summary.causes or {}), **judge_causes(summary)},
         "answer_causes": _answer_causes(summary),
         "documents": _documents(run),
