@@ -111,7 +111,8 @@ def rows_unscored(n: int, total: int, lacking: Mapping[str, int], what: str, uni
     """On how many rows a verdict rests, and how many of which run lack an answer or a score."""
     others = " and ".join(f"{count:,} of the {run}" for run, count in lacking.items() if count)
     both = f"on the {n:,} of {total:,} {unit} that both have a score for"
-    return f"{both}; {others} have no {what}" if others else ""
+    have = "has" if sum(lacking.values()) == 1 else "have"
+    return f"{both}; {others} {have} no {what}" if others else ""
 
 
 def _way(result: JudgedDifference) -> str:
