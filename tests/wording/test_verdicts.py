@@ -182,3 +182,12 @@ def test_methods_for_a_paper() -> None:
         "interval:newcombe,student_t_with_pseudo_rows|level:0.95|cluster:session_id|judge:gpt-x",
     ):
         assert part in text
+
+
+def test_rows_without_a_score_in_one_run() -> None:
+    both = "on the 7 of 8 answers that both have a score for"
+    one = verdicts.rows_unscored(7, 8, {"baseline": 0, "candidate": 1}, "score", "answers")
+    assert one == f"{both}; 1 of the candidate has no score"
+    two = verdicts.rows_unscored(7, 8, {"baseline": 1, "candidate": 1}, "score", "answers")
+    assert two == f"{both}; 1 of the baseline and 1 of the candidate have no score"
+    assert verdicts.rows_unscored(8, 8, {"baseline": 0, "candidate": 0}, "score", "answers") == ""
