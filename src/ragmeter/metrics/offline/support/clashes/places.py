@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from rapidfuzz.distance import Levenshtein
+
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash, in_a_row
 from ragmeter.metrics.offline.support.clashes.tokens import ENDS, NAME, NUMBER, WORD, Token, TokenList
@@ -14,6 +16,7 @@ from ragmeter.metrics.offline.support.clashes.values import rival
 _LONGEST = 4  # words that may stand in the place of a name
 _DATE = 4  # places between the parts of a date
 _NEAR = 3  # content words on each side of a verb that may be its subject or its object
+_SPELLED = 6  # letters from which a word with one letter changed is the same word
 _LAST_CASED = "\u0530"  # the end of the alphabets in which words have spaces between them and names have capitals
 
 
@@ -73,10 +76,10 @@ def other_in_place(case: Case) -> Iterator[Clash]:
     for slot in _slots(case):
         token = slot.own[-1]
         equal = case.like(token)
-        if any(own in equal for own in slot.theirs):
-            continue
+        if any(_are_alike(own, other) for own in slot.own for other in slot.theirs):
+            continue  # the same, or a part of it: the FIRE (Financial Independent, Retire Early) sites
         other = next((own for own in reversed(slot.theirs) if _may_replace(token, own, case)), None)
-        if other is None or _stands_between(slot.own, case):
+        if other is None or not _is_whole(slot) or _stands_between(slot.own, case):
             continue
         is_name = token.kind != WORD
         if all(map(case.has, slot.theirs)):
@@ -92,6 +95,22 @@ def other_in_place(case: Case) -> Iterator[Clash]:
         anchors = [own for own in case.claim.content if own not in slot.own]
         if all(rival(same, [other], anchors, case) for same in equal):
             yield _clash(slot)
+
+
+def _are_alike(own: Token, other: Token) -> bool:
+    """Whether these are forms of one word, or one is a slip of the pen: mortgage and mortage."""
+    if own.is_like(other):
+        return True
+    if (own.marks | other.marks) & (Mark.NUMBER | Mark.MONTH):
+        return False
+    return len(own.word) >= _SPELLED and Levenshtein.distance(own.word, other.word, score_cutoff=1) <= 1
+
+
+def _is_whole(slot: _Slot) -> bool:
+    """Whether all that stands in the place is one thing: a name for a name, one noun for a noun."""
+    if slot.own[-1].kind == NAME:
+        return all(own.kind == NAME or own.marks & Mark.CAPITAL for own in slot.theirs)
+    return slot.own[-1].kind != WORD or len(slot.theirs) == 1 or slot.own[-1].marks & Mark.CAPITAL != 0
 
 
 def _clash(slot: _Slot) -> Clash:
@@ -135,14 +154,16 @@ def _is_led(token: Token, text: TokenList, articles: frozenset[str]) -> bool:
 
 def turned(case: Case) -> Iterator[Clash]:
     """Two names or two numbers in a row, the other way round: from Lyon to Paris, 3 to 1."""
-    for first, second in pairwise(case.claim.content):
+    runs = [run for run, _, _ in _with_neighbours(case.claim.content)]
+    for one, two in pairwise(runs):
+        first, second = one[-1], two[0]
         if first.kind != second.kind or first.kind not in (NAME, NUMBER) or first.root == second.root:
             continue
         between = case.claim.tokens[first.place : second.place]
         if len(between) == 1 or any(own.marks & (Mark.CLAUSE | Mark.ALSO | Mark.EITHER) for own in between):
             continue
-        if _are_near(second, first, case) and not _are_near(first, second, case):
-            yield Clash("order", f"{first.word} {second.word}", f"{second.word} {first.word}")
+        if _are_near(two[-1], one[0], case) and not _are_near(first, second, case):
+            yield Clash("order", in_a_row((*one, *two)), in_a_row((*two, *one)))
 
 
 def _are_near(first: Token, second: Token, case: Case) -> bool:
