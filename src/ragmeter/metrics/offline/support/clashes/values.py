@@ -147,9 +147,10 @@ def rival(same: Token, others: Sequence[Token], anchors: Sequence[Token], case: 
             {anchor.place for anchor in anchors if _is_beside(anchor, token, case, in_segment=in_sentence)}
             for token in (same, other)
         )
-        if in_sentence and mine - its:
-            continue  # what both have in common is said once: 19 with the drug and 11 with placebo
-        if len(its - mine) >= max(_MORE * len(mine - its), 1) and len(its) * 2 >= len(anchors):
+        if in_sentence and same.place > other.place and mine - its:
+            continue  # what both have in common is said once, at first: 19 left with the drug and 11 with placebo
+        more = 1 if in_sentence and same.place < other.place else _MORE
+        if len(its - mine) >= max(more * len(mine - its), 1) and len(its) * 2 >= len(anchors):
             return other
     return None
 
