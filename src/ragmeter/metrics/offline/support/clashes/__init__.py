@@ -39,12 +39,15 @@ def first_clash(case: Case) -> Clash | None:
     The rest of the claim must stand in the sentence, and be a good part of it: else the two are about something else.
     """
     part = _PART if len(case.passage.content) <= _LONG else _PART_OF_LONG
-    if case.n_in[case.best] < part * len(case.sentence.content) or not case.claim.content:
+    n_shared = case.n_in[case.best]
+    if n_shared < part * case.n_told or not case.claim.content:
         return None
+    is_whole = n_shared >= part * len(case.sentence.content)
     clashes = (
         next(rule(case), None)
         for name, rule in RULES.items()
-        if _share(name, _MOST_WORDS if name in _OF_WORDS else 1, case) >= _rest(name)
+        if (is_whole or name in _AROUND)
+        and _share(name, _MOST_WORDS if name in _OF_WORDS else 1, case) >= _rest(name)
     )
     return next((clash for clash in clashes if clash and _share_of(clash, case) >= _rest(clash.rule)), None)
 

@@ -74,6 +74,12 @@ class Case:
         return self.passage.sentences[self.best]
 
     @cached_property
+    def n_told(self) -> int:
+        """How many content words the parts of the best sentence have that have a word of the claim."""
+        parts = {token.segment for token in self.sentence.tokens} & self.n_in_segment.keys()
+        return sum(len(self.passage.segments[number].content) for number in parts)
+
+    @cached_property
     def close(self) -> list[TokenList]:
         """The sentences that have more than half of the claim, the best one first."""
         others = (number for number, count in self.n_in.items() if count * _HALF > len(self.claim.content))

@@ -203,15 +203,24 @@ def _relation(verb: Token, other: Token, mine: _Sides, case: Case) -> int:
     """1 where the words around a verb of the claim stand on the same sides there, -1 on the other sides, 0 unclear."""
     its = _sides(case.passage, other)
     led, its_led = _behind(case.claim, verb, case), _behind(case.passage, other, case)
-    is_turned = "agent" in (led, its_led) and led != its_led
+    is_turned = {led, its_led} == {"agent", ""}
     if led != its_led and not is_turned:
         return 0
-    subject, thing = mine[0][-1], mine[1][0]
+    subject = mine[0][-1]
+    thing = next((own for own in mine[1] if _is_among(own, its[0], case)), mine[1][0])
     crossed = _is_among(subject, its[1], case) and _is_among(thing, its[0], case)
-    straight = _is_among(subject, its[0], case) or _is_among(thing, its[1], case)
-    if crossed == straight:
-        return int(straight)
-    return -1 if straight == is_turned else 1
+    crossed &= _is_someone(subject, case.claim, case) and _is_someone(thing, case.claim, case)
+    straight = [_is_among(subject, its[0], case), _is_among(thing, its[1], case)]
+    if is_turned and straight[0] != straight[1]:
+        return 0
+    if crossed == any(straight):
+        return int(crossed)
+    return 1 if crossed == is_turned else -1
+
+
+def _is_someone(token: Token, text: TokenList, case: Case) -> bool:
+    """Whether it is a name or a noun, which can be who does something."""
+    return token.kind == NAME or _is_led(token, text, case.table.words["articles"])
 
 
 def _sides(text: TokenList, token: Token) -> _Sides:

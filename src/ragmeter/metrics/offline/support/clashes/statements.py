@@ -60,13 +60,16 @@ def quantified(case: Case) -> Iterator[Clash]:
     part, every, only, exceptions, alone = (
         case.table.words[name] for name in ("part", "every", "only", "except", "alone")
     )
-    own, theirs = case.claim.words, case.sentence.words
+    text = _telling(case.sentence, case)
+    own, theirs = case.claim.words, text.words
     if own & every and not own & part and not own & exceptions:
-        is_part = theirs & (part | exceptions) and not theirs & every & own
-        if is_part or theirs & exceptions or _is_nearly_all(case.sentence, part, every):
-            yield _said("quantity", case.sentence)
+        is_part = theirs & (part | exceptions | only) and not theirs & every & own
+        if is_part or case.sentence.words & exceptions or _is_nearly_all(text, part, every):
+            yield _said("quantity", text)
+    theirs = case.sentence.words
     if own & only:
-        if not theirs & (only | exceptions | alone):
+        is_known = case.n_in[case.best] >= _REST * len(case.claim.content) and not own & part
+        if is_known and not case.passage.words & (only | exceptions | alone):
             yield _said("quantity", case.sentence)
     elif theirs & only and any(_is_for_others(token, case, only) for token in case.sentence.tokens):
         yield _said("quantity", case.sentence)
