@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash
 from ragmeter.metrics.offline.support.clashes.places import other_in_place, swapped, turned
 from ragmeter.metrics.offline.support.clashes.statements import excepted, opposite, quantified
-from ragmeter.metrics.offline.support.clashes.values import other_unit, other_value
+from ragmeter.metrics.offline.support.clashes.values import other_bound, other_unit, other_value
 
 _PART, _PART_OF_LONG = 0.3, 0.5  # of the sentence's content words must be the claim's: in a long text chance finds more
 _LONG = 100  # content words
@@ -20,6 +20,7 @@ _REST, _REST_OF_QUANTITY = 0.8, 0.6  # of the claim's words, those that clash ap
 RULES: dict[str, Callable[[Case], Iterator[Clash]]] = {
     "unit": other_unit,
     "value": other_value,
+    "bound": other_bound,
     "place": other_in_place,
     "order": turned,
     "roles": swapped,

@@ -143,12 +143,12 @@ def _may_replace(token: Token, other: Token, case: Case) -> bool:
         return False
     if not (token.word.isalpha() and other.word.isalpha()) or token.word[0] > _LAST_CASED:
         return False
-    articles = case.table.words["articles"]
-    return token.kind != other.kind or (_is_led(token, case.claim, articles) and _is_led(other, case.passage, articles))
+    return token.kind != other.kind or (_is_led(token, case.claim, case) and _is_led(other, case.passage, case))
 
 
-def _is_led(token: Token, text: TokenList, articles: frozenset[str]) -> bool:
+def _is_led(token: Token, text: TokenList, case: Case) -> bool:
     """Whether an article stands directly before this word, or before its adjective: it is a noun."""
+    articles = case.table.words["articles"] | case.table.words["merged"]
     return any(own.word in articles for own in text.tokens[max(token.place - 2, 0) : token.place])
 
 
@@ -220,7 +220,7 @@ def _relation(verb: Token, other: Token, mine: _Sides, case: Case) -> int:
 
 def _is_someone(token: Token, text: TokenList, case: Case) -> bool:
     """Whether it is a name or a noun, which can be who does something."""
-    return token.kind == NAME or _is_led(token, text, case.table.words["articles"])
+    return token.kind == NAME or _is_led(token, text, case)
 
 
 def _sides(text: TokenList, token: Token) -> _Sides:

@@ -12,6 +12,7 @@ from ragmeter.metrics.offline.support.clashes.tokens import MONTH, NAME, NUMBER,
 
 _MORE = 2  # times as many words of the claim must stand beside another value
 _BESIDE = 2  # places between a number and its unit: "millones de dólares"
+_BOUNDS, _SIGNS, _WORDS_OF_BOUND = ("least", "most", "over", "under"), (1, -1, 2, -2), 3
 _WEEKDAY = "weekday", 0.0
 
 
@@ -97,6 +98,28 @@ def other_unit(case: Case) -> Iterator[Clash]:
             and not any(other.equals(value) for other in theirs if other.unit)
         ):
             yield Clash("unit", value.shown, same[0].shown)
+
+
+def other_bound(case: Case) -> Iterator[Clash]:
+    """A number that is the least in the claim and the most there: at least 5, up to 5."""
+    bounds = [case.table.words[name] for name in _BOUNDS]
+    for token in case.claim.content:
+        if token.kind != NUMBER or not (own := _bound(case.claim, token, bounds)):
+            continue
+        theirs = [_bound(case.passage, other, bounds) for other in case.like(token) if other.kind == NUMBER]
+        if theirs and all(other == -own for other in theirs):
+            yield Clash("bound", token.word, token.word)
+
+
+def _bound(text: TokenList, number: Token, bounds: Sequence[frozenset[str]]) -> int:
+    """1 and 2 for the least and what it is over, -1 and -2 for the most and what it is under, 0 for none."""
+    for length in range(_WORDS_OF_BOUND, 0, -1):  # "no less than" before "less than"
+        part = text.tokens[max(number.place - length, 0) : number.place]
+        words = "_".join(own.word for own in part if own.sentence == number.sentence)
+        for sign, phrases in zip(_SIGNS, bounds, strict=True):
+            if words in phrases:
+                return sign
+    return 0
 
 
 def other_value(case: Case) -> Iterator[Clash]:
