@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash, in_a_row
 from ragmeter.metrics.offline.support.clashes.tokens import ENDS, NAME, NUMBER, WORD, Token, TokenList
-from ragmeter.metrics.offline.support.clashes.values import rival
+from ragmeter.metrics.offline.support.clashes.values import are_of_a_kind, rival
 
 _LONGEST = 4  # words that may stand in the place of a name
 _DATE = 4  # places between the parts of a date
@@ -136,6 +136,8 @@ def _may_replace(token: Token, other: Token, case: Case) -> bool:
     """Whether the other word is of the same kind: a name, a number, or a noun."""
     titles = case.table.words["titles"]
     if {token.word, other.word} & titles or (token.marks | other.marks) & Mark.LETTER:
+        return False
+    if token.kind == other.kind == NUMBER and not are_of_a_kind(token, other):
         return False
     if token.kind == other.kind != WORD:
         return True

@@ -11,6 +11,7 @@ from ragmeter.metrics.offline.support.clashes.cases import Case, Clash, in_a_row
 from ragmeter.metrics.offline.support.clashes.tokens import ENDS, NAME, NEGATIONS, Token, TokenList
 
 _MOST = 0.6  # of the claim's words: a part of a sentence that has them is read alone
+_OTHER = 1  # word of the claim may be another one there, the opposite
 _REST = 0.8  # of the claim's words must stand in a sentence that says the opposite
 _SAME = 0.5  # of the sentence's words, so that a negation that only one of both has makes the difference
 
@@ -103,8 +104,9 @@ def opposite(case: Case) -> Iterator[Clash]:
         if _is_quoted(case, text):
             continue
         relation = related(_spelled(text), _spelled(case.claim), case.poles) if case.poles else 0
-        differs = text.n_negations % 2 != case.claim.n_negations % 2 and n_there >= _REST * n_words
-        if relation < 0 or (not relation and differs and n_there >= _SAME * len(text.content)):
+        differs = text.n_negations % 2 != case.claim.n_negations % 2 and n_there == n_words
+        is_known = n_there + _OTHER >= n_words
+        if (relation < 0 and is_known) or (not relation and differs and n_there >= _SAME * len(text.content)):
             yield _said("opposite", text)
 
 

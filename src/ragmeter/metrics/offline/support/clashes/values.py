@@ -42,11 +42,16 @@ class _Value(NamedTuple):
             return False
         if self.unit and other.unit:
             return self.unit[0] == other.unit[0]
-        return _is_year(self.token) == _is_year(other.token)
+        return are_of_a_kind(self.token, other.token)
 
     @property
     def shown(self) -> str:
         return f"{self.token.word} {self.unit_word}".strip()
+
+
+def are_of_a_kind(token: Token, other: Token) -> bool:
+    """Whether both numbers are years, or neither, and both have decimals, or neither."""
+    return _is_year(token) == _is_year(other) and (token.value % 1 == 0) == (other.value % 1 == 0)
 
 
 def _is_year(token: Token) -> bool:
@@ -106,6 +111,8 @@ def other_bound(case: Case) -> Iterator[Clash]:
     for token in case.claim.content:
         if token.kind != NUMBER or not (own := _bound(case.claim, token, bounds)):
             continue
+        if abs(own) > 1 and (case.claim.n_negations or case.sentence.n_negations):
+            continue  # "over 18", "not under 18"
         theirs = [_bound(case.passage, other, bounds) for other in case.like(token) if other.kind == NUMBER]
         if theirs and all(other == -own for other in theirs):
             yield Clash("bound", token.word, token.word)
