@@ -39,7 +39,7 @@ class Case:
     @cached_property
     def matches(self) -> dict[int, tuple[Token, ...]]:
         """The passage's words that are forms of each content word of the claim, by its place."""
-        return {token.place: self.passage.like(token) for token in self.claim.content}
+        return self.passage.like(self.claim.content)
 
     def like(self, token: Token) -> tuple[Token, ...]:
         """The passage's words that are forms of this content word of the claim."""
@@ -76,8 +76,7 @@ class Case:
     @cached_property
     def n_told(self) -> int:
         """How many content words the parts of the best sentence have that have a word of the claim."""
-        parts = {token.segment for token in self.sentence.tokens} & self.n_in_segment.keys()
-        return sum(len(self.passage.segments[number].content) for number in parts)
+        return sum(token.segment in self.n_in_segment for token in self.passage.content if token.sentence == self.best)
 
     @cached_property
     def close(self) -> list[TokenList]:
