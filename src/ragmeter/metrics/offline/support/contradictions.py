@@ -16,7 +16,7 @@ from ragmeter.metrics.offline.support.features import CAPITALISES_NOUNS, Compare
 
 #: Of the claim's words, and of a sentence's words, so many must be in both, so that a clash is looked for. Some words
 #: of the claim may be those that clash.
-_OF_CLAIM, _OF_SENTENCE, _MAY_CLASH = 0.6, 0.2, 2
+_OF_CLAIM, _OF_SENTENCE, _MAY_CLASH = 0.6, 0.3, 2
 _AROUND = 250  # items of the passage on each side of the best sentence that are looked at
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+|[$€£¥%]")
 _LONGEST = 200  # characters of a passage that are shown
