@@ -82,6 +82,7 @@ release: $(VENV)/.venv
 # The offline judges, from the data in training/ to their files in the package and their cards in docs/.
 train: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --group train
+	$(BIN)/python training/train_refusals.py
 	$(BIN)/python training/train_offline_judge.py
 	$(BIN)/python training/train_offline_quality.py
 	$(BIN)/python training/train_support.py

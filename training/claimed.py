@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from judged import fold
 
-from ragmeter.metrics.offline.reading.omissions import says_nothing
-from ragmeter.metrics.offline.support.claims import claims_of
+from ragmeter.metrics.offline.support.claims import made_claims
 from ragmeter.metrics.sentences import sentences
 
 Floats = npt.NDArray[np.float64]
@@ -90,11 +89,8 @@ def _of_answers() -> Iterator[Claimed]:
         mark = np.mean(row["marks"])
         if _HARDLY < mark < _WHOLLY:
             continue
-        for text in claims_of(row["answer"]):
-            if not says_nothing(text, {"en"}):
-                yield Claimed(
-                    "mtrag", row["document"], text, tuple(row["passages"]), bool(mark >= _WHOLLY), kind="said"
-                )
+        for text in made_claims(row["answer"]):
+            yield Claimed("mtrag", row["document"], text, tuple(row["passages"]), bool(mark >= _WHOLLY), kind="said")
 
 
 def _without(words: Sequence[str], marks: Sequence[bool]) -> str:

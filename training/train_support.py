@@ -20,9 +20,8 @@ from claimed import KINDS, Bools, Claimed, Floats, answers, claims, controlled, 
 from learning import SETTINGS, calibration, grown
 from support_card import Figures, write_card
 
-from ragmeter.metrics.offline.reading.omissions import says_nothing
 from ragmeter.metrics.offline.support.answers import unsupported, words_of
-from ragmeter.metrics.offline.support.claims import claims_of
+from ragmeter.metrics.offline.support.claims import made_claims
 from ragmeter.metrics.offline.support.features import CLASHES, FEATURES, NAMES, NOWHERE, is_half_missing
 from ragmeter.metrics.offline.support.model import Row, best_pairs, log_odds, pair_counts, split_into, support_lines
 from ragmeter.metrics.offline.trees import ModelFile, Trees
@@ -168,7 +167,7 @@ class Answers:
     @classmethod
     def of(cls, rows: list[Claimed]) -> Answers:
         """Split the answers into claims, as the metrics do: claims that decline don't count, nor such answers."""
-        split = [(row, [text for text in claims_of(row.text) if not says_nothing(text, {"en"})]) for row in rows]
+        split = [(row, made_claims(row.text)) for row in rows]
         scored = [(row, texts) for row, texts in split if texts]
         lines = Lines.of([replace(row, text=text) for row, texts in scored for text in texts])
         return cls([row for row, _ in scored], lines, [len(texts) for _, texts in scored])

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragmeter
-from ragmeter.metrics.offline.reading.omissions import says_nothing
 from ragmeter.metrics.offline.support.features import FEATURES
 from ragmeter.metrics.offline.support.model import (
     support,
@@ -20,6 +19,7 @@ from ragmeter.metrics.offline.support.model import (
     supported_of_rows,
     unsupported_words,
 )
+from ragmeter.metrics.refusals import is_miss
 
 PASSAGES = ["The Eiffel Tower in Paris was finished in 1889.", "Gustave Eiffel's company built the tower."]
 
@@ -210,13 +210,12 @@ def test_answers_with_good_and_bad_contexts(tmp_path: Any) -> None:
         ("I don't know.", True),
         ("Los pasajes no mencionan el precio.", True),
         ("No se menciona en los pasajes.", True),
-        ("The tower does not mention its builder.", False),
         ("The price was not given in dollars.", False),
-        ("El precio no se menciona.", False),
+        ("El precio no es de 20 euros.", False),
     ],
 )
 def test_what_the_passages_lack_is_no_claim(claim: str, expected: bool) -> None:
-    assert says_nothing(claim, {"en", "es"}) == expected
+    assert is_miss(claim) == expected
 
 
 def test_an_answer_with_one_bad_sentence() -> None:

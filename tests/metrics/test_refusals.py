@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
+import json
 from pathlib import Path
 
 import pytest
 
-from ragmeter.metrics import refusals
-from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.refusals import ends_not_knowing, is_miss, without_refusals
+from ragmeter.metrics.refusals.tables import codes
+
+DATA = Path(__file__).parents[1] / "data"
 
 DECLINED = {
     "en": [
@@ -19,7 +21,7 @@ DECLINED = {
         "I really don't know", "Well... I don't know", "I'm not sure.", "I am not sure what this is.", "I'm unsure.",
         "I have no idea.", "No idea", "I cannot determine the answer from the image.",
         "I don't have enough information to answer.", "There is not enough information.",
-        "The car is a Ford Mustang. I don't know its price.", "I do not know if this is a cat or a dog.",
+        "I do not know if this is a cat or a dog.",
         "I don't know, but you could check the website.", "I don't know, but I can help with something else.",
         "I DON'T KNOW", "I'm not able to answer this question.",
         "I do not have access to real-time information. However, you can check the website.",
@@ -199,8 +201,66 @@ def test_an_empty_answer_declines(answer: str) -> None:
 
 
 def test_every_language_of_the_table_is_tested() -> None:
-    table = tomllib.loads(Path(refusals.__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    assert set(table) == {*DECLINED, *DECLINED_TOO}
+    assert set(codes()) == {*DECLINED, *DECLINED_TOO}
+
+
+def _mistakes(name: str) -> tuple[int, list[str]]:
+    rows = [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
+    return len(rows), [row["answer"] for row in rows if is_miss(row["answer"]) != row["declines"]]
+
+
+def test_answers_that_were_written_without_sight_of_the_code() -> None:
+    assert _mistakes("refusals.jsonl") == (200, [])
+
+
+def test_answers_that_were_written_with_the_code() -> None:
+    n, mistakes = _mistakes("refusals_more.jsonl")
+    assert n == 357
+    assert len(mistakes) <= 3, mistakes
+
+
+@pytest.mark.parametrize(
+    ("claim", "rest"),
+    [
+        ("I couldn't find the price, but the plan includes 3 users.", "the plan includes 3 users."),
+        ("Die Größe ist 40 cm, aber zum Gewicht habe ich keine Angaben.", "Die Größe ist 40 cm"),
+        ("The documents don't mention the price.", ""),
+        ("No lo sé.", ""),
+        ("The plan includes 3 users, but no storage.", "The plan includes 3 users, but no storage."),
+        ("Paris", "Paris"),
+    ],
+)
+def test_what_is_left_of_a_claim(claim: str, rest: str) -> None:
+    assert without_refusals(claim) == rest
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("The car is a Ford Mustang. I don't know its price.", True),
+        ("It is a Ford, but I do not know more.", True),
+        ("I don't know if you knew, but it is Paris.", False),
+        ("I don't know. Let me think: it is Paris.", False),
+        ("The car is red. I don't know the exact shade.", False),
+        ("It is a Ford. The documents don't mention its price.", False),
+        ("Paris", False),
+    ],
+)
+def test_an_answer_that_ends_with_not_knowing(answer: str, expected: bool) -> None:
+    assert not is_miss(answer)
+    assert ends_not_knowing(answer) == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "However, I can tell you that Ann won, though I don't have access to live data.",
+        'I cannot give the schedule of "Dancing on Ice." The show airs on ITV.',
+        "As an AI I have no opinions, but to answer your question, it is Bonhomme.",
+    ],
+)
+def test_what_an_assistant_goes_on_to_tell_is_an_answer(answer: str) -> None:
+    assert not is_miss(answer)
 
 
 @pytest.mark.parametrize(

@@ -172,12 +172,12 @@ def explain_claims(run: RunLike, qid: str, *, output_dir: str | Path = RUNS) -> 
 
 def _make(rows: Sequence[NewRow]) -> None:
     """Fill the columns of these rows' claims as the offline metrics do."""
-    from ragmeter.metrics.offline.support.claims import claims_of, labels_by_passage  # they take a while to load
+    from ragmeter.metrics.offline.support.claims import labels_by_passage, made_claims  # they take a while to load
 
     passages = [as_passages(row.get("contexts")) for row in rows]
     answers = [row.get("answer") or "" for row in rows]
     claims = [
-        claims_of(answer) if texts and not is_miss(answer) else []
+        made_claims(answer) if texts and not is_miss(answer) else []
         for answer, texts in zip(answers, passages, strict=True)
     ]
     labels = labels_by_passage(claims, passages)

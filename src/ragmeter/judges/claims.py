@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragmeter.definition.judge_columns import JUDGED_BY, Parts, PerCall, judge_column
 from ragmeter.judges.list_forms import Items
-from ragmeter.metrics.offline.support.claims import claims_of
+from ragmeter.metrics.offline.support.claims import claims_of, made_claims
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.sentences import is_long, sentences
 from ragmeter.table import ABSTAINED, Failed, Row
@@ -61,7 +61,7 @@ claims = judge_column(
     given=True,
     guess=lambda row: sentences(row["answer"]),
     settings=JUDGED_BY,
-    offline=lambda rows, support: [claims_of(row["answer"]) for row in rows],
+    offline=lambda rows, support: [made_claims(row["answer"]) for row in rows],
 )
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ragmeter.definition import column, metric
 from ragmeter.metrics.normalize import fold
-from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.refusals import ends_not_knowing, is_miss
 from ragmeter.table import OTHER_TURN, TURN_NOT_SCORED, UNPARSABLE, Failed
 
 #: The values of the column `verdict`.
@@ -91,11 +91,12 @@ def _bare(text: str) -> str:
 def turn_of(answer: str | None, references: Collection[str] | None, verdict: str | None, error: str | None) -> Turn:
     """The result of one row, before the rule that ends conversations.
 
-    An answer that declines, or that is a reference word for word, needs no verdict.
+    An answer that declines, or that is a reference word for word, needs no verdict. One that ends with "I don't know"
+    is missed too, whatever stands before it: CRAG counts every answer that says so.
     """
     if answer is None or error:
         return Turn(None)
-    if is_miss(answer):
+    if is_miss(answer) or ends_not_knowing(answer):
         return MISSED
     texts = [text for text in references or () if text.strip()]
     if any(is_same_answer(answer, text) for text in texts):

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from ragmeter.definition import column, metric
 from ragmeter.metrics.claims import NO_CLAIMS
 from ragmeter.metrics.normalize import AUTO, Language
+from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import NO_CONTEXTS, as_passages
 from ragmeter.table import ABSTAINED, Failed, Scores
 
@@ -131,15 +132,15 @@ def answer_claims(answer: Sequence[str], contexts: Sequence[Any]) -> list[Claims
 
     passages = [as_passages(row) for row in contexts]
     claims = claims_of_answers(answer, passages)
-    return [_unscorable(row, texts) or row for row, texts in zip(claims, passages, strict=True)]
+    return [_unscorable(*row) or row[1] for row in zip(answer, claims, passages, strict=True)]
 
 
-def _unscorable(claims: Claims, passages: Sequence[str]) -> Failed | None:
+def _unscorable(answer: str, claims: Claims, passages: Sequence[str]) -> Failed | None:
     if not passages:
         return Failed(NO_CONTEXTS)
     if not claims.texts:
         return Failed(NO_CLAIMS)
-    return None if claims.made else Failed(ABSTAINED)
+    return Failed(ABSTAINED) if is_miss(answer) or not claims.made else None
 
 
 @metric(direction="higher", mean_is_rate=False, rate="offline_hallucinated", holds_lock=True)

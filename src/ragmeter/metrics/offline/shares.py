@@ -52,7 +52,7 @@ def shares(
         vocab = vocabulary(code)
         sides = [side.rows(rows) for side in split]
         asked, gold, answered = (vocab.texts(side) for side in sides)
-        declines = refusals(answered, sides[2], code) & ~refusals(gold, sides[1], code)
+        declines = refusals(answered, sides[2]) & ~refusals(gold, sides[1])
         has_words = (np.diff(gold.starts) > 0) & (np.diff(answered.starts) > 0)
         by_name = _Pairs.of(asked, gold, answered).shares()
         by_name["answers"] = (has_words & ~declines).astype(np.float64)

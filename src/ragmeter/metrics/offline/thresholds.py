@@ -53,10 +53,6 @@ YEARS = 100, 2100  # the range of years
 COUNTED = 1e6  # below it, whole numbers count as rounded only if they end in two zeros
 ROUNDED = 0.005  # the largest relative difference of a rounded number
 
-# Refusals.
-REFUSES_WITHIN = 60  # words of an answer
-BEGINS_WITHIN = 12  # words of a sentence
-
 # Features.
 OF_A_WORD = 0.25  # a group of letters, in scripts without spaces
 NOT_THERE = 200.0  # the position of a gold word that does not occur

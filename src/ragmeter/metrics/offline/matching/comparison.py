@@ -13,14 +13,13 @@ from ragmeter.metrics.bags import Ids, share, slices
 from ragmeter.metrics.normalize import words_and_figures
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching.match import Match, match
-from ragmeter.metrics.offline.matching.mentions import Mentions, begins
+from ragmeter.metrics.offline.matching.mentions import Mentions
 from ragmeter.metrics.offline.matching.roles import contradicted_by_another
 from ragmeter.metrics.offline.matching.scope import Spoiled, alternatives, negations
 from ragmeter.metrics.offline.polarity.polarities import polarities
 from ragmeter.metrics.offline.reading.omissions import uncited, without_struck_out
 from ragmeter.metrics.offline.reading.tables import Mark, plain, table
 from ragmeter.metrics.offline.reading.vocabulary import (
-    DEFAULT,
     Bools,
     Chunked,
     Floats,
@@ -34,7 +33,6 @@ from ragmeter.metrics.offline.reading.vocabulary import (
 from ragmeter.metrics.refusals import is_miss
 
 _AT_ONCE = 1 << 20  # words of the three sides: more would take too much memory
-_REFUSES_AT_LENGTH = 800  # characters
 _QUESTION_READ = 1500  # characters
 
 
@@ -71,7 +69,7 @@ class Compared:
     @cached_property
     def refusal(self) -> Bools:
         """The answers that decline to answer, as flags."""
-        return refusals(self.pairs.answer, self.answers, self.language)
+        return refusals(self.pairs.answer, self.answers)
 
     @cached_property
     def asked(self) -> Asked:
@@ -149,12 +147,7 @@ def _asks(question: str, language: str) -> tuple[bool, bool, bool, bool]:
     return is_place, own.asks_for_several(asked), not own.words["term"].isdisjoint(asked), own.asks_for_winner(asked)
 
 
-def refusals(answers: Texts, split: Chunked, language: str) -> Bools:
-    """The answers that decline to answer, as flags. Only those with a negation or an apology are checked in full."""
-    places = np.flatnonzero(answers.has(Mark.NEGATION | Mark.SORRY) & (answers.place < threshold.REFUSES_WITHIN))
-    sentence = begins(answers, answers.has(Mark.SENTENCE)).before(places)
-    candidates = np.unique(answers.text[places[places - sentence < threshold.BEGINS_WITHIN]])
-    declines = np.zeros(len(split.texts), bool)
-    for text in np.unique(split.of_row[candidates]).tolist():
-        declines[text] = is_miss(split.texts[text][:_REFUSES_AT_LENGTH], {language, DEFAULT})
+def refusals(answers: Texts, split: Chunked) -> Bools:
+    """The answers that decline to answer, as flags."""
+    declines = np.array([is_miss(text) for text in split.texts], bool)
     return np.asarray(declines[split.of_row] | (np.diff(answers.starts) == 0))

@@ -7,13 +7,11 @@ model. What is left out becomes spaces: neither features nor guards see anything
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
 import regex
 
 from ragmeter.metrics.citations import CITATION
 from ragmeter.metrics.offline.reading.vocabulary import LONGEST
-from ragmeter.metrics.refusals import is_miss
 
 _MOST = 2_000_000  # characters of a passage that are read
 #: A line break ends a sentence where a paragraph, a heading or an item of a list begins or ends.
@@ -34,21 +32,6 @@ _ABOUT_PASSAGES = regex.compile(
   | \b(?:passages?|documents?|excerpts?|sources?)\ \d{{1,3}}\b(?:(?:,|\ and|,\ and)\ (?:passage\ )?\d{{1,3}}\b)*
   | \b(?:seg[uú]n|de\ acuerdo\ (?:con|a)|bas[aá]ndo(?:me|nos|se)\ en|con\ base\ en|en\ base\ a)
     (?:\ (?:el|la|los|las))?\ {_ES}\b(?:\ (?:proporcionad[oa]s?|dad[oa]s?|anterior(?:es)?))?(?:\ \d{{1,3}}\b)?
-    """,
-    regex.VERBOSE | regex.IGNORECASE,
-)
-#: Says that the passages lack something, which is no claim that they could support.
-_LACKS = regex.compile(
-    rf"""
-    \b{_EN}(?:\ (?:provided|given|above|\d{{1,3}}))?\ (?:do(?:es)?\ not|do(?:es)?n['’]t)\ (?:\w+ly\ )?
-    (?:mention|provide|contain|specify|state|include|say|give|discuss|address|offer|explain|indicate|describe)\b
-  | \bnot\ (?:\w+ly\ )?
-    (?:mentioned|provided|specified|stated|included|given|discussed|addressed|explained|described|found)
-    \ (?:in|by)\ (?:the\ |any\ of\ the\ |these\ )?(?:\w+\ )?{_EN}\b
-  | \b{_ES}(?:\ \w+)?\ no\ (?:se\ )?
-    (?:menciona|proporciona|contiene|especifica|indica|incluye|dice|describe|explica|ofrece)n?\b
-  | \bno\ se\ (?:menciona|proporciona|especifica|indica|incluye|dice|describe|explica)n?\b
-    .{{0,200}}\ben(?:\ (?:el|la|los|las))?\ {_ES}\b
     """,
     regex.VERBOSE | regex.IGNORECASE,
 )
@@ -84,11 +67,6 @@ def without_struck_out(answer: str) -> str:
 
 def _spaces(match: regex.Match[str] | re.Match[str]) -> str:
     return "".join(character if character == "\n" else " " for character in match[0])
-
-
-def says_nothing(claim: str, languages: Collection[str]) -> bool:
-    """Whether the claim declines to answer, or says that the passages lack something."""
-    return _LACKS.search(claim) is not None or is_miss(claim, languages)
 
 
 def with_stops(text: str) -> str:

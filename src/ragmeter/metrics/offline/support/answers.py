@@ -8,9 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ragmeter.metrics.offline.reading.omissions import says_nothing
-from ragmeter.metrics.offline.reading.tables import Mark
-from ragmeter.metrics.offline.reading.vocabulary import DEFAULT, Bools, Floats
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats
 from ragmeter.metrics.offline.support.claims import claims_of
 from ragmeter.metrics.offline.support.features import N_COLUMNS, NAMES
 from ragmeter.metrics.offline.support.model import (
@@ -24,6 +22,7 @@ from ragmeter.metrics.offline.support.model import (
     support_trees,
 )
 from ragmeter.metrics.offline.trees import read_model
+from ragmeter.metrics.refusals import is_miss
 
 #: From this probability on an answer counts as one with a hallucination.
 HALLUCINATED = 0.5
@@ -79,13 +78,10 @@ def claims_of_answers(answers: Sequence[str], passages: Sequence[Sequence[str]])
     """The claims of each answer with their support by the passages of its row."""
     rows: list[Row] = [(claims_of(answer), row) for answer, row in zip(answers, passages, strict=True)]
     texts = [text for own, _ in rows for text in own]
-    lines, declines = np.zeros((int(pair_counts(rows).sum()), N_COLUMNS)), np.zeros(len(texts), bool)
+    lines = np.zeros((int(pair_counts(rows).sum()), N_COLUMNS))
+    declines = np.array([is_miss(text) for text in texts], bool)
     for block in compare(rows):
         lines[block.pairs] = lines_of(block.compared, support_trees())
-        claims = block.compared.claims
-        may_decline = block.claims[claims.per_text(claims.has(Mark.NEGATION | Mark.SORRY)) > 0]
-        languages = {block.compared.vocabulary.language, DEFAULT}
-        declines[[number for number in may_decline.tolist() if says_nothing(texts[number], languages)]] = True
     odds = log_odds(lines, support_trees())
     best = best_pairs(odds, rows)
     odds, words = odds[best], words_of(lines[best])

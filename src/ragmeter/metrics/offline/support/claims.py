@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ragmeter.metrics.citations import without_citations
 from ragmeter.metrics.markup import without_thoughts
 from ragmeter.metrics.nuggets import NONE, PARTIAL, SUPPORT
+from ragmeter.metrics.refusals import is_miss, without_refusals
 from ragmeter.metrics.sentences import clauses, sentences
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_label, has_text
 
@@ -23,9 +24,18 @@ RowsOfTexts = Sequence[Sequence[str]]
 
 
 def claims_of(text: str) -> list[str]:
-    """What a text claims: its sentences and their clauses, without citations, questions and lines before lists."""
+    """What a text claims: its sentences and their clauses, without citations, questions and lines before lists.
+
+    Of a clause that declines in part the rest is left.
+    """
     parts = sentences(without_citations(without_thoughts(text)))
-    return [clause for part in parts if not part.endswith(_NO_CLAIM) for clause in clauses(part)]
+    whole = [clause for part in parts if not part.endswith(_NO_CLAIM) for clause in clauses(part)]
+    return [without_refusals(clause) or clause for clause in whole]
+
+
+def made_claims(text: str) -> list[str]:
+    """The same without claims that decline: "the documents don't say" is none that a passage could support."""
+    return [claim for claim in claims_of(text) if not is_miss(claim)]
 
 
 def labels_by_passage(claims: RowsOfTexts, passages: RowsOfTexts) -> list[list[list[str]]]:
