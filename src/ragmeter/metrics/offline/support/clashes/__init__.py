@@ -47,8 +47,7 @@ def first_clash(case: Case) -> Clash | None:
     clashes = (
         next(rule(case), None)
         for name, rule in RULES.items()
-        if (is_whole or name in _AROUND)
-        and _share(name, _MOST_WORDS if name in _OF_WORDS else 1, case) >= _rest(name)
+        if (is_whole or name in _AROUND) and _share(name, _MOST_WORDS if name in _OF_WORDS else 1, case) >= _rest(name)
     )
     return next((clash for clash in clashes if clash and _share_of(clash, case) >= _rest(clash.rule)), None)
 
