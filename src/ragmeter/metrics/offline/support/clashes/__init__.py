@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash
-from ragmeter.metrics.offline.support.clashes.places import other_in_place, swapped, turned
+from ragmeter.metrics.offline.support.clashes.places import other_in_place, other_name, swapped, turned
 from ragmeter.metrics.offline.support.clashes.statements import excepted, opposite, quantified
 from ragmeter.metrics.offline.support.clashes.values import other_bound, other_unit, other_value
 
@@ -23,6 +23,7 @@ RULES: dict[str, Callable[[Case], Iterator[Clash]]] = {
     "bound": other_bound,
     "place": other_in_place,
     "order": turned,
+    "name": other_name,
     "roles": swapped,
     "except": excepted,
     "quantity": quantified,
@@ -30,8 +31,8 @@ RULES: dict[str, Callable[[Case], Iterator[Clash]]] = {
 }
 _OF_WORDS = frozenset({"place", "unit"})  # these name the words that clash
 _MOST_WORDS = 4  # of a name or a quantity
-_OF_ALL = frozenset({"roles", "order"})  # here all words are there
-_AROUND = frozenset({"unit", "value", "place"})  # here the rest may stand in the sentence before or after
+_OF_ALL = frozenset({"roles", "order", "name"})  # here all words are there
+_AROUND = frozenset({"unit", "value", "place", "name"})  # here the rest may stand in the sentence before or after
 
 
 def first_clash(case: Case) -> Clash | None:

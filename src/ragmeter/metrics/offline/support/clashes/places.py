@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash, in_a_row
 from ragmeter.metrics.offline.support.clashes.tokens import ENDS, NAME, NUMBER, WORD, Token, TokenList
-from ragmeter.metrics.offline.support.clashes.values import are_of_a_kind, rival
+from ragmeter.metrics.offline.support.clashes.values import are_of_a_kind, measure, rival
 
 _LONGEST = 4  # words that may stand in the place of a name
 _DATE = 4  # places between the parts of a date
@@ -152,6 +152,23 @@ def _is_led(token: Token, text: TokenList, case: Case) -> bool:
     """Whether an article stands directly before this word, or before its adjective: it is a noun."""
     articles = case.table.words["articles"] | case.table.words["merged"]
     return any(own.word in articles for own in text.tokens[max(token.place - 2, 0) : token.place])
+
+
+def other_name(case: Case) -> Iterator[Clash]:
+    """A name of one statement that is said of another in the same sentence: A went to Lyon; B to Paris."""
+    names = [run[-1] for run, _, _ in _with_neighbours(case.claim.content) if run[-1].kind == NAME]
+    others = [token for token in case.sentence.content if token.kind == NAME and not case.has(token)]
+    others = [token for token in others if measure(token, case.table) is None]
+    if not others or not names:
+        return
+    for own in names:
+        equal = case.like(own)
+        if not equal or any(same.sentence != case.best for same in equal):
+            continue
+        anchors = [token for token in case.claim.content if token.kind in (WORD, NAME) and token != own]
+        rivals = [rival(same, others, anchors, case) for same in equal]
+        if all(rivals):
+            yield Clash("name", own.word, rivals[0].word if rivals[0] else "")
 
 
 def turned(case: Case) -> Iterator[Clash]:
