@@ -108,3 +108,19 @@ def test_blind_pairs() -> None:
     )
     assert sum(kept) >= 69  # of 80
     assert sum(caught) >= 64
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("Acme bought Borealis in 2010.", "Borealis was bought by Acme in 2010."),
+        ("América fue descubierta por Colón en 1492.", "Colón descubrió América en 1492."),
+        ("The lake is 3 km wide and 12 km long.", "The lake is 12 km long and 3 km wide."),
+        ("The law was repealed in 1990.", "The law was not repealed until 1990."),
+        ("La ley se derogó en 1990.", "La ley no se derogó hasta 1990."),
+        ("Seville has a metro.", "Not only Madrid but also Seville has a metro."),
+        ("The shop is open on Sundays in December.", "The shop is closed on Sundays except in December."),
+    ],
+)
+def test_other_words_for_the_same_do_not_clash(claim: str, passage: str) -> None:
+    assert rules(claim, passage) == []

@@ -81,10 +81,12 @@ def other_in_place(case: Case) -> Iterator[Clash]:
         other = next((own for own in reversed(slot.theirs) if _may_replace(token, own, case)), None)
         if other is None or not _is_whole(slot) or _stands_between(slot.own, case):
             continue
+        if token.kind == NUMBER and _leads_alike(token, equal, case):
+            continue
         is_name = token.kind != WORD
         if all(map(case.has, slot.theirs)):
-            if slot.is_inside and is_name:
-                yield _clash(slot)  # both names are there, the other way round
+            if slot.is_inside and is_name and _names_agent(case.claim, case) == _names_agent(case.sentence, case):
+                yield _clash(slot)  # both names are there, the other way round, and not for a passive's sake
             continue
         if is_name and any(own.sentence == other.sentence and abs(own.place - other.place) <= _DATE for own in equal):
             continue  # in 1981 and on August 19, 1981
@@ -104,6 +106,26 @@ def _are_alike(own: Token, other: Token) -> bool:
     if (own.marks | other.marks) & (Mark.NUMBER | Mark.MONTH):
         return False
     return len(own.word) >= _SPELLED and Levenshtein.distance(own.word, other.word, score_cutoff=1) <= 1
+
+
+def _names_agent(text: TokenList, case: Case) -> bool:
+    """Whether a word stands there that leads the one who acts, in a passive: was bought by Ann."""
+    return bool(text.words & case.table.words["agent"])
+
+
+def _leads_alike(number: Token, equal: Sequence[Token], case: Case) -> bool:
+    """Whether the word after a number of the claim, or after its unit, follows the same number there: 3 m high."""
+    led = _led(number, case.claim, case)
+    if led is None:
+        return False
+    there = [_led(token, case.passage, case) for token in equal]
+    return any(token is not None and token in case.like(led) for token in there)
+
+
+def _led(number: Token, text: TokenList, case: Case) -> Token | None:
+    """The first word after a number, in its part of the sentence, that is no number or unit."""
+    behind = (token for token in text.segments[number.segment].content if token.place > number.place)
+    return next((own for own in behind if own.kind != NUMBER and measure(own, case.table) is None), None)
 
 
 def _is_whole(slot: _Slot) -> bool:

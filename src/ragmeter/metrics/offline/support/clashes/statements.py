@@ -39,7 +39,7 @@ def excepted(case: Case) -> Iterator[Clash]:
                 continue
             rest = [own for own in case.claim.content if not any(other in named for other in case.like(own))]
             n_there = sum(any(other in tokens for other in case.like(own)) for own in rest)
-            if n_there * 2 > len(rest) - 1:
+            if n_there * 2 > len(rest) - 1 and _relation(sentence, case) >= 0:
                 yield _said("except", sentence)
 
 
@@ -103,11 +103,26 @@ def opposite(case: Case) -> Iterator[Clash]:
             continue
         if _is_quoted(case, text):
             continue
-        relation = related(_spelled(text), _spelled(case.claim), case.poles) if case.poles else 0
+        if _is_turned_back(text, case):
+            continue
+        relation = _relation(text, case)
         differs = text.n_negations % 2 != case.claim.n_negations % 2 and n_there == n_words
         is_known = n_there + _OTHER >= n_words
         if (relation < 0 and is_known) or (not relation and differs and n_there >= _SAME * len(text.content)):
             yield _said("opposite", text)
+
+
+def _relation(text: TokenList, case: Case) -> int:
+    """-1 where the text and the claim have words that are opposites: closed and open."""
+    return related(_spelled(text), _spelled(case.claim), case.poles) if case.poles else 0
+
+
+def _is_turned_back(text: TokenList, case: Case) -> bool:
+    """Whether a negation there says that it is so: "not until 1990", "not only in Madrid"."""
+    if text.n_negations and any(own.marks & Mark.UNTIL for own in text.tokens):
+        return not any(own.marks & Mark.UNTIL for own in case.claim.tokens)
+    only = case.table.words["only"]
+    return any(first.marks & NEGATIONS and second.word in only for first, second in pairwise(text.tokens))
 
 
 def _is_quoted(case: Case, text: TokenList) -> bool:
