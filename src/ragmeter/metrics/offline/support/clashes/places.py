@@ -203,8 +203,21 @@ def turned(case: Case) -> Iterator[Clash]:
         between = case.claim.tokens[first.place : second.place]
         if len(between) == 1 or any(own.marks & (Mark.CLAUSE | Mark.ALSO | Mark.EITHER) for own in between):
             continue
+        if all(_is_led_alike(run[0], case) for run in (one, two)):
+            continue  # sold to Ann by Ben, and by Ben to Ann
         if _are_near(two[-1], one[0], case) and not _are_near(first, second, case):
             yield Clash("order", in_a_row((*one, *two)), in_a_row((*two, *one)))
+
+
+def _is_led_alike(token: Token, case: Case) -> bool:
+    """Whether the same "to" or "by" stands before this name in the claim and there."""
+    own = _lead(case.claim, token)
+    return bool(own) and any(_lead(case.passage, other) == own for other in case.like(token))
+
+
+def _lead(text: TokenList, token: Token) -> str:
+    before = text.tokens[token.place - 1] if token.place else token
+    return before.word if before.marks & Mark.FUNCTION else ""
 
 
 def _are_near(first: Token, second: Token, case: Case) -> bool:

@@ -9,6 +9,7 @@ from ragmeter.metrics.offline.polarity.polarities import related
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash, in_a_row
 from ragmeter.metrics.offline.support.clashes.tokens import ENDS, NAME, NEGATIONS, Token, TokenList
+from ragmeter.metrics.offline.support.clashes.values import turned_bounds
 
 _MOST = 0.6  # of the claim's words: a part of a sentence that has them is read alone
 _OTHER = 1  # word of the claim may be another one there, the opposite
@@ -101,7 +102,7 @@ def opposite(case: Case) -> Iterator[Clash]:
             continue
         if text.words & case.table.words["except"] or (text.n_negations and case.claim.n_negations):
             continue
-        if _is_quoted(case, text):
+        if _is_quoted(case, text) or any(turned_bounds(case)):
             continue
         if _is_turned_back(text, case):
             continue

@@ -107,15 +107,20 @@ def other_unit(case: Case) -> Iterator[Clash]:
 
 def other_bound(case: Case) -> Iterator[Clash]:
     """A number that is the least in the claim and the most there: at least 5, up to 5."""
+    for token, bound in turned_bounds(case):
+        if bound == 1 or not (case.claim.n_negations or case.sentence.n_negations):  # "over 18", "not under 18"
+            yield Clash("bound", token.word, token.word)
+
+
+def turned_bounds(case: Case) -> Iterator[tuple[Token, int]]:
+    """The numbers that have the opposite bound there: 1 for the least and the most, 2 for over and under."""
     bounds = [case.table.words[name] for name in _BOUNDS]
     for token in case.claim.content:
         if token.kind != NUMBER or not (own := _bound(case.claim, token, bounds)):
             continue
-        if abs(own) > 1 and (case.claim.n_negations or case.sentence.n_negations):
-            continue  # "over 18", "not under 18"
         theirs = [_bound(case.passage, other, bounds) for other in case.like(token) if other.kind == NUMBER]
         if theirs and all(other == -own for other in theirs):
-            yield Clash("bound", token.word, token.word)
+            yield token, abs(own)
 
 
 def _bound(text: TokenList, number: Token, bounds: Sequence[frozenset[str]]) -> int:
