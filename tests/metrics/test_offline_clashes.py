@@ -136,7 +136,6 @@ def test_equal_quantities_have_equal_keys(language: str, first: str, second: str
     assert len(keys[0]) == 1
 
 
-<<<<<<< HEAD
 def test_blind_pairs() -> None:
     """The half of the pairs that the rules were developed on: English and Spanish, half of them true."""
     rows = [json.loads(line) for line in BLIND.read_text(encoding="utf-8").splitlines()]
@@ -163,7 +162,8 @@ def test_blind_pairs() -> None:
 )
 def test_other_words_for_the_same_do_not_clash(claim: str, passage: str) -> None:
     assert rules(claim, passage) == []
-=======
+
+
 @pytest.mark.parametrize(("file", "kept", "caught"), [("support_blind", 69, 63), ("support_second", 75, 70)])
 def test_pairs(file: str, kept: int, caught: int) -> None:
     """So many true claims are kept, and so many false ones are caught; half are true, in English and Spanish."""
@@ -173,4 +173,3 @@ def test_pairs(file: str, kept: int, caught: int) -> None:
     assert is_true.mean() == 0.5
     assert (chances[is_true] >= 0.5).sum() >= kept
     assert (chances[~is_true] < 0.5).sum() >= caught
->>>>>>> support2
