@@ -60,7 +60,7 @@ PAIRS = [
      "Some SolarTrek panels can be linked in series.", "All SolarTrek panels can be linked in series."),
 ]  # fmt: skip
 
-#: True claims that a rule took for false: half of a list, a name in full, a slip of the pen, other words, another voice.
+#: True claims that a rule took for false: half of a list, a name in full, a slip of the pen, another voice.
 TRUE = [
     ("Abandonaron el estudio 19 personas del grupo activo y 11 del grupo placebo.",
      "Abandonaron el estudio 11 personas del grupo placebo."),
