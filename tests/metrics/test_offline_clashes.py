@@ -145,3 +145,8 @@ def test_pairs(file: str, kept: int, caught: int) -> None:
     assert is_true.mean() == 0.5
     assert (chances[is_true] >= 0.5).sum() >= kept
     assert (chances[~is_true] < 0.5).sum() >= caught
+
+
+def test_a_claim_that_is_longer_than_its_passage_is_scored() -> None:
+    claim = "The bridge was designed by Anna Berg."
+    assert 0 < supported([claim], ["Anna Berg designed the bridge."])[0] < 1
