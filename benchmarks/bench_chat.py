@@ -69,7 +69,7 @@ def _union(spans: Iterable[tuple[float, float]]) -> float:
 
 def _asked(name: str, folder: Path, questions: list[str]) -> tuple[int, Spans]:
     """How many answers are right, and the spans of each question."""
-    from ragmeter.effects.calls import Limits
+    from ragmeter.effects.limits.calls import Limits
     from ragmeter.targets.port import Answer, Question
     from ragmeter.targets.replies import ask
     from ragmeter.targets.web.page import Page

@@ -146,7 +146,7 @@ def _starts(engine: Engine, child: Child) -> bool:
 
 def _cases(count: int) -> dict[str, list[dict[str, Any]]]:
     """The turns, and what ragmeter would ask about each of them: the peers' prompts are made for them beforehand."""
-    from ragmeter.judges.prompt import Prompt
+    from ragmeter.judges.asking.prompt import Prompt
     from ragmeter.judges.verdict import verdict
 
     turns = make_turns(count)

@@ -49,7 +49,7 @@ def web(folder: Path, *, quick: bool) -> None:
 
 
 def _asked(page: object, workers: int, questions: int) -> float:
-    from ragmeter.effects.calls import Limits
+    from ragmeter.effects.limits.calls import Limits
     from ragmeter.targets.port import Answer, Question
     from ragmeter.targets.replies import ask
     from ragmeter.targets.web.target import WebTarget

@@ -163,4 +163,4 @@ def shared_browser(browser_address: str, shared_driver: Driver, monkeypatch: pyt
 
     monkeypatch.setattr("ragmeter.targets.web.target.launch", connect)
     monkeypatch.setattr("ragmeter.targets.web.target.start_playwright", shared_driver.playwright)
-    monkeypatch.setattr("ragmeter.effects.loop.asyncio.run", shared_driver.run)
+    monkeypatch.setattr("ragmeter.effects.process.loop.asyncio.run", shared_driver.run)

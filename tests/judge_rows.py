@@ -13,7 +13,7 @@ from ragmeter.engine.plan import Plan
 from ragmeter.io.data import Data
 from ragmeter.models.fake import FakeProvider, FakeReply, fenced_texts
 from ragmeter.registry import get_all
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 
 ROWS: list[dict[str, Any]] = [
     {"qid": "1", "question": "Which city?", "answer": "It is Paris.", "reference": "Paris"},

@@ -29,7 +29,7 @@ import uvicorn
 from ragmeter import evaluate
 from ragmeter.cli.commands import find_command
 from ragmeter.io.locations import location
-from ragmeter.judges.probes import PROBES
+from ragmeter.judges.asking.probes import PROBES
 from ragmeter.registry import get_all
 from tests.embedders.helpers import write_folder
 from tests.embedders.pair_models import write_pair_model

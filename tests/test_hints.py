@@ -15,7 +15,7 @@ import ragmeter
 from ragmeter import calibrate, choose_sample, compare, evaluate, gate, get_metric
 from ragmeter.cli.commands import COMMANDS
 from ragmeter.cli.main import main
-from ragmeter.effects.caller import Failure
+from ragmeter.effects.limits.caller import Failure
 from ragmeter.errors import Interrupted, MissingExtraError, RagmeterError, UsageError
 from ragmeter.hints import by_caller, column_option, for_command_line, for_python, option, parameter
 

@@ -38,6 +38,15 @@ def test_the_map_for_contributors_has_the_same_rooms_in_the_same_order() -> None
     assert rooms == LAYERS
 
 
+def test_what_contributors_are_sent_to_is_there() -> None:
+    root = Path(__file__).parent.parent
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text[text.index("## Where to find") : text.index("## Habits")]
+    named = set(re.findall(r"`([a-z_/]+\.(?:py|md))`", table))
+    assert len(named) > 40
+    assert not [path for path in named if not any((base / path).exists() for base in (PACKAGE, root))]
+
+
 def test_imports_point_down_only() -> None:
     upward = []
     for path in PACKAGE.rglob("*.py"):

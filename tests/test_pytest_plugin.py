@@ -209,7 +209,7 @@ def test_a_system_is_asked(pytester: pytest.Pytester) -> None:
 def test_it(ragmeter, tmp_path):
     questions = [{"qid": row["qid"], "question": "q", "reference": "yes"} for row in ROWS]
     service = ragmeter.ask(questions, lambda question: "yes", metrics="exact_match", run="r", output_dir=tmp_path)
-    assert service.evaluation["exact_match"].mean == 1
+    assert service["exact_match"].mean == 1
 """
     result = outcome(pytester, code)
     result.assert_outcomes(passed=1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import csv
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmeter import evaluate
+import ragmeter
+from ragmeter import evaluate, table
 from ragmeter.io.source import open_source
-from ragmeter.table import Block, ListsOfOne, TextColumn, cells_at
+from ragmeter.table import SCORED, Block, ListsOfOne, TextColumn, cells_at
+from ragmeter.wording.causes import cause_meaning
 
 texts = st.lists(st.text(st.sampled_from("a[é中"), max_size=3))
 
@@ -56,3 +61,38 @@ def test_a_file_of_texts_becomes_no_python_strings(name: str, tmp_path: Path) ->
     assert all(isinstance(column, TextColumn) for column in batch.columns.values())
     rows = [dict(zip(("qid", "reference", "answer"), row, strict=True)) for row in cells]
     assert evaluate(file, metrics=metrics).rows.equals(evaluate(rows, metrics=metrics).rows)
+
+
+def outcomes_in(source: Path) -> Iterator[tuple[str, object]]:
+    """What a module gives as the outcome of a failure: names of constants with their values, and literals."""
+    module = ".".join(source.relative_to(Path(ragmeter.__file__).parents[1]).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
+            continue
+        if node.func.id in {"GiveUp", "TryAgain", "Failure", "Judgement", "Failed"}:
+            for argument in ast.walk(node.args[0]):
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield f"{module}:{node.lineno}", argument.value
+                elif isinstance(argument, ast.Name) and argument.id.isupper():
+                    yield f"{module}.{argument.id}", getattr(import_module(module), argument.id)
+
+
+def test_every_outcome_has_a_meaning() -> None:
+    sources = Path(ragmeter.__file__).parent.rglob("*.py")
+    given = {place: value for source in sources for place, value in outcomes_in(source)}
+    assert {"ragmeter.targets.web.page.BLOCKED", "ragmeter.effects.limits.caller.STOPPED"} <= given.keys()
+    unknown = {
+        place: value
+        for place, value in given.items()
+        if value != SCORED and not str(value).startswith(("no_", "scorer_error: ")) and not cause_meaning(str(value))
+    }
+    assert not unknown
+
+
+def test_outcomes_without_a_verdict_are_those_of_judges_and_silence() -> None:
+    named = {name for name, value in vars(table).items() if isinstance(value, str) and value in table.MEANINGS}
+    assert len(named) == len(table.MEANINGS)  # no two outcomes have one name
+    undecided = {"unparsable", "refused", "tied", "timeout", "judge_error", "skipped_budget"}
+    assert table.OUTCOMES_WITHOUT_VERDICT == undecided <= table.MEANINGS.keys()

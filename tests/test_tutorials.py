@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import pytrec_eval
 
-from ragmeter.judges.probes import PROBES
+from ragmeter.judges.asking.probes import PROBES
 from tests.browser import served
 from tests.command import call
 from tests.judge_server import Action, JudgeServer, completion, texts

@@ -45,8 +45,8 @@ _MODULES = {
     "ragmeter.engine.evaluation": "add_metrics evaluate",
     "ragmeter.engine.results": "Evaluation",
     "ragmeter.engine.tables": "score_table",
-    "ragmeter.judges.cascade": "Cascade",
-    "ragmeter.judges.judge": "Judge",
+    "ragmeter.judges.asking.cascade": "Cascade",
+    "ragmeter.judges.asking.judge": "Judge",
     "ragmeter.models.fake": "FakeProvider",
     "ragmeter.models.port": "ChatReply",
     "ragmeter.registry": "BaseScorer get_metric",
@@ -99,8 +99,8 @@ if TYPE_CHECKING:
     from ragmeter.engine.evaluation import add_metrics, evaluate
     from ragmeter.engine.results import Evaluation
     from ragmeter.engine.tables import score_table
-    from ragmeter.judges.cascade import Cascade
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.cascade import Cascade
+    from ragmeter.judges.asking.judge import Judge
     from ragmeter.models.fake import FakeProvider
     from ragmeter.models.port import ChatReply
     from ragmeter.registry import BaseScorer

@@ -12,9 +12,9 @@ import pytest
 
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate, Verdict
-    from ragmeter.engine.ask import Service
+    from ragmeter.engine.ask import AskedEvaluation
     from ragmeter.engine.results import Evaluation
-    from ragmeter.runs.finding import RunLike
+    from ragmeter.runs.lookup import RunLike
 
 _MARK = (
     "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "
@@ -41,12 +41,12 @@ class Ragmeter:
 
         return self._note(ragmeter.evaluate(*arguments, **keywords))
 
-    def ask(self, *arguments: Any, **keywords: Any) -> Service:
+    def ask(self, *arguments: Any, **keywords: Any) -> AskedEvaluation:
         """`ragmeter.ask`; the gate of the test's mark applies to the result."""
         import ragmeter
 
         service = ragmeter.ask(*arguments, **keywords)
-        self._note(service.evaluation)
+        self._note(service)
         return service
 
     def check(self, run: RunLike, **rules: Any) -> Verdict:

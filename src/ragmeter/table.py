@@ -63,29 +63,48 @@ NAMED_COLUMNS = (*TEXT_COLUMNS, *LIST_COLUMNS, *NUMBER_COLUMNS)
 #: An empty list of *retrieved* documents is a valid, bad result.
 _EMPTY_IS_MISSING = frozenset({"reference", "relevant"})
 
+#: What each outcome below means, in words for people.
+MEANINGS: dict[str, str] = {}
+_undecided: set[str] = set()
+
+
+def _outcome(name: str, meaning: str, *, undecided: bool = False) -> str:
+    """Declare an outcome. `undecided`: somebody was to score the row, and said nothing that counts."""
+    MEANINGS[name] = meaning
+    if undecided:
+        _undecided.add(name)
+    return name
+
+
 SCORED = "scored"
-UNDEFINED = "undefined"
-#: The answer declines to answer: there is nothing in it to be scored.
-ABSTAINED = "abstained"
-TARGET_ERROR = "target_error"
-NO_RESULT = "no_result"
+UNDEFINED = _outcome("undefined", "the metric has no value here")
+ABSTAINED = _outcome("abstained", "the answer declines to answer")
+TARGET_ERROR = _outcome("target_error", "the system failed to answer")
+NO_RESULT = _outcome("no_result", "the results have no such question")
+#: A call that was not made because of Ctrl-C; it is written to no file.
+STOPPED = _outcome("stopped", "not asked: the run was stopped")
+EMBEDDING_ERROR = _outcome("embedding_error", "the embedding model could not be reached")
 #: Outcomes of judges and targets that gave no usable answer, or were not asked.
-UNPARSABLE = "unparsable"
-REFUSED = "refused"
-TIED = "tied"
-TIMEOUT = "timeout"
-JUDGE_ERROR = "judge_error"
-SKIPPED_BUDGET = "skipped_budget"
-#: A turn that nobody was asked about, since its conversation had ended.
-ENDED = "ended"
-#: The score of a conversation stands in the row of its last turn: the others are no rows without a score.
-OTHER_TURN = "other_turn"
-#: A turn of the conversation has no score, so the conversation has none.
-TURN_NOT_SCORED = "turn_not_scored"
-#: The question is not marked as answerable or unanswerable.
-NOT_MARKED = "no_unanswerable"
+UNPARSABLE = _outcome("unparsable", "the judge's reply could not be read", undecided=True)
+REFUSED = _outcome("refused", "the judge refused", undecided=True)
+TIED = _outcome("tied", "the judge's verdicts were tied", undecided=True)
+TIMEOUT = _outcome("timeout", "no reply in time", undecided=True)
+JUDGE_ERROR = _outcome("judge_error", "the judge could not be reached", undecided=True)
+SKIPPED_BUDGET = _outcome("skipped_budget", "not asked: the budget was spent", undecided=True)
+#: Outcomes of a page in a browser.
+SELECTOR_NOT_FOUND = _outcome("selector_not_found", "the page has no such element")
+NAVIGATION_ERROR = _outcome("navigation_error", "the page could not be opened")
+PAGE_CRASHED = _outcome("page_crashed", "the page or the browser ended")
+BLOCKED = _outcome("blocked", "the page refuses, wants a login, or leads elsewhere")
+#: Outcomes of conversations, whose score stands in the row of their last turn: the other rows do not lack one.
+ENDED = _outcome("ended", "not asked: the conversation had ended")
+OTHER_TURN = _outcome("other_turn", "the score of the conversation is with its last turn")
+TURN_NOT_SCORED = _outcome("turn_not_scored", "a turn of the conversation is not scored")
+NOT_MARKED = _outcome("no_unanswerable", "the question is not marked as answerable or unanswerable")
+NOT_YES_OR_NO = _outcome("not_yes_or_no", "what marks the question as answerable is neither yes nor no")
+NOTHING_TO_USE = _outcome("nothing_to_use", "the passages support no claim of the reference")
 #: Outcomes of rows that were to be scored by somebody who said nothing that counts.
-NO_VERDICT = frozenset({UNPARSABLE, REFUSED, TIED, TIMEOUT, JUDGE_ERROR, SKIPPED_BUDGET})
+OUTCOMES_WITHOUT_VERDICT = frozenset(_undecided)
 #: Outcomes of rows that the system was never asked about: they don't count as its failures.
 NOT_ASKED = frozenset({SKIPPED_BUDGET})
 

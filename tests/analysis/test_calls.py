@@ -8,7 +8,7 @@ import ragmeter
 from ragmeter import FakeProvider, Judge
 from ragmeter.analysis.calls import calls_of_row, calls_or_problem
 from ragmeter.compat.crag.evaluator import CRAGEvaluator
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.runs.run import Run
 
 ROWS = [

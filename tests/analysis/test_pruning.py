@@ -14,7 +14,7 @@ import pytest
 
 from ragmeter import evaluate
 from ragmeter.analysis.pruning import unneeded
-from ragmeter.effects.journal import Journal, Reply
+from ragmeter.effects.replies.journal import Journal, Reply
 from ragmeter.embedders.cache import Cache
 from ragmeter.errors import BusyError, UsageError
 from ragmeter.runs.places import hold
@@ -85,7 +85,7 @@ def test_a_journal_of_a_run_under_way_is_left_alone(tmp_path: Path) -> None:
 def test_a_judges_journal_with_a_name_of_its_own_is_no_lost_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragmeter.effects.journal._now", lambda: "2020-01-01T00:00:00+00:00")
+    monkeypatch.setattr("ragmeter.effects.replies.journal._now", lambda: "2020-01-01T00:00:00+00:00")
     journal_of(tmp_path / "mine.journal.sqlite", "a judge's key")
     (thing,) = unneeded(tmp_path, 0)
     assert thing.what.startswith("replies of a judge: 1 of 1")
@@ -97,7 +97,7 @@ def test_old_replies_of_a_judge_go_and_new_ones_stay(tmp_path: Path) -> None:
         for key in ("old", "new"):
             asyncio.run(journal.record(key, Reply('{"verdict": "CORRECT"}')))
         journal._database.execute("UPDATE replies SET at = '2020-01-01T00:00:00+00:00' WHERE key = 'old'")
-        from ragmeter.effects.journal_file import CHECKSUMS
+        from ragmeter.effects.replies.journal_file import CHECKSUMS
 
         journal._database.execute(f"UPDATE replies SET checksum = {CHECKSUMS['replies']}")  # noqa: S608 - our own
     (thing,) = unneeded(tmp_path, 30)

@@ -72,3 +72,12 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         summarise_run(tmp_path / "r", slices=["doman"])
     with pytest.raises(UnknownNameError, match="unknown metric"):
         summarise_run(tmp_path / "r", metrics="nothing")
+
+
+def test_few_clusters_are_few_however_many_rows(tmp_path: Path) -> None:
+    sessions = [f"s{row % 20}" for row in range(200)]
+    make_run(tmp_path / "r", {"score": [*map(float, range(200))]}, {"session_id": sessions, "domain": ["x"] * 200})
+    (by_session,) = summarise_run("r", slices="domain", output_dir=tmp_path).slices
+    (alone,) = summarise_run("r", slices="domain", cluster=None, output_dir=tmp_path).slices
+    assert (by_session.metrics["score"].n_clusters, by_session.small) == (20, True)
+    assert (alone.metrics["score"].n_clusters, alone.small) == (None, False)

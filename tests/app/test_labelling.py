@@ -169,7 +169,7 @@ import sys
 from pathlib import Path
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.cli.label_session import Session
-from ragmeter.runs.finding import find_run
+from ragmeter.runs.lookup import find_run
 pressed = 0
 def key():
     global pressed

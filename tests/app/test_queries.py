@@ -15,7 +15,7 @@ import ragmeter
 from ragmeter.analysis.comparing.row_pairs import pair
 from ragmeter.app.changes import ChangedRows
 from ragmeter.app.orders import Orders
-from ragmeter.app.queries import Database, Wish
+from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.runs.run import Run
 from tests.make_runs import make_run
@@ -49,14 +49,14 @@ def run(tmp_path: Path) -> Run:
 )
 def test_a_search_is_for_characters_in_any_case(run: Run, search: str, total: int) -> None:
     database = Database()
-    assert database.rows(run, Wish(search=search)).total == total
-    assert database.rows(run, Wish(search=search, sort="edit_distance", metric="token_f1", low=2.0)).total == 0
+    assert database.rows(run, RowQuery(search=search)).total == total
+    assert database.rows(run, RowQuery(search=search, sort="edit_distance", metric="token_f1", low=2.0)).total == 0
 
 
 def test_texts_for_searches_are_written_once_for_each_version_of_a_run(run: Run, tmp_path: Path) -> None:
     database = Database()
     database._texts = texts = SearchTexts(tmp_path, fewest_rows=1, most=1)
-    wish = Wish(search="STRAßE 5", sort="edit_distance", descending=True)
+    wish = RowQuery(search="STRAßE 5", sort="edit_distance", descending=True)
     before = database.rows(run, wish)
     texts.wait()
     database._orders = Orders()
@@ -74,12 +74,12 @@ def test_a_run_whose_texts_can_not_be_written_is_searched_as_it_is(run: Run, tmp
     database = Database()
     database._texts = SearchTexts(tmp_path / "nowhere", fewest_rows=1)
     for _ in range(2):
-        assert database.rows(run, Wish(search="straße 5")).total == 11
+        assert database.rows(run, RowQuery(search="straße 5")).total == 11
         database._texts.wait()
 
 
 def test_what_was_found_is_kept_until_the_run_changes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    database, wish = Database(), Wish(sort="edit_distance", descending=True)
+    database, wish = Database(), RowQuery(sort="edit_distance", descending=True)
     asked: list[str] = []
     ask = database._ask
 
@@ -91,7 +91,7 @@ def test_what_was_found_is_kept_until_the_run_changes(run: Run, monkeypatch: pyt
     first = database.rows(run, wish)
     place = first.places[1]
     assert database.neighbours(run, wish, place) == (first.places[0], first.places[2])
-    assert database.rows(run, Wish(sort="edit_distance", descending=True, page=2)).total == 60
+    assert database.rows(run, RowQuery(sort="edit_distance", descending=True, page=2)).total == 60
     assert list(database.all_rows(run, wish))[:50] == first.places
     assert len(asked) == 1
     ragmeter.evaluate(ROWS[:5], metrics="token_f1,edit_distance", run="r", output_dir=run.path.parent)
@@ -101,9 +101,9 @@ def test_what_was_found_is_kept_until_the_run_changes(run: Run, monkeypatch: pyt
 def test_rows_without_filter_and_order_need_no_query(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     database = Database()
     monkeypatch.setattr(database, "_ask", None)
-    assert database.rows(run, Wish(page=2)).places == list(range(50, 60))
-    assert database.neighbours(run, Wish(), 0) == (None, 1)
-    assert database.neighbours(run, Wish(), 59) == (58, None)
+    assert database.rows(run, RowQuery(page=2)).places == list(range(50, 60))
+    assert database.neighbours(run, RowQuery(), 0) == (None, 1)
+    assert database.neighbours(run, RowQuery(), 59) == (58, None)
 
 
 def test_records_are_those_of_the_run(run: Run) -> None:
@@ -121,7 +121,7 @@ def test_a_run_in_parts(tmp_path: Path) -> None:
     ragmeter.evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads", keep_columns="all")
     run, database = Run(tmp_path / "parts"), Database()
     assert run.manifest().parts
-    selection = database.rows(run, Wish(search="q5"))
+    selection = database.rows(run, RowQuery(search="q5"))
     assert selection.places == [5, *range(50, 60)]
     qids = [record["qid"] for record in database.records(run, selection.places, ["qid"])]
     assert qids == [record["qid"] for record in run.records(selection.places, ["qid"])]
@@ -201,11 +201,11 @@ def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_
     run, database = Run(tmp_path / "r"), Database()
     for column, value in (("Lang", "big 1"), ("lang", "small 2"), ("Token_F1", "3"), ("file_row_number", "n4")):
         expected = [place for place, row in enumerate(rows) if row[column] == value]
-        assert database.rows(run, Wish(column=column, value=value)).places == expected
-    assert database.rows(run, Wish(sort="Token_F1")).places == list(reversed(range(10)))
-    assert database.rows(run, Wish(sort="file_row_number")).places == list(reversed(range(10)))
-    assert database.rows(run, Wish(metric="token_f1", low=1.0)).places == [1, 3, 5, 7, 9]
-    assert database.rows(run, Wish(search="what")).total == 10
+        assert database.rows(run, RowQuery(column=column, value=value)).places == expected
+    assert database.rows(run, RowQuery(sort="Token_F1")).places == list(reversed(range(10)))
+    assert database.rows(run, RowQuery(sort="file_row_number")).places == list(reversed(range(10)))
+    assert database.rows(run, RowQuery(metric="token_f1", low=1.0)).places == [1, 3, 5, 7, 9]
+    assert database.rows(run, RowQuery(search="what")).total == 10
     names = [name for name in rows[0] if name in run.columns and name != "reference"]
     assert {"Lang", "lang", "LANG", "file_row_number", "c0"} <= set(names)
     (record,) = database.records(run, [3], names)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ragmeter import Run
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
 from tests.conftest import Run as Command
 from tests.judge_server import Action, JudgeServer, completion

@@ -48,7 +48,7 @@ def test_nothing_is_asked_twice_whatever_the_target_and_the_audit(ragmeter: Run,
         assert other["effort"]["made"] + other["effort"]["from_journal"] == other["judged_by"]["llm"]
         assert server.count == first["effort"]["made"] + other["effort"]["made"]
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["asked"]["verdict[judge=cascade]"]["cascade"] == {
+    assert manifest["judged_columns"]["verdict[judge=cascade]"]["cascade"] == {
         "target_agreement": None, "llm_share": 0.3, "n_labels": 0, "audit": 0.05, "seed": 7, "calibration": None,
     }  # fmt: skip
 

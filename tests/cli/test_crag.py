@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from tests.command import PATIENCE, interrupt, wait_for
 from tests.compat.crag.helpers import conversation, keep_talk, turn
 from tests.conftest import Run
@@ -95,8 +95,8 @@ def test_evaluate(ragmeter: Run, tmp_path: Path) -> None:
         "summary.json", "manifest.json", "journal.sqlite",
     }  # fmt: skip
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert manifest["asked"]["verdict"]["model"] == "m"
-    assert manifest["asked"]["verdict"]["endpoint"] == server.url
+    assert manifest["judged_columns"]["verdict"]["model"] == "m"
+    assert manifest["judged_columns"]["verdict"]["endpoint"] == server.url
     assert manifest["judging"]["latency_ms"]["p50"] > 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from tests.cli.test_crag import evaluate, many, start, write
 from tests.command import PATIENCE
 from tests.judge_server import Action, JudgeServer

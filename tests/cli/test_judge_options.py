@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ragmeter import Run
-from ragmeter.effects.journal import Journal
-from ragmeter.judges.probes import PROBES
+from ragmeter.effects.replies.journal import Journal
+from ragmeter.judges.asking.probes import PROBES
 from ragmeter.models.prices import AS_OF
 from tests.conftest import Run as Command
 from tests.judge_rows import files

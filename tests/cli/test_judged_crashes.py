@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from ragmeter import Run
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL
 from tests.cli.test_ask import reached
 from tests.command import PATIENCE, interrupt, wait_for

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragmeter import evaluate
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from tests.command import call
 
 

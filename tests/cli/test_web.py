@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from ragmeter import EvaluationManager, ExactMatchScorer, Run, TokenF1Scorer, WebInterface, evaluate
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.errors import UsageError
 from tests.browser import missing, served
 from tests.command import PATIENCE

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragmeter.effects.pace import Retries
+from ragmeter.effects.limits.pace import Retries
 from ragmeter.embedders.openai import Server
 from ragmeter.embedders.static import WordLlama
 from ragmeter.errors import EndpointError, UsageError

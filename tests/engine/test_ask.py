@@ -36,7 +36,7 @@ def ask(target: Any, **keywords: Any) -> Any:
 
 
 def answers(service: Any) -> list[str | None]:
-    found: list[str | None] = service.evaluation.rows["answer"].to_pylist()
+    found: list[str | None] = service.rows["answer"].to_pylist()
     return found
 
 
@@ -144,14 +144,14 @@ def test_an_interrupted_run_goes_on_and_says_so(capsys: pytest.CaptureFixture[st
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("r: 3 of 3 answers are from 20")
         assert line.endswith("UTC, when this run was begun")  # nothing more: the object is known
-        assert done.evaluation.summary.reused_answers == line.removeprefix("r: ")
+        assert done.summary.reused_answers == line.removeprefix("r: ")
     assert len(system.asked) == 3
 
 
 def test_a_finished_run_is_resumed_only_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     system = Interrupts()
     for resume, count in ((False, 3), (False, 6), (True, 6)):
-        assert ask(system.run, run="r", resume=resume).evaluation["exact_match"].mean == 1.0
+        assert ask(system.run, run="r", resume=resume)["exact_match"].mean == 1.0
         assert len(system.asked) == count
     assert "3 of 3 answers are from" in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"the target has changed since then \(.*source"):
@@ -312,7 +312,7 @@ def test_addresses_and_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_embedding_model_by_the_name_that_evaluate_has() -> None:
     done = ragmeter.ask(QA, Sys("Paris").run, metrics="semantic_similarity", embedding_model="wordllama")
-    assert done.evaluation["semantic_similarity"].mean == pytest.approx(1.0)
+    assert done["semantic_similarity"].mean == pytest.approx(1.0)
 
 
 def test_classes_and_odd_callables() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import add_metrics, ask
-from ragmeter.engine.ask import Service
+from ragmeter.engine.ask import AskedEvaluation
 
 KEYS = ["semantic_similarity", "response_coverage_rate", "satisfaction_score"]
 METRICS = ["semantic_similarity[model=wordllama]", "response_coverage_rate", "satisfaction_score[model=wordllama]"]
@@ -27,7 +27,7 @@ def without_events(question: str) -> dict[str, Any]:
     return {"answer": f"At mill {question[-2]}.", "latency_ms": 0}
 
 
-def asked(target: Any, folder: Path, metrics: list[str]) -> tuple[Service, dict[str, Any]]:
+def asked(target: Any, folder: Path, metrics: list[str]) -> tuple[AskedEvaluation, dict[str, Any]]:
     keywords: dict[str, Any] = {"run": "r", "output_dir": folder, "output": folder / "results.json"}
     service = ask(QUESTIONS, target, metrics=metrics, allow_failures=True, **keywords)
     document: dict[str, Any] = json.loads((folder / "results.json").read_text())
@@ -54,7 +54,7 @@ def test_two_of_four_calls_fail(tmp_path: Path) -> None:
     assert failed["scores"] == {"semantic_similarity": None, "response_coverage_rate": 0.0, "satisfaction_score": None}
     assert failed["not_scored"] == {"semantic_similarity": "target_error", "satisfaction_score": "target_error"}
     assert document["results"][0]["not_scored"] == {}
-    coverage = service.evaluation["response_coverage_rate"]
+    coverage = service["response_coverage_rate"]
     assert (coverage.mean, coverage.n_scored, coverage.n_not_scored) == (0.5, 4, {})
 
 

@@ -13,7 +13,7 @@ from msgspec import to_builtins
 from ragmeter import CRAGEvaluator, Evaluation, add_metrics, evaluate
 from ragmeter.engine.tables import score_table
 from ragmeter.errors import UsageError
-from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.asking.cascade import Cascade
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import asked, fake, judge
 

@@ -266,7 +266,7 @@ def test_names_of_executors() -> None:
     with pytest.raises(UsageError, match="executor is a int, which has no submit"):
         evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", executor=3)
     (option,) = (action for action in parser()._actions if action.dest == "executor")
-    assert tuple(option.choices or ()) == EXECUTORS
+    assert tuple(option.choices or ()) == tuple(EXECUTORS)
 
 
 @pytest.mark.parametrize(

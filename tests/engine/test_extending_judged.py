@@ -11,7 +11,7 @@ import pytest
 from ragmeter import CRAGEvaluator, Evaluation, LLMJudge, Run, add_metrics, ask, evaluate, metric
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL
 from ragmeter.errors import ColumnError, InputError, UsageError
-from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.registry import get_all
 from tests.compat.crag.helpers import turn
 from tests.judge_rows import ROWS, asked, fake, judge, planned_addition, rows, scripted
@@ -30,7 +30,7 @@ def test_a_run_of_a_file(tmp_path: Path) -> None:
     assert evaluation.rows.to_pylist() == whole.rows.to_pylist()
     assert evaluation.summary.metrics == whole.summary.metrics
     assert evaluation.summary.judges == whole.summary.judges
-    assert evaluation.manifest.asked == whole.manifest.asked
+    assert evaluation.manifest.judged_columns == whole.manifest.judged_columns
 
 
 def test_another_metric_over_the_column_costs_nothing(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_more_repeats_of_the_same_judge_break_a_tie(tmp_path: Path, retry_failed
     assert column(evaluation, "verdict") == ["WRONG", "CORRECT", "WRONG"]
     assert column(evaluation, "llm_correct") == [0.0, 1.0, 0.0]
     assert len(provider.prompts) == 9
-    assert evaluation.manifest.asked["verdict"]["repeats"] == 3
+    assert evaluation.manifest.judged_columns["verdict"]["repeats"] == 3
     assert evaluation.summary.judges["verdict"].flip_rate == 1.0
 
 

@@ -27,7 +27,7 @@ def test_a_list_of_rows(tmp_path: Path) -> None:
     assert evaluation.rows["judged_by"].to_pylist() == ["llm", "exact", "llm"]
     assert evaluation.summary.judges["verdict"].judged_by == {"exact": 1, "llm": 2}
     assert asked(provider) == ["It is Paris.", "It is Rome."]  # what matches exactly is not asked
-    assert evaluation.manifest.asked["verdict"]["model"] == "fake"
+    assert evaluation.manifest.judged_columns["verdict"]["model"] == "fake"
     assert evaluation.manifest.judging.made == evaluation.summary.judge_usage.calls == 2
     assert files(tmp_path) == [JUDGE_JOURNAL]  # nothing else is kept of an evaluation without a name
 

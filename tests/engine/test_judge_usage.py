@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ragmeter import Evaluation, FakeProvider, Judge, Run, add_metrics, evaluate
-from ragmeter.effects.caller import TryAgain
-from ragmeter.effects.pace import Retries
-from ragmeter.judges.probes import PROBES
+from ragmeter.effects.limits.caller import TryAgain
+from ragmeter.effects.limits.pace import Retries
+from ragmeter.judges.asking.probes import PROBES
 from ragmeter.models.prices import Price
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.wording.judging import judge_lines

@@ -40,7 +40,7 @@ def test_the_rows_of_an_evaluation_without_an_engine(tmp_path: Path, engine: str
     assert len(parts.manifest.parts) > 4
     assert without_effort(parts) == without_effort(plain)
     assert parts.rows["input.verdict"].to_pylist() == ["mine"] * 240
-    assert parts.manifest.asked == plain.manifest.asked
+    assert parts.manifest.judged_columns == plain.manifest.judged_columns
     assert parts.summary.judge_usage.calls == plain.summary.judge_usage.calls
     assert parts.manifest.judging.made == 0  # all replies are in the journal
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import Evaluation, Judge, evaluate
-from ragmeter.effects.pace import Retries
+from ragmeter.effects.limits.pace import Retries
 from ragmeter.models.fake import FakeProvider
 from ragmeter.models.port import ChatReply
 from ragmeter.models.prices import Price

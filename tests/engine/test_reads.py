@@ -22,7 +22,7 @@ from ragmeter.registry import get_all
 from ragmeter.table import Batch
 from tests.judge_rows import fake, judge
 from tests.judge_server import JudgeServer
-from tests.judges.test_probes import expert
+from tests.judges.asking.test_probes import expert
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_a_judge_is_described_without_a_connection(clients: list[int]) -> None:
     judge = Judge("m", "http://127.0.0.1:9/v1", "k")
     assert "'m'" in repr(judge)
-    assert judge.spec() == Judge("m", "http://127.0.0.1:9/v1", "another key").spec()
+    assert judge.call_key() == Judge("m", "http://127.0.0.1:9/v1", "another key").call_key()
     judge.chat_model.check()
     assert not clients
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import Evaluation, evaluate
-from ragmeter.effects.budget import Budget
+from ragmeter.effects.limits.budget import Budget
 from ragmeter.engine.judging.row_by_row import RowLimits
 from ragmeter.models.fake import FakeProvider, fenced_texts
 from ragmeter.models.prices import Price

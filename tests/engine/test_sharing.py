@@ -9,7 +9,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator, Evaluation, add_metrics, evaluate
 from ragmeter.errors import UsageError
-from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.models.fake import FakeProvider
 from ragmeter.models.prices import Price
 from ragmeter.wording.judging import judge_lines
@@ -72,7 +72,7 @@ def test_the_same_as_for_conversations(tmp_path: Path, cascade: Cascade) -> None
     assert asked(one) == asked(other)
     assert mine.judged_by == summary["judged_by"]
     assert mine.cascade.as_dict() == summary["cascade"]
-    assert shared_places.manifest.asked["verdict[judge=cascade]"]["cascade"] == cascade.signature()
+    assert shared_places.manifest.judged_columns["verdict[judge=cascade]"]["cascade"] == cascade.signature()
 
 
 def test_a_budget_sets_the_threshold_as_for_conversations(tmp_path: Path) -> None:

@@ -17,15 +17,15 @@ from ragmeter import FakeProvider, Judge
 from ragmeter.cli.main import main
 from ragmeter.compat.crag.evaluator import CRAGEvaluator
 from ragmeter.documents.status import Exchange, RunUnderWay
-from ragmeter.effects.caller import Caller
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.usage import UsageCounter
+from ragmeter.effects.limits.caller import Caller
+from ragmeter.effects.replies.journal import Reply
+from ragmeter.effects.replies.usage import UsageCounter
 from ragmeter.engine.judging import setup
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.errors import Interrupted
 from ragmeter.io import progress
-from ragmeter.judges.judgement import Judgement
-from ragmeter.judges.probes import PROBES
+from ragmeter.judges.asking.judgement import Judgement
+from ragmeter.judges.asking.probes import PROBES
 from ragmeter.judges.verdict import CORRECT
 from ragmeter.runs import status
 from ragmeter.runs.status import under_way

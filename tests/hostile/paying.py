@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragmeter.effects.charges import Spent
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.charges import Spent
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.runs.run import Run
 from tests.compat.crag.helpers import conversation, turn
 from tests.judge_server import Action, JudgeServer, completion, texts

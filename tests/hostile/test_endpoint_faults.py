@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from ragmeter import Judge
-from ragmeter.effects.caller import Caller, Failure
-from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.limits.caller import Caller, Failure
+from ragmeter.effects.limits.calls import Limits, run_calls
 from ragmeter.engine.ask import ask as ask_and_score
-from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.judges.verdict import verdict
 from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.port import Answer, Question

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.caller import GiveUp
+from ragmeter.effects.limits.caller import GiveUp
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web.looks import check_look, check_message
 from ragmeter.targets.web.page import OpenPage

@@ -16,7 +16,7 @@ import ragmeter
 from ragmeter import Calibration, Comparison, Evaluation, ask, calibrate, choose_sample, compare, evaluate, gate
 from ragmeter.analysis.gating import Verdict
 from ragmeter.analysis.people.sample import Sample
-from ragmeter.engine.ask import Service
+from ragmeter.engine.ask import AskedEvaluation
 from ragmeter.errors import MissingExtraError, UnknownNameError
 from ragmeter.io.tabular import Tabular
 from tests.analysis.people.helpers import questions
@@ -132,15 +132,14 @@ def test_what_ask_returned_is_an_evaluation(tmp_path: Path) -> None:
         return "it is 1"
 
     service = ask(dataset, answer, metrics="token_f1", run="asked", output_dir=tmp_path, allow_failures=True)
-    assert isinstance(service, Service)
+    assert isinstance(service, AskedEvaluation)
     assert isinstance(service, Evaluation)
-    assert service.evaluation is service
     assert len(service) == 1
     assert service["token_f1"].n_scored == 39
     assert service.summary.n_rows == len(service.to_pandas()) == len(service.replies.in_order) == 40
     assert service.folder is not None
     assert service.folder.name == service.name == "asked"
-    assert repr(service).startswith("<Service, rows: 40>\ntoken_f1: ")
+    assert repr(service).startswith("<AskedEvaluation, rows: 40>\ntoken_f1: ")
     assert shown(service).rows[1][0] == "token_f1 ↑"
     assert "questions: 40, without an answer: 1" in shown(service).text
 

@@ -60,7 +60,7 @@ def test_two_scales_in_one_run(tmp_path: Path) -> None:
     assert evaluation.rows["grade"].to_pylist() == ["2"]
     assert evaluation.rows["grade[scale=1-10]"].to_pylist() == ["9"]
     assert evaluation["llm_grade[scale=1-10]"].mean == pytest.approx(8 / 9)
-    assert list(evaluation.manifest.asked) == ["grade", "grade[scale=1-10]"]
+    assert list(evaluation.manifest.judged_columns) == ["grade", "grade[scale=1-10]"]
     again = add_metrics("r", names[:2], judge=judge(provider), output_dir=tmp_path)
     assert list(again.metrics) == names[:2]
     assert len(provider.prompts) == 2

@@ -121,7 +121,7 @@ def test_beside_a_judge_in_one_run(tmp_path: Path) -> None:
     result = evaluate([ROW], metrics=both, judge=asked, output_dir=tmp_path, run="both")
     assert list(result) == both
     assert {"claims", "claims[judge=offline]", "support_by_passages"} <= set(result.rows.column_names)
-    assert list(result.manifest.asked) == ["claims", "support_by_passages"]
+    assert list(result.manifest.judged_columns) == ["claims", "support_by_passages"]
     assert list(result.manifest.offline) == ["claims[judge=offline]", "support_by_passages[judge=offline]"]
     more = add_metrics("both", "claim_f1[judge=offline]", output_dir=tmp_path)
     assert more["claim_f1[judge=offline]"].mean == 0.5

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragmeter import FakeProvider, evaluate
-from ragmeter.judges.list_forms import listed
+from ragmeter.judges.asking.list_forms import listed
 from ragmeter.judges.passage_labels import MOST_CHARACTERS, groups_of_passages, shown
 from ragmeter.judges.support import support_by_passages
 from tests.judge_rows import judge, planned

@@ -8,9 +8,9 @@ import pickle
 import pytest
 
 from ragmeter import get_metric, list_metrics
-from ragmeter.judges.column_judge import shown_texts
-from ragmeter.judges.judge import Judge
-from ragmeter.judges.prompt import Prompt
+from ragmeter.judges.asking.column_judge import shown_texts
+from ragmeter.judges.asking.judge import Judge
+from ragmeter.judges.asking.prompt import Prompt
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import is_same_answer
 
@@ -92,4 +92,6 @@ def test_the_columns_that_are_filled() -> None:
     (cascade,) = get_metric("llm_correct[judge=cascade]").judge_columns
     assert cascade.columns[:2] == ["verdict[judge=cascade]", "reason[judge=cascade]"]
     judge = Judge("m", "http://127.0.0.1:9/v1", "k")
-    assert judge.spec(plain.declaration) == judge.spec(cascade.declaration)  # both ask the same, and pay for it once
+    assert judge.call_key(plain.declaration) == judge.call_key(
+        cascade.declaration
+    )  # both ask the same, and pay for it once

@@ -17,8 +17,8 @@ import pytest
 
 from ragmeter import LLMJudge
 from ragmeter.definition.judge_columns import JudgeColumn
-from ragmeter.judges.judge import as_rephrased
-from ragmeter.judges.prompt import Prompt
+from ragmeter.judges.asking.judge import as_rephrased
+from ragmeter.judges.asking.prompt import Prompt
 from ragmeter.judges.verdict import verdict
 from ragmeter.metrics.conversation import is_same_answer
 from ragmeter.stats.paired_tests import McNemar

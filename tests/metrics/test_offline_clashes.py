@@ -60,7 +60,7 @@ PAIRS = [
      "Some SolarTrek panels can be linked in series.", "All SolarTrek panels can be linked in series."),
 ]  # fmt: skip
 
-#: True claims that a rule took for false: half of a list, a full name, a slip of the pen, other words, another voice.
+#: True claims that a rule took for false: half of a list, a name in full, a slip of the pen, another voice.
 TRUE = [
     ("Abandonaron el estudio 19 personas del grupo activo y 11 del grupo placebo.",
      "Abandonaron el estudio 11 personas del grupo placebo."),
@@ -161,3 +161,8 @@ def test_pairs(file: str, kept: int, caught: int) -> None:
     assert is_true.mean() == 0.5
     assert (chances[is_true] >= 0.5).sum() >= kept
     assert (chances[~is_true] < 0.5).sum() >= caught
+
+
+def test_a_claim_that_is_longer_than_its_passage_is_scored() -> None:
+    claim = "The bridge was designed by Anna Berg."
+    assert 0 < supported([claim], ["Anna Berg designed the bridge."])[0] < 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Unpack
 
-from ragmeter.effects.caller import Caller, Failure
-from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.journal import Journal, Reply
-from ragmeter.effects.pace import Retries
+from ragmeter.effects.limits.caller import Caller, Failure
+from ragmeter.effects.limits.calls import Limits, run_calls
+from ragmeter.effects.limits.pace import Retries
+from ragmeter.effects.replies.journal import Journal, Reply
 from ragmeter.models.http import HttpProvider
 from ragmeter.models.port import ChatProvider, ChatReply, Parameters
 from ragmeter.models.prices import Price

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragmeter.definition.judge_columns import ResponseFormat
-from ragmeter.effects.journal import Reply
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.judge_server import Action
 from tests.models.helpers import KEY, PARAMETERS, call, chat_reply, provider_for

@@ -9,8 +9,8 @@ from unittest.mock import Mock
 import pytest
 
 from ragmeter import ChatReply, FakeProvider, Judge, LLMJudge
-from ragmeter.effects.caller import Failure, GiveUp, TryAgain
-from ragmeter.effects.journal import Reply
+from ragmeter.effects.limits.caller import Failure, GiveUp, TryAgain
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.models.port import ChatProvider
 from ragmeter.models.prices import Price
@@ -124,7 +124,7 @@ def test_a_judge_with_a_fake_says_so() -> None:
     judge = Judge(provider=FakeProvider("Yes", model="mine"))
     assert repr(judge) == "Judge(model='mine', base_url='')"
     assert {"model": "mine", "provider": "fake"}.items() <= judge.signature().items()
-    assert judge.spec() == judge.spec() != Judge(provider=FakeProvider("Yes", model="mine")).spec()
+    assert judge.call_key() == judge.call_key() != Judge(provider=FakeProvider("Yes", model="mine")).call_key()
     with pytest.raises(UsageError, match="its own address"):
         Judge(provider=FakeProvider("Yes"), headers=["X: y"])
 

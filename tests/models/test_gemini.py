@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ragmeter.definition.judge_columns import ResponseFormat
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.pace import Pace
+from ragmeter.effects.limits.pace import Pace
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import EndpointError
 from ragmeter.models.registry import endpoint_of, open_provider
 from tests.judge_server import Action

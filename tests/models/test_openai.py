@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.journal import Reply
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.models.port import ChatReply
 from ragmeter.models.registry import endpoint_of, open_provider

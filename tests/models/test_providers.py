@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 
 from ragmeter import Judge, LLMJudge
-from ragmeter.effects.caller import Failure
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.pace import Pace
+from ragmeter.effects.limits.caller import Failure
+from ragmeter.effects.limits.pace import Pace
+from ragmeter.effects.network.vendors import VENDORS
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import EndpointError, UsageError
-from ragmeter.models.registry import endpoint_of
+from ragmeter.models.prices import price_of
+from ragmeter.models.registry import ADAPTERS, endpoint_of
+from ragmeter.targets.opening import KINDS
 from tests.judge_server import Action
 from tests.models.helpers import KEY, SERVERS, call, chat_reply, provider_for
 from tests.provider_servers import FormatServer
 
-VENDORS = sorted(SERVERS)
 VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
 LENGTH = {"openai": "length", "anthropic": "max_tokens", "gemini": "MAX_TOKENS"}
 OWN_KEY = {
@@ -229,3 +231,13 @@ def test_a_judge_asks_through_it(vendor: str, monkeypatch: pytest.MonkeyPatch) -
     assert "X-Trace: trace-canary-01234567" in server.headers[0]
     assert "canary" not in f"{judge!r} {vars(judge)!r} {json.dumps(judge.signature())}"
     assert judge.signature().get("provider") == (None if vendor == "openai" else vendor)
+
+
+def test_each_vendor_has_an_adapter_and_a_kind_of_target() -> None:
+    assert {vendor.name: vendor for vendor in ADAPTERS} == VENDORS
+    assert {kind.prefix for kind in KINDS} >= {vendor.prefix for vendor in VENDORS.values()}
+
+
+def test_a_price_is_found_behind_each_prefix(vendor: str) -> None:
+    assert price_of(f"{vendor}:gpt-4o") == price_of("gpt-4o") is not None
+    assert price_of("other:gpt-4o") is None

@@ -13,7 +13,7 @@ import ragmeter as package
 from ragmeter import Run, evaluate
 from ragmeter.errors import InputError, UsageError
 from ragmeter.runs.comparisons import comparison_file, kept_comparison
-from ragmeter.runs.finding import find_runs
+from ragmeter.runs.lookup import find_runs
 from tests.conftest import Run as Command
 from tests.show.report.helpers import keep, rows
 

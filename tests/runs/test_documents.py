@@ -78,7 +78,10 @@ def test_a_summary(change: Callable[[dict[str, Any]], Any], message: str, tmp_pa
         ('{"metrics": ' + "[" * 100_000, "it is nested too deeply"),
         ('{"metrics": {}}', "metrics should be a list, got an object"),
         ('{"metrics": [{}]}', r"metrics\[0\] has no name"),
-        ('{"asked": {"verdict": {"columns": []}}}', r"asked\.verdict\.columns should be a list of one text or more"),
+        (
+            '{"judged_columns": {"verdict": {"columns": []}}}',
+            r"judged_columns\.verdict\.columns should be a list of one text or more",
+        ),
         ('{"run": 5}', "run should be a text, got 5"),
     ],
 )

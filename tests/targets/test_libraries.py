@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import ragmeter
-from ragmeter.effects.caller import Failure
-from ragmeter.effects.calls import Limits
+from ragmeter.effects.limits.caller import Failure
+from ragmeter.effects.limits.calls import Limits
 from ragmeter.errors import RagmeterWarning, UsageError
 from ragmeter.targets.opening import open_target
 from ragmeter.targets.port import Answer, Question

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import ragmeter
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.rounds import Identity
+from ragmeter.effects.replies.journal import Reply
+from ragmeter.effects.replies.rounds import Identity
 from ragmeter.errors import RagmeterWarning, UnknownNameError, UsageError
 from ragmeter.registry import Kind
 from ragmeter.targets.http import HttpTarget

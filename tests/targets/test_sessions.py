@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.caller import Failure, GiveUp
-from ragmeter.effects.calls import Limits
-from ragmeter.effects.journal import Reply
+from ragmeter.effects.limits.caller import Failure, GiveUp
+from ragmeter.effects.limits.calls import Limits
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.port import Answer, Question, Target
 from ragmeter.targets.python import PythonTarget

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from ragmeter.effects.caller import Failure, GiveUp
-from ragmeter.effects.calls import Limits
-from ragmeter.effects.endpoint import Endpoint
+from ragmeter.effects.limits.caller import Failure, GiveUp
+from ragmeter.effects.limits.calls import Limits
+from ragmeter.effects.network.endpoint import Endpoint
 from ragmeter.errors import UsageError
 from ragmeter.models.prices import Price
 from ragmeter.targets.http import HttpTarget, Paths

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragmeter.effects.caller import Failure
+from ragmeter.effects.limits.caller import Failure
 from tests.browser import missing
 from tests.web.helpers import ask_all, target, texts
 from tests.web.likeness import ANSWERS, ERROR, FAILS, NAMELESS, PAGES

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ragmeter.effects.caller import Failure
-from ragmeter.effects.calls import Limits
+from ragmeter.effects.limits.caller import Failure
+from ragmeter.effects.limits.calls import Limits
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.replies import ask
 from ragmeter.targets.web.page import Page

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from ragmeter.effects.caller import Failure, TryAgain
+from ragmeter.effects.limits.caller import Failure, TryAgain
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web.finish import Finish

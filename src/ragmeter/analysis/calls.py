@@ -12,14 +12,14 @@ from typing import Any
 
 from ragmeter import naming
 from ragmeter.definition.judge_columns import DECLARED, BoundColumn, PerCall
-from ragmeter.effects.journal_reader import RecordedReplies, RecordedReply
-from ragmeter.effects.rounds import Round
+from ragmeter.effects.replies.journal_reader import RecordedReplies, RecordedReply
+from ragmeter.effects.replies.rounds import Round
 from ragmeter.engine.judging.offline import rows_to_fill
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL, OWN_JOURNAL
 from ragmeter.errors import RagmeterError, UsageError
-from ragmeter.judges.column_judge import reply_key, texts_of_calls
-from ragmeter.judges.judge import as_rephrased, as_worded
-from ragmeter.judges.prompt import Prompt, prompt_hash
+from ragmeter.judges.asking.column_judge import reply_key, texts_of_calls
+from ragmeter.judges.asking.judge import as_rephrased, as_worded
+from ragmeter.judges.asking.prompt import Prompt, prompt_hash
 from ragmeter.models.port import ChatReply
 from ragmeter.naming import Signature
 from ragmeter.registry import load_builtin
@@ -123,7 +123,7 @@ def _asked_of_judges(run: Run, row: Row) -> Iterator[_JudgeQuestion]:
     """The columns of a row about which a judge was asked; others were filled without one."""
     manifest = run.manifest()
     load_builtin()
-    entries = dict(manifest.asked)
+    entries = dict(manifest.judged_columns)
     for name, entry in entries.items():
         column = _asked_column(name)
         if column is None:

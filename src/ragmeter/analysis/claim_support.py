@@ -17,7 +17,7 @@ from ragmeter.metrics.nuggets import OKAY, Nugget, as_nuggets
 from ragmeter.metrics.offline import offline_hallucinated, offline_hallucination, offline_supported
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import CONTRADICTED, NOT_MENTIONED, SUPPORTED, as_label, as_passages, claim_texts
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.table import QID, NewRow, Row
 
@@ -103,7 +103,7 @@ class _Columns:
     by: str
 
     @classmethod
-    def of(cls, name: str, present: Sequence[str], asked: Collection[str]) -> _Columns | None:
+    def of(cls, name: str, present: Sequence[str], judged: Collection[str]) -> _Columns | None:
         try:
             parsed = naming.parse(name)
         except UsageError:  # a column of the user's
@@ -115,7 +115,7 @@ class _Columns:
         texts = "nuggets" if parsed.base == "nugget_support" else name
         if any(labels) and not (by_passages or by_text):
             return None
-        by = BY_MODEL if {name, by_passages, by_text} & set(asked) else BY_DATA
+        by = BY_MODEL if {name, by_passages, by_text} & set(judged) else BY_DATA
         by = BY_OFFLINE if parsed.settings.get("judge") == OFFLINE else by
         if parsed.settings.get("judge") == ENCODER:
             by = f"by {parsed.settings.get(SUPPORT_MODEL) or 'a support model'}"
@@ -186,8 +186,8 @@ def _make(rows: Sequence[NewRow]) -> None:
 
 
 def _sets(run: Run) -> list[_Columns]:
-    asked = run.manifest().asked
-    sets = (_Columns.of(name, run.columns, asked) for name in run.columns)
+    judged_columns = run.manifest().judged_columns
+    sets = (_Columns.of(name, run.columns, judged_columns) for name in run.columns)
     return [columns for columns in sets if columns is not None]
 
 

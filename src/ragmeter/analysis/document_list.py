@@ -22,7 +22,7 @@ from ragmeter.io.write import RUNS
 from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.causes import CAUSE, FAILED, GOOD, NOT_KNOWN
 from ragmeter.metrics.chunks import numbered_documents
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.table import IDS_AS_WRITTEN, Scores
 from ragmeter.wording.document_list import TITLES, document_cells, list_lines

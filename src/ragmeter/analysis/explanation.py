@@ -19,7 +19,7 @@ from ragmeter.metrics.offline import RIGHT, offline_correct, offline_correct_pro
 from ragmeter.metrics.offline.curves import read_curve
 from ragmeter.metrics.offline.evidence import Explanation, RunVerdict, explain_answers
 from ragmeter.naming import Settings
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.table import ABSTAINED, QID, SCORED, Row, outcome_column
 
@@ -107,12 +107,12 @@ def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:
     """The judge's verdicts on the rows at these places; claims and labels of passages are explained elsewhere."""
     filled = {name: columns for name, columns in run.judged_columns.items() if name not in claim_columns(run)}
     needed = [QID] + [column for name, columns in filled.items() for column in (*columns, outcome_column(name))]
-    asked = run.manifest().asked
+    judged_columns = run.manifest().judged_columns
     return [
         tuple(
             verdict
             for name, columns in filled.items()
-            if (verdict := _run_verdict(name, columns, row, asked.get(name, {}).get("model"))) is not None
+            if (verdict := _run_verdict(name, columns, row, judged_columns.get(name, {}).get("model"))) is not None
         )
         for row in run.records(places, needed)
     ]
@@ -152,7 +152,7 @@ def settings_of(run: Run) -> Settings:
             if name.base == base:
                 return name.settings
     manifest = run.manifest()
-    entries = [*manifest.asked.values(), *(filled.as_dict() for filled in manifest.offline.values())]
+    entries = [*manifest.judged_columns.values(), *(filled.as_dict() for filled in manifest.offline.values())]
     cascades = [entry.get("cascade") for entry in entries]
     calibrations = [cascade.get("calibration") or {} for cascade in cascades if cascade]
     return {"calibration": next((known.get("path") for known in calibrations if known), None)}

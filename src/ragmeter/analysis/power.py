@@ -15,7 +15,7 @@ from ragmeter.analysis.comparing.row_pairs import cluster_column, pair, paired_c
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller
 from ragmeter.io.write import RUNS
-from ragmeter.runs.finding import RunLike, find_runs, run_labels
+from ragmeter.runs.lookup import RunLike, find_runs, run_labels
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference

@@ -15,13 +15,13 @@ from ragmeter.engine.results import Evaluation
 from ragmeter.errors import UsageError
 from ragmeter.io.progress import Progress
 from ragmeter.io.write import RUNS
-from ragmeter.runs.finding import RunLike, find_runs, run_labels
+from ragmeter.runs.lookup import RunLike, find_runs, run_labels
 from ragmeter.runs.run import Run
 from ragmeter.stats.confidence import AUTO, RANDOMISATION, Confidence
 from ragmeter.table import QID, NewRow
 
 if TYPE_CHECKING:
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.embedders.cache import cache_file, remove_cache
 from ragmeter.errors import BusyError, InputError, UsageError
 from ragmeter.hints import parameter

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import RUNS
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.stats.agreement import Estimate
 from ragmeter.stats.clusters import cluster_codes

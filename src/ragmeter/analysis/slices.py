@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.documents.metrics import SMALL, MetricSummary
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import plain
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -83,7 +83,7 @@ def summarise_run(
         for group, value in enumerate(values):
             selected = row_groups == group
             on_slice = summaries(selected)
-            small = any(summary.n_scored < SMALL for summary in on_slice.values())
+            small = any(summary.is_few for summary in on_slice.values())
             parts.append(Slice(name, slice_label(value), int(selected.sum()), small, on_slice))
     on_all = summaries(np.ones(run.n_rows, dtype=bool))
     return RunSummary(run.name, run.n_rows, confidence, on_all, parts)

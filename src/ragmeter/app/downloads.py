@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import FileResponse, Response
 
-from ragmeter.app.queries import Database, Wish
+from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.side_by_side import chosen_rows
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import write_rows
@@ -37,9 +37,9 @@ def drop(response: Response) -> None:
         Path(response.path).unlink(missing_ok=True)
 
 
-def exported_rows(run: Run, database: Database, wish: Wish, kind: str) -> Response:
+def exported_rows(run: Run, database: Database, query: RowQuery, kind: str) -> Response:
     """All columns of the rows that are wanted of a run."""
-    places = database.all_rows(run, wish)
+    places = database.all_rows(run, query)
     parts = (places[begin : begin + _AT_ONCE] for begin in range(0, len(places), _AT_ONCE))
     records = (record for part in parts for record in run.records(part, run.columns))
     return _download(run.columns, ([record[name] for name in run.columns] for record in records), kind)

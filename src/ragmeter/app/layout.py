@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse
 
 from ragmeter.app import wording
 from ragmeter.app.elements import Content, Markup, address, element, joined, link, plain, text
-from ragmeter.app.queries import PAGE, Selection, Wish
+from ragmeter.app.queries import PAGE, RowQuery, Selection
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.report.shapes import axis_of_means
 from ragmeter.wording import numbers
@@ -174,22 +174,22 @@ def downloads(where: Sequence[str | int], fields: Mapping[str, object], before: 
     return element("p", before, wording.EXPORT, " ", files, class_="soft")
 
 
-def paged(content: Content, selection: Selection, wish: Wish, where: Sequence[str | int], **more: Any) -> Markup:
+def paged(content: Content, selection: Selection, query: RowQuery, where: Sequence[str | int], **more: Any) -> Markup:
     """A page of rows between links to those before and after; if there is only one page, they stand above it."""
-    pages = pager(selection, wish, where, **more)
+    pages = pager(selection, query, where, **more)
     return joined(pages, content, pages if selection.total > PAGE else None)
 
 
-def pager(selection: Selection, wish: Wish, where: Sequence[str | int], **more: Any) -> Markup:
+def pager(selection: Selection, query: RowQuery, where: Sequence[str | int], **more: Any) -> Markup:
     """A line that says which rows these are, with links to those before and after."""
     if not selection.places:
-        start = link(wording.FIRST_PAGE, address(*where, **more, **wish.as_query(page=1))) if selection.total else None
+        start = link(wording.FIRST_PAGE, address(*where, **more, **query.as_query(page=1))) if selection.total else None
         return element("p", wording.NO_ROWS, " ", start, class_="soft")
-    first = (wish.page - 1) * PAGE + 1
+    first = (query.page - 1) * PAGE + 1
     shown = wording.SHOWN.format(first=first, last=first + len(selection.places) - 1, total=selection.total)
     links = []
-    if wish.page > 1:
-        links.append(link(wording.PREVIOUS, address(*where, **more, **wish.as_query(page=wish.page - 1)), rel="prev"))
-    if wish.page * PAGE < selection.total:
-        links.append(link(wording.NEXT, address(*where, **more, **wish.as_query(page=wish.page + 1)), rel="next"))
+    if query.page > 1:
+        links.append(link(wording.PREVIOUS, address(*where, **more, **query.as_query(page=query.page - 1)), rel="prev"))
+    if query.page * PAGE < selection.total:
+        links.append(link(wording.NEXT, address(*where, **more, **query.as_query(page=query.page + 1)), rel="next"))
     return element("p", element("span", shown), [joined(" ", item) for item in links], class_="pager")

@@ -13,7 +13,7 @@ from ragmeter.app.calls import calls
 from ragmeter.app.conversations import conversation_address
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import section, table
-from ragmeter.app.queries import Database, Wish
+from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.row_claims import claims, for_claims, marked, row_claims, supported_in_passage, unsupported_in_answer
 from ragmeter.app.scores import score
 from ragmeter.errors import RagmeterError
@@ -31,12 +31,12 @@ _MOST_PASSAGES = 50
 _LONGEST_LABEL = 40
 
 
-def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Content]:
+def one_row(run: Run, database: Database, query: RowQuery, place: int) -> list[Content]:
     """The page's content."""
     (row,) = database.records(run, [place], run.columns)
     sets = row_claims(run, place)
     return [
-        _neighbours(run, database, wish, place),
+        _neighbours(run, database, query, place),
         _conversation(run, row, place),
         section(wording.QUESTION, _text(row.get("question")), name="question"),
         section(wording.REFERENCE, _texts(row.get("reference")), name="reference"),
@@ -51,14 +51,14 @@ def one_row(run: Run, database: Database, wish: Wish, place: int) -> list[Conten
     ]
 
 
-def _neighbours(run: Run, database: Database, wish: Wish, place: int) -> Markup:
-    before, after = database.neighbours(run, wish, place)
-    query = wish.as_query()
-    links: list[Content] = [link(wording.BACK, address("run", run.name, **query) + "#rows-title")]
+def _neighbours(run: Run, database: Database, query: RowQuery, place: int) -> Markup:
+    before, after = database.neighbours(run, query, place)
+    selection = query.as_query()
+    links: list[Content] = [link(wording.BACK, address("run", run.name, **selection) + "#rows-title")]
     if before is not None:
-        links.append(link(wording.PREVIOUS, address("run", run.name, "row", before, **query), rel="prev"))
+        links.append(link(wording.PREVIOUS, address("run", run.name, "row", before, **selection), rel="prev"))
     if after is not None:
-        links.append(link(wording.NEXT, address("run", run.name, "row", after, **query), rel="next"))
+        links.append(link(wording.NEXT, address("run", run.name, "row", after, **selection), rel="next"))
     return element("p", [joined(item, " ") for item in links], class_="pager")
 
 

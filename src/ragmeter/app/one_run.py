@@ -11,7 +11,7 @@ from ragmeter.app import wording
 from ragmeter.app.conversations import conversation_address
 from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.layout import downloads, field, figure, options, paged, section, table, worded
-from ragmeter.app.queries import Database, Wish
+from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.scores import score
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
@@ -32,16 +32,16 @@ _LONGEST = 200
 _METRICS = 6
 
 
-def one_run(run: Run, database: Database, wish: Wish, tags: Sequence[str]) -> list[Content]:
+def one_run(run: Run, database: Database, query: RowQuery, tags: Sequence[str]) -> list[Content]:
     """The page's content."""
     summary = run.summary()
     return [
-        _links(run, wish),
+        _links(run, query),
         _tags(run, tags),
         section(wording.FIGURES, _figures(run), _problems(run, summary), name="figures"),
         section(wording.CAUSES, _causes(run, summary), name="causes"),
-        section(wording.SLICES, _slices(run, wish), name="slices"),
-        section(wording.ROWS, _filter(run, database, wish), _rows(run, database, wish), name="rows"),
+        section(wording.SLICES, _slices(run, query), name="slices"),
+        section(wording.ROWS, _filter(run, database, query), _rows(run, database, query), name="rows"),
         section(
             wording.SIGNATURE,
             element(
@@ -52,13 +52,13 @@ def one_run(run: Run, database: Database, wish: Wish, tags: Sequence[str]) -> li
     ]
 
 
-def _links(run: Run, wish: Wish) -> Markup:
+def _links(run: Run, query: RowQuery) -> Markup:
     pages = [
         f"{run.n_rows:,} rows",
         link(wording.LABEL, address("run", run.name, "label")),
         link(wording.REPORT, address("run", run.name, "report")),
     ]
-    return downloads(("run", run.name), wish.as_query(page=1), before=[[part, " · "] for part in pages])
+    return downloads(("run", run.name), query.as_query(page=1), before=[[part, " · "] for part in pages])
 
 
 def _tags(run: Run, tags: Sequence[str]) -> Markup:
@@ -113,7 +113,7 @@ def _failure(reason: NotScored) -> str:
     return f"{counted}{meaning}; {reason.which_metrics}"
 
 
-def _slices(run: Run, wish: Wish) -> Content:
+def _slices(run: Run, query: RowQuery) -> Content:
     """Links to the rows of each value of the columns that part the rows, and to the figures of one column."""
     columns = run.slices() if run.n_rows <= 200_000 else []
     if not columns:
@@ -142,24 +142,24 @@ def _slice_figure(part: MetricSummary) -> Markup:
     return figure(replace(part, range=ends))
 
 
-def _filter(run: Run, database: Database, wish: Wish) -> Markup:
+def _filter(run: Run, database: Database, query: RowQuery) -> Markup:
     metrics = {"": wording.ANY, **{name: name for name in run.row_metrics}}
     outcomes = {"": wording.ALL, "failed": wording.NOT_SCORED}
     number = {"type": "number", "step": "any"}
     hidden = [
         element("input", type="hidden", name=name, value=str(value))
-        for name, value in wish.as_query(page=1).items()
+        for name, value in query.as_query(page=1).items()
         if name in ("sort", "descending", "column", "value") and value is not None
     ]
-    part = element("p", text(f"{wish.column} = {wish.value}"), class_="chip") if wish.column else None
-    low, high = ("" if value is None else f"{value:g}" for value in (wish.low, wish.high))
+    part = element("p", text(f"{query.column} = {query.value}"), class_="chip") if query.column else None
+    low, high = ("" if value is None else f"{value:g}" for value in (query.low, query.high))
     return element(
         "form",
         part,
         hidden,
-        field(wording.SEARCH, element("input", type="search", name="search", value=wish.search, dir="auto")),
-        field(wording.FILTER, options("outcome", outcomes, wish.outcome)),
-        field(wording.METRIC, options("metric", metrics, wish.metric)),
+        field(wording.SEARCH, element("input", type="search", name="search", value=query.search, dir="auto")),
+        field(wording.FILTER, options("outcome", outcomes, query.outcome)),
+        field(wording.METRIC, options("metric", metrics, query.metric)),
         field(wording.FROM, element("input", name="low", value=low, **number)),
         field(wording.TO, element("input", name="high", value=high, **number)),
         element("button", wording.FILTER, class_="quiet"),
@@ -171,17 +171,17 @@ def _filter(run: Run, database: Database, wish: Wish) -> Markup:
     )
 
 
-def _rows(run: Run, database: Database, wish: Wish) -> Markup:
-    selection = database.rows(run, wish)
+def _rows(run: Run, database: Database, query: RowQuery) -> Markup:
+    selection = database.rows(run, query)
     names = run.row_metrics[:_METRICS]
-    if wish.metric and wish.metric in run.row_metrics and wish.metric not in names:
-        names = [*names[:-1], wish.metric]
+    if query.metric and query.metric in run.row_metrics and query.metric not in names:
+        names = [*names[:-1], query.metric]
     columns = ["qid", "question", "answer", SESSION, *names, *map(outcome_column, names)]
     records = database.records(run, selection.places, columns)
-    titles: list[Content] = ["qid", wording.QUESTION, wording.ANSWER, *(_sortable(run, name, wish) for name in names)]
+    titles: list[Content] = ["qid", wording.QUESTION, wording.ANSWER, *(_sortable(run, name, query) for name in names)]
     rows = []
     for place, record in zip(selection.places, records, strict=True):
-        where = address("run", run.name, "row", place, **wish.as_query())
+        where = address("run", run.name, "row", place, **query.as_query())
         rows.append(
             [
                 [link(text(record.get("qid") or place + 1), where), _session(run, record.get(SESSION))],
@@ -192,7 +192,7 @@ def _rows(run: Run, database: Database, wish: Wish) -> Markup:
         )
     figures = tuple(range(3, 3 + len(names)))
     shown = table(titles, rows, caption=wording.ROWS, figures=figures, texts=(1, 2)) if rows else None
-    return paged(shown, selection, wish, ("run", run.name))
+    return paged(shown, selection, query, ("run", run.name))
 
 
 def _session(run: Run, session: Any) -> Content:
@@ -203,10 +203,10 @@ def _session(run: Run, session: Any) -> Content:
     return joined(" ", link(label, conversation_address(run, session), aria_label=f"{wording.CONVERSATION} {session}"))
 
 
-def _sortable(run: Run, name: str, wish: Wish) -> Markup:
-    descending = wish.sort == name and not wish.descending
-    arrow = "" if wish.sort != name else " ↓" if wish.descending else " ↑"
-    where = address("run", run.name, **wish.as_query(sort=name, descending=descending, page=1)) + "#rows-title"
+def _sortable(run: Run, name: str, query: RowQuery) -> Markup:
+    descending = query.sort == name and not query.descending
+    arrow = "" if query.sort != name else " ↓" if query.descending else " ↑"
+    where = address("run", run.name, **query.as_query(sort=name, descending=descending, page=1)) + "#rows-title"
     return link(joined(breakable(name), arrow), where, class_="sorts")
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ragmeter.app.changes import ALL_ROWS, ChangedRows, changed, have_same_rows
 from ragmeter.app.orders import Orders, Places
 from ragmeter.app.search_texts import SearchTexts
-from ragmeter.effects.cores import available_cores
+from ragmeter.effects.process.cores import available_cores
 from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.runs.layout import stamps_of
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Wish:
+class RowQuery:
     """The rows that are wanted, and their order. Every field is part of an address."""
 
     search: str = ""
@@ -49,7 +49,7 @@ class Wish:
     page: int = 1
 
     @classmethod
-    def read(cls, query: Any) -> Wish:
+    def read(cls, query: Any) -> RowQuery:
         """Read what is wanted from the query of an address. Values that make no sense are an error that says so."""
         return cls(
             query.get("search", ""),
@@ -66,12 +66,12 @@ class Wish:
 
     def as_query(self, **changes: Any) -> dict[str, object]:
         """The fields for an address, changed."""
-        wish = replace(self, **changes)
+        query = replace(self, **changes)
         fields: dict[str, object] = {
-            name: value for name, value in vars(wish).items() if value is not None and value != ""
+            name: value for name, value in vars(query).items() if value is not None and value != ""
         }
-        fields["descending"] = 1 if wish.descending else None
-        if wish.page == 1:
+        fields["descending"] = 1 if query.descending else None
+        if query.page == 1:
             fields.pop("page", None)
         return fields
 
@@ -123,20 +123,20 @@ class Database:
         self._orders = Orders()
         self._texts = SearchTexts(Path(scratch))
 
-    def rows(self, run: Run, wish: Wish) -> Selection:
+    def rows(self, run: Run, query: RowQuery) -> Selection:
         """The rows on the wanted page."""
-        order = self._order(run, wish)
-        begin = (max(wish.page, 1) - 1) * PAGE
+        order = self._order(run, query)
+        begin = (max(query.page, 1) - 1) * PAGE
         return Selection(len(order), [int(place) for place in order[begin : begin + PAGE]])
 
-    def all_rows(self, run: Run, wish: Wish) -> Sequence[int]:
+    def all_rows(self, run: Run, query: RowQuery) -> Sequence[int]:
         """The places of all rows that are wanted of a run, in their order."""
-        order = self._order(run, wish)
+        order = self._order(run, query)
         return order if isinstance(order, range) else order.tolist()
 
-    def neighbours(self, run: Run, wish: Wish, place: int) -> tuple[int | None, int | None]:
+    def neighbours(self, run: Run, query: RowQuery, place: int) -> tuple[int | None, int | None]:
         """The rows before and after this one, in the order and among the rows that are wanted."""
-        order = self._order(run, wish)
+        order = self._order(run, query)
         if isinstance(order, range):
             return place - 1 if place else None, place + 1 if place + 1 < len(order) else None
         position = np.flatnonzero(order == place)
@@ -190,20 +190,20 @@ class Database:
         by_place = {place: dict(zip(names, cells, strict=True)) for place, *cells in rows}
         return [by_place[place] for place in places]
 
-    def _order(self, run: Run, wish: Wish) -> range | Places:
+    def _order(self, run: Run, query: RowQuery) -> range | Places:
         """The places of the wanted rows in their order: as they are in the file, if nothing is asked for."""
         texts = self._texts_of(run)
-        where, values = _conditions(run, wish)
+        where, values = _conditions(run, query)
         order: range | Places = range(run.n_rows)
-        if where or wish.sort:
-            condition, sorting = where or "true", _order(run, wish)
-            query = f"SELECT file_row_number FROM {_source(run)} WHERE {condition} ORDER BY {sorting}"  # noqa: S608
+        if where or query.sort:
+            condition, sorting = where or "true", _order(run, query)
+            sql = f"SELECT file_row_number FROM {_source(run)} WHERE {condition} ORDER BY {sorting}"  # noqa: S608
             values = [_files(run), *values]
-            order = self._kept((query, repr(values)), [run], lambda: self._ask(query, values, _column))
-        if not wish.search:
+            order = self._kept((sql, repr(values)), [run], lambda: self._ask(sql, values, _column))
+        if not query.search:
             return order
         is_match = np.zeros(run.n_rows, dtype=np.bool_)
-        is_match[self._kept(("search", wish.search), [run], lambda: self._matches(run, wish.search, texts))] = True
+        is_match[self._kept(("search", query.search), [run], lambda: self._matches(run, query.search, texts))] = True
         return np.flatnonzero(is_match).astype(np.int32) if isinstance(order, range) else order[is_match[order]]
 
     def _matches(self, run: Run, search: str, texts: Path | None) -> Places:
@@ -314,29 +314,29 @@ def _score(run: Run, metric: str, table: str = "") -> str:
     return f"(CASE WHEN isfinite({name}) THEN {name} END)"
 
 
-def _conditions(run: Run, wish: Wish) -> tuple[str, list[Any]]:
+def _conditions(run: Run, query: RowQuery) -> tuple[str, list[Any]]:
     """The conditions on rows besides the search; empty for all rows."""
     conditions: list[str] = []
     values: list[Any] = []
-    if wish.metric:
-        score = _score(run, wish.metric)
-        if wish.low is not None:
+    if query.metric:
+        score = _score(run, query.metric)
+        if query.low is not None:
             conditions.append(f"{score} >= ?")
-            values.append(wish.low)
-        if wish.high is not None:
+            values.append(query.low)
+        if query.high is not None:
             conditions.append(f"{score} <= ?")
-            values.append(wish.high)
-        if wish.outcome:
-            conditions.append(f"{_identifier(run, outcome_column(wish.metric))} = ?")
-            values.append(wish.outcome)
-    elif wish.outcome == "failed":
+            values.append(query.high)
+        if query.outcome:
+            conditions.append(f"{_identifier(run, outcome_column(query.metric))} = ?")
+            values.append(query.outcome)
+    elif query.outcome == "failed":
         outcomes = [outcome_column(name) for name in run.row_metrics if outcome_column(name) in run.columns]
         conditions.append(
             "(" + (" OR ".join(f"{_identifier(run, name)} <> '{SCORED}'" for name in outcomes) or "false") + ")"
         )
-    if wish.column:
-        conditions.append(f"CAST({_identifier(run, wish.column)} AS VARCHAR) = ?")
-        values.append(wish.value)
+    if query.column:
+        conditions.append(f"CAST({_identifier(run, query.column)} AS VARCHAR) = ?")
+        values.append(query.value)
     return " AND ".join(conditions), values
 
 
@@ -348,9 +348,9 @@ def _searched(run: Run) -> str:
     return f"lower(concat_ws(chr(31), {', '.join(texts) or 'NULL'}))"
 
 
-def _order(run: Run, wish: Wish) -> str:
+def _order(run: Run, query: RowQuery) -> str:
     """Rows without a score come last; equal ones in the order of the file."""
-    if not wish.sort:
+    if not query.sort:
         return "file_row_number"
-    value = _score(run, wish.sort) if wish.sort in run.measures else _identifier(run, wish.sort)
-    return f"{value} {'DESC' if wish.descending else 'ASC'} NULLS LAST, file_row_number"
+    value = _score(run, query.sort) if query.sort in run.measures else _identifier(run, query.sort)
+    return f"{value} {'DESC' if query.descending else 'ASC'} NULLS LAST, file_row_number"

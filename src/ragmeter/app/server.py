@@ -26,7 +26,7 @@ from ragmeter.app.labelling import Labelling, label_page
 from ragmeter.app.layout import page
 from ragmeter.app.one_row import one_row
 from ragmeter.app.one_run import one_run, slice_table
-from ragmeter.app.queries import Database, Wish
+from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.snapshots import Snapshot, of_one_moment
@@ -132,7 +132,7 @@ class App:
     def _one_run(self, request: Request) -> Response:
         run = _run(request)
         tags = read_tags(self._folder).get(run.name, [])
-        content = one_run(run, self._database, Wish.read(request.query_params), tags)
+        content = one_run(run, self._database, RowQuery.read(request.query_params), tags)
         return page(run.name, *content, csrf=self._keys.csrf)
 
     def _tags(self, request: Request) -> Response:
@@ -146,10 +146,10 @@ class App:
         place = request.path_params["place"]
         if place >= run.n_rows:
             raise UnknownNameError("row", str(place), [])
-        wish = Wish.read(request.query_params)
+        query = RowQuery.read(request.query_params)
         (record,) = self._database.records(run, [place], ["qid"])
         title = str(record.get("qid") or place + 1)
-        return page(title, *one_row(run, self._database, wish, place), here=[_up(run)])
+        return page(title, *one_row(run, self._database, query, place), here=[_up(run)])
 
     def _conversation(self, request: Request) -> Response:
         run = _run(request)
@@ -204,7 +204,7 @@ class App:
     def _export(self, request: Request) -> Response:
         """The rows that a run's page shows, all of them, as a file."""
         run = _run(request)
-        return exported_rows(run, self._database, Wish.read(request.query_params), request.path_params["kind"])
+        return exported_rows(run, self._database, RowQuery.read(request.query_params), request.path_params["kind"])
 
     def _export_side_by_side(self, request: Request) -> Response:
         """The rows that several runs' page shows, all of them, as a file."""

@@ -13,7 +13,7 @@ from ragmeter.app.changes import ALL_ROWS, CHANGES, ChangedRows
 from ragmeter.app.comparison import comparison_part, settings_fields
 from ragmeter.app.elements import Content, Markup, address, breakable, element, in_own_direction, joined, link, text
 from ragmeter.app.layout import downloads, field, figure, options, paged, section, table
-from ragmeter.app.queries import Database, Wish
+from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
@@ -36,7 +36,7 @@ def side_by_side(runs: Sequence[Run], database: Database, query: Any) -> list[Co
             wording.ROWS,
             _filter(runs, chosen, settings),
             _downloads(runs, chosen),
-            _rows(runs, database, chosen, Wish.read(query).page, settings),
+            _rows(runs, database, chosen, RowQuery.read(query).page, settings),
             name="rows",
         ),
     ]
@@ -56,7 +56,7 @@ def chosen_rows(runs: Sequence[Run], query: Any) -> ChangedRows:
     if change not in CHANGES:
         raise UsageError(f"{change[:40]!r} is not one of {', '.join(CHANGES)}")
     metric = query.get("metric", "") if query.get("metric", "") in metrics else metrics[0]
-    return ChangedRows(metric, change, Wish.read(query).low or 0.0)
+    return ChangedRows(metric, change, RowQuery.read(query).low or 0.0)
 
 
 def _shared_metrics(runs: Sequence[Run]) -> list[str]:
@@ -116,7 +116,7 @@ def _rows(
         _card(runs, places, of_row, chosen.metric)
         for places, of_row in zip(zip(*selection.of_runs, strict=True), zip(*records, strict=True), strict=True)
     ]
-    return paged(cards, selection, Wish(page=page), ("side-by-side",), **_fields(runs, chosen), **settings)
+    return paged(cards, selection, RowQuery(page=page), ("side-by-side",), **_fields(runs, chosen), **settings)
 
 
 def _card(runs: Sequence[Run], places: Sequence[int], records: Sequence[Row], metric: str) -> Markup:

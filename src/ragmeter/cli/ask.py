@@ -19,7 +19,7 @@ from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.io.source import Source
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
     from ragmeter.targets.port import Target
 
 #: What --output writes besides the metrics that the questions and answers allow, as the tool did whose file it is.
@@ -41,7 +41,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Ask, score, and print where the results are."""
     from ragmeter.engine.ask_plan import ASKS, default_name
     from ragmeter.io.source import open_source
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
 
     _check(chosen)
     with options.prints_aside():
@@ -49,12 +49,12 @@ def run(chosen: argparse.Namespace) -> int:
     source = open_source(chosen.dataset, options.read_reading(chosen), what="dataset")
     wanted_name = default_name(source, target, chosen.limit) if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
-    latest, keeping = chosen.resume or chosen.retry_failed, options.read_keeping(chosen)
-    with Place.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **keeping) as place:
+    latest, replace = chosen.resume or chosen.retry_failed, chosen.replace
+    with RunPlace.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, replace=replace) as place:
         return _ask(chosen, target, source, place)
 
 
-def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Place) -> int:
+def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: RunPlace) -> int:
     """Make the run of this place."""
     from ragmeter.engine.ask import carry_out
     from ragmeter.engine.metric_choice import choose_metrics, read_fallback
@@ -72,8 +72,8 @@ def _ask(chosen: argparse.Namespace, target: Target, source: Source, place: Plac
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
     with options.prints_aside():
         plan = read_ask_plan(chosen, dataset(), target, metrics, choice, output=chosen.output)
-        service = carry_out(plan.at(place))
-    evaluation, replies = service.evaluation, service.replies
+        evaluation = carry_out(plan.at(place))
+    replies = evaluation.replies
     assert evaluation.folder is not None  # noqa: S101 - a named run is always kept
     verdict = pass_gate(gate, chosen, evaluation.folder)
     if chosen.json:

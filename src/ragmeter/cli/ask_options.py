@@ -46,8 +46,8 @@ def read_ask_plan(
     output: Path | None = None,
 ) -> AskPlan:
     """The plan of asking the system these questions; `web` has no limits of calls."""
-    from ragmeter.effects.calls import Limits
-    from ragmeter.effects.rounds import Reuse
+    from ragmeter.effects.limits.calls import Limits
+    from ragmeter.effects.replies.rounds import Reuse
     from ragmeter.engine.ask_plan import AskPlan
     from ragmeter.engine.judging.setup import JudgeSetup
 

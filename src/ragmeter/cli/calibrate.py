@@ -28,8 +28,8 @@ def run(chosen: argparse.Namespace) -> int:
     refuse_idle(chosen, CALIBRATE)
     from ragmeter.analysis.people.calibration import calibrate
     from ragmeter.io.reading import Reading
-    from ragmeter.runs.finding import find_run
     from ragmeter.runs.inputs import check_no_input
+    from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.calibration import show_calibration
 
     folder = find_run(chosen.run, chosen.output_dir)

@@ -23,7 +23,7 @@ from ragmeter.io.write import dumps
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
     from ragmeter.analysis.preferences import Preference
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 _DESCRIPTION = """\
 Is the candidate better than the baseline? By how much, how sure is that, where, and which rows are to be read:
@@ -53,7 +53,7 @@ def run(chosen: argparse.Namespace) -> int:
         return _estimate(chosen, judge)
 
     from ragmeter.runs.comparisons import comparison_file
-    from ragmeter.runs.finding import find_runs
+    from ragmeter.runs.lookup import find_runs
     from ragmeter.show.terminal import console, printable
     from ragmeter.show.terminal.comparison import show_comparison
 
@@ -83,7 +83,7 @@ def run(chosen: argparse.Namespace) -> int:
 def _document(chosen: argparse.Namespace, comparison: Comparison, more: str) -> str:
     """The comparison to paste: into a pull request, or a paper; `more` is a sentence that comes last."""
     if chosen.latex:
-        from ragmeter.runs.finding import find_runs
+        from ragmeter.runs.lookup import find_runs
         from ragmeter.show.latex import comparison_as_latex
 
         return comparison_as_latex(comparison, find_runs(_runs_of(chosen, comparison), chosen.output_dir), more)

@@ -17,7 +17,7 @@ from ragmeter.io.write import check_writable, dumps
 if TYPE_CHECKING:
     from ragmeter.analysis.gating import Gate
     from ragmeter.compat.crag.turns import TurnTable
-    from ragmeter.judges.cascade import Cascade
+    from ragmeter.judges.asking.cascade import Cascade
 
 _DESCRIPTIONS = {
     "generate": "Have an agent answer the turns of conversations, and save them.\n\n"
@@ -146,7 +146,7 @@ def run_evaluate(chosen: argparse.Namespace) -> int:
     from ragmeter.cli import crag_results as show_crag
     from ragmeter.compat.crag.evaluator import CRAGEvaluator
     from ragmeter.compat.crag.files import refuse_added
-    from ragmeter.effects.calls import Limits
+    from ragmeter.effects.limits.calls import Limits
     from ragmeter.engine.judging.setup import OWN_JOURNAL
     from ragmeter.io.progress import progress_bar
     from ragmeter.runs.places import hold
@@ -205,7 +205,7 @@ def _gate(chosen: argparse.Namespace) -> Gate | None:
 
 def _cascade(chosen: argparse.Namespace, turns: TurnTable) -> Cascade | None:
     """The cascade of the options: how the offline judge and the model share the work, if they do."""
-    from ragmeter.judges.cascade import Cascade
+    from ragmeter.judges.asking.cascade import Cascade
 
     if chosen.judge != "cascade":
         return Cascade(calibration=chosen.offline_calibration) if chosen.judge == "offline" else None

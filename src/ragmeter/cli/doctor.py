@@ -171,7 +171,7 @@ def _runs(output_dir: Location) -> Check:
 
 
 def _endpoints(urls: Sequence[str], timeout: float, model: str | None) -> Iterator[Check]:
-    from ragmeter.effects.reachable import reach
+    from ragmeter.effects.network.reachable import reach
     from ragmeter.wording.numbers import hundredths
 
     for url in urls:
@@ -186,7 +186,7 @@ def _speed(url: str, shown: str, model: str) -> Check:
     """The check of how fast a model judges, and the options that suit it."""
     from ragmeter.errors import RagmeterError
     from ragmeter.io.progress import show_notice
-    from ragmeter.judges.speed import AT_ONCE, measure_speed
+    from ragmeter.judges.asking.speed import AT_ONCE, measure_speed
     from ragmeter.wording.numbers import hundredths
 
     show_notice(f"{shown}: ten calls to {model}, of which {AT_ONCE} at once")

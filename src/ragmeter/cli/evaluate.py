@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ragmeter.engine.plan import Plan
     from ragmeter.engine.results import Evaluation
     from ragmeter.io.data import Data
-    from ragmeter.judges.judge import Judge
-    from ragmeter.runs.new_place import Place
+    from ragmeter.judges.asking.judge import Judge
+    from ragmeter.runs.run_place import RunPlace
 
 _DESCRIPTION = """\
 Score a file of answers. What is measured follows from its columns, unless --metrics says it. The scores go into a run
@@ -211,20 +211,20 @@ def _run_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.engine.evaluation import EVALUATES
     from ragmeter.io.names import plain_name
     from ragmeter.io.source import stem
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
 
     folder = chosen.output_dir or RUNS
     usual = f"{plain_name(stem(location(chosen.results)))}-{datetime.now():%Y%m%d-%H%M%S}"
     name = usual if chosen.run is None else chosen.run
     if chosen.dry_run:
-        return _make_run(chosen, Place.planned(name, folder, EVALUATES))
+        return _make_run(chosen, RunPlace.planned(name, folder, EVALUATES))
     is_usual = chosen.run is None  # there may be two runs in a second
-    asks, keeping = chosen.judge_model is not None, options.read_keeping(chosen)
-    with Place.named(name, folder, EVALUATES, asks=asks, **keeping, usual=is_usual) as place:
+    asks, replace = chosen.judge_model is not None, chosen.replace
+    with RunPlace.named(name, folder, EVALUATES, asks=asks, replace=replace, usual=is_usual) as place:
         return _make_run(chosen, place)
 
 
-def _make_run(chosen: argparse.Namespace, place: Place) -> int:
+def _make_run(chosen: argparse.Namespace, place: RunPlace) -> int:
     """Evaluate into the run of this place, or say what it would take."""
     from ragmeter.engine.default_metrics import choose_by_columns
     from ragmeter.engine.evaluation import carry_out
@@ -261,7 +261,7 @@ def _data(chosen: argparse.Namespace) -> Data:
     )
 
 
-def _plan(chosen: argparse.Namespace, data: Callable[[], Data], metrics: Sequence[Metric], place: Place) -> Plan:
+def _plan(chosen: argparse.Namespace, data: Callable[[], Data], metrics: Sequence[Metric], place: RunPlace) -> Plan:
     """What the options ask for."""
     from ragmeter.engine.executors import executor_of
     from ragmeter.engine.judging.rows import qids_and_answers
@@ -339,7 +339,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     from ragmeter.engine.judging.setup import JudgeSetup
     from ragmeter.engine.metric_choice import choose_metrics
     from ragmeter.io.names import run_name
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
 
     folder = chosen.output_dir or RUNS
     chosen.run = run_name(chosen.run, folder, latest=True)

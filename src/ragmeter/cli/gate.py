@@ -36,7 +36,7 @@ def run(chosen: argparse.Namespace) -> int:
             "no rule is given: what does the run have to reach?",
             hint="for example --fail-under token_f1=0.6, or --no-worse-than main:token_f1:0.02",
         )
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
     from ragmeter.show import terminal
 
     verdict = pass_gate(gate, chosen, find_run(chosen.run, chosen.output_dir))

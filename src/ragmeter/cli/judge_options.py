@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ragmeter.documents.summary import Summary
     from ragmeter.documents.usage import Calls
     from ragmeter.engine.default_metrics import Model
-    from ragmeter.judges.cascade import Cascade
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.cascade import Cascade
+    from ragmeter.judges.asking.judge import Judge
     from ragmeter.runs.run import Run
 
 LLM, CASCADE, OFFLINE, ENCODER = "llm", "cascade", "offline", "encoder"
@@ -162,7 +162,7 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     if is_alone or chosen.judge in LOCAL:
         return None
     given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
     flags = {"reasons": chosen.reasons, "grammar": chosen.judge_grammar, "check": chosen.judge_check}
     return Judge(model, **given, headers=chosen.judge_header or (), **flags, **more)
@@ -205,9 +205,11 @@ def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> 
 
 def _without_verdict(run: Run, metric: str) -> Counter[str]:
     """The number of rows without a verdict, by cause; rows that the system failed on don't count."""
-    from ragmeter.table import NO_VERDICT
+    from ragmeter.table import OUTCOMES_WITHOUT_VERDICT
 
-    causes = Counter({name: n for name, n in run.metrics()[metric].n_not_scored.items() if name in NO_VERDICT})
+    causes = Counter(
+        {name: n for name, n in run.metrics()[metric].n_not_scored.items() if name in OUTCOMES_WITHOUT_VERDICT}
+    )
     if not causes or "error" not in run.texts:
         return causes
     codes, names = run.outcomes(metric)
@@ -266,7 +268,7 @@ def read_models(chosen: argparse.Namespace) -> list[Model]:
 
 def read_cascade(chosen: argparse.Namespace, labels: dict[str, float]) -> Cascade:
     """The cascade of the options: how the offline judge and the model share the work."""
-    from ragmeter.judges.cascade import Cascade
+    from ragmeter.judges.asking.cascade import Cascade
 
     audit = {} if chosen.audit_share is None else {"audit": chosen.audit_share}
     return Cascade(

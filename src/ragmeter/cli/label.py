@@ -31,7 +31,7 @@ judge's verdict is not shown, so that it influences nobody. `ragmeter calibrate`
 
 def run(chosen: argparse.Namespace) -> int:
     """Choose the rows, or take those of an existing file; then label."""
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.labelling import show_sheet
 
     folder = find_run(chosen.run, chosen.output_dir)

@@ -12,7 +12,7 @@ from ragmeter.analysis.people.claim_items import claim_key, claims_of_run, place
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.people.verdicts import read_columns
-from ragmeter.effects.signals import exit_code
+from ragmeter.effects.process.signals import exit_code
 from ragmeter.runs.run import Run
 from ragmeter.show.terminal.labelling import Screen
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ragmeter.cli.commands import COMMANDS, GROUPS, find_command, first_words, overview
-from ragmeter.effects.own_process import set_up_own_process
-from ragmeter.effects.signals import exit_code, raising_terminated
+from ragmeter.effects.process.own_process import set_up_own_process
+from ragmeter.effects.process.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
 
 _EXAMPLES = """\

@@ -59,12 +59,6 @@ def reuse_options(parser: argparse._ActionsContainer, unit: str) -> None:
     )
 
 
-class Keeping(TypedDict):
-    """What becomes of an older run: keywords of `evaluate()` and `ask()`, and of a run's `Place`."""
-
-    replace: bool
-
-
 def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> None:
     """Add --run and --replace: the options of a run that is kept, the same on all commands that make one."""
     parser.add_argument(
@@ -73,11 +67,6 @@ def keeping_options(parser: argparse._ActionsContainer, default: str = "") -> No
         help=f"the run's name; {{n}} in it is the next free number, {{date}} and {{time}} say when; default: {default}",
     )
     replace_option(parser)
-
-
-def read_keeping(chosen: argparse.Namespace) -> Keeping:
-    """The options of a run that is kept, as keywords of its `Place`, without its name."""
-    return {"replace": chosen.replace}
 
 
 def replace_option(parser: argparse._ActionsContainer, though: str = "it has a judge's replies in it") -> None:
@@ -168,21 +157,12 @@ def statistics_options(
 
 
 class Statistics(TypedDict):
-    """How intervals are made: keywords of the api."""
+    """How intervals are made: keywords of the api. A command that takes a run's own settings has None by default."""
 
     interval: str
     cluster: str | None
     level: float
     seed: int
-
-
-class OtherStatistics(TypedDict):
-    """How intervals are made, for a command that takes the run's own settings where one is None."""
-
-    interval: str | None
-    cluster: str | None
-    level: float | None
-    seed: int | None
 
 
 def read_confidence(chosen: argparse.Namespace) -> Confidence:
@@ -195,11 +175,6 @@ def read_statistics(chosen: argparse.Namespace) -> Statistics:
     """The options of intervals, as the keywords of the api."""
     cluster = None if chosen.cluster == "none" else chosen.cluster
     return {"interval": chosen.interval, "cluster": cluster, "level": chosen.level, "seed": chosen.seed}
-
-
-def read_other_statistics(chosen: argparse.Namespace) -> OtherStatistics:
-    """The options of intervals, where those that are not given are the run's own."""
-    return {**read_statistics(chosen)}
 
 
 _LEAST = {

@@ -25,7 +25,7 @@ From variances that you know, those of the difference of one question:
 def run(chosen: argparse.Namespace) -> int:
     """Plan, and print."""
     from ragmeter.analysis.power import plan, plan_from_pilot
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.results import show_plan
     from ragmeter.stats.power import Variances
 

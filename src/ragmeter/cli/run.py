@@ -164,7 +164,7 @@ def _try(step: Step) -> None:
 
 def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | None, *, json: bool) -> None:
     from ragmeter.io.locations import location
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.project import show_project
     from ragmeter.wording.limits import limit_lines
 

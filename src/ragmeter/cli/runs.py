@@ -72,7 +72,7 @@ def remove_parser() -> Parser:
 def run_remove(chosen: argparse.Namespace) -> int:
     """Remove runs, each with its journal."""
     from ragmeter.runs.catalogue import remove_run, size_of
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.catalogue import size
 
     paths = [find_run(name, chosen.output_dir).path for name in chosen.runs]  # all of them first: all or none
@@ -96,7 +96,7 @@ def tag_parser() -> Parser:
 
 def run_tag(chosen: argparse.Namespace) -> int:
     """Change a run's tags, or show them."""
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
     from ragmeter.runs.tags import change_tags
 
     path = find_run(chosen.run, chosen.output_dir).path

@@ -31,15 +31,14 @@ def run(chosen: argparse.Namespace) -> int:
     from ragmeter.analysis.slices import summarise_run
     from ragmeter.cli.judge_options import print_judge
     from ragmeter.cli.repeats import print_repeats, repeats_json
-    from ragmeter.runs.finding import find_run
+    from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.answer_causes import show_causes
     from ragmeter.show.terminal.summary import show_headline, show_summary
     from ragmeter.wording.limits import limit_lines
 
     stored_run = find_run(chosen.run, chosen.output_dir)
-    summary = summarise_run(
-        stored_run, metrics=chosen.metrics, slices=chosen.slice, **options.read_other_statistics(chosen)
-    )
+    settings = options.read_statistics(chosen)
+    summary = summarise_run(stored_run, metrics=chosen.metrics, slices=chosen.slice, **settings)
     level = summary.statistics.level
     if chosen.json:
         print(dumps({**summary.as_dict(), **repeats_json(stored_run, level)}, indent=2))

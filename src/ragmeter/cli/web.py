@@ -23,7 +23,6 @@ from ragmeter.cli.options import (
     json_option,
     keeping_options,
     limit_option,
-    read_keeping,
     read_reading,
     reading_options,
     reuse_options,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from ragmeter.definition import Metric
     from ragmeter.engine.default_metrics import MetricChoice
     from ragmeter.io.source import Source
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
     from ragmeter.table import NewRow
     from ragmeter.targets.web.target import WebTarget
 
@@ -61,7 +60,7 @@ def run(chosen: argparse.Namespace) -> int:
     """Ask the page, score, and write the CSV file."""
     from ragmeter.engine.ask_plan import ASKS
     from ragmeter.io.names import limited_name, plain_name
-    from ragmeter.runs.new_place import Place
+    from ragmeter.runs.run_place import RunPlace
 
     if chosen.trial is not None:
         from ragmeter.cli.web_trial import try_page
@@ -74,11 +73,13 @@ def run(chosen: argparse.Namespace) -> int:
     wanted_name = usual if chosen.run is None else chosen.run
     chosen.output_dir = on_disk(chosen.output_dir, "asking a system")
     latest = chosen.resume or chosen.retry_failed
-    with Place.named(wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, **read_keeping(chosen)) as place:
+    with RunPlace.named(
+        wanted_name, chosen.output_dir, ASKS, asks=True, latest=latest, replace=chosen.replace
+    ) as place:
         return _ask(chosen, place)
 
 
-def _ask(chosen: argparse.Namespace, place: Place) -> int:
+def _ask(chosen: argparse.Namespace, place: RunPlace) -> int:
     """Make the run of this place."""
     from ragmeter.compat.web import write_scored
     from ragmeter.engine.ask import carry_out
@@ -97,13 +98,13 @@ def _ask(chosen: argparse.Namespace, place: Place) -> int:
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
     service = carry_out(read_ask_plan(chosen, dataset(), target, metrics, choice).at(place))
-    folder = service.evaluation.folder
+    folder = service.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
     has_evidence = _keep_evidence(evidence, on_disk(folder.location, "keeping screenshots"))
-    write_scored(chosen.output, _rows(chosen, source, service.evaluation, named), guard=chosen.guard)
+    write_scored(chosen.output, _rows(chosen, source, service, named), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
-        summary = service.evaluation.summary
+        summary = service.summary
         blocked = {"blocked_connections": dict(target.blocked)} if chosen.same_origin_only else {}
         print(
             dumps(
@@ -112,7 +113,7 @@ def _ask(chosen: argparse.Namespace, place: Place) -> int:
             )
         )
     else:
-        terminal.asked(service.evaluation, service.replies, chosen.output)
+        terminal.asked(service, service.replies, chosen.output)
         print_judge(service.summary, service.manifest, service.judging)
         _show_what_was_seen(chosen, target)
         if has_evidence:

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ragmeter.effects.caller import Failure
-from ragmeter.effects.calls import Limits
+from ragmeter.effects.limits.caller import Failure
+from ragmeter.effects.limits.calls import Limits
 from ragmeter.errors import UsageError
 from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows

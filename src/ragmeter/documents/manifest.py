@@ -77,7 +77,7 @@ class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     effort: Effort | None = None  # of asking it
     repeats: Count | None = None  # how often each question was asked, where not once
     limit: Limit | None = None
-    asked: dict[str, Signature] = {}  # what each column that a judge has filled depends on, by its name
+    judged_columns: dict[str, Signature] = {}  # what each column that a judge has filled depends on, by its name
     judging: Effort | None = None  # of filling them
     statistics: Statistics | None = None
     embeddings: list[EmbeddingUse] = []
@@ -86,12 +86,14 @@ class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     files_in: str | None = None  # the folder of the run's other files, in a store: written last, it makes them the run
 
     def __post_init__(self) -> None:
-        for name, signature in self.asked.items():
+        for name, signature in self.judged_columns.items():
             columns = signature.get("columns", [name])
             if not isinstance(columns, list) or not columns or not all(isinstance(column, str) for column in columns):
-                raise ValueError(f"asked.{name}.columns should be a list of one text or more")
+                raise ValueError(f"judged_columns.{name}.columns should be a list of one text or more")
 
     @property
     def judge_model(self) -> str:
         """The judge's model, or an empty text."""
-        return next((str(signature["model"]) for signature in self.asked.values() if signature.get("model")), "")
+        return next(
+            (str(signature["model"]) for signature in self.judged_columns.values() if signature.get("model")), ""
+        )

@@ -6,7 +6,7 @@ import math
 from typing import Annotated
 
 from ragmeter.documents.record import UNSET, Count, Interval, Mean, Meta, Record, Share, UnsetType
-from ragmeter.table import NO_VERDICT
+from ragmeter.table import OUTCOMES_WITHOUT_VERDICT
 
 AUTO = "auto"
 #: How an interval can be made.
@@ -15,7 +15,7 @@ METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
 FEWEST_DRAWS, MOST_DRAWS = 999, 100_000_000
 
 #: With fewer values, the coverage of an interval may be below its level; a warning is shown.
-SMALL = 30
+FEW_ROWS = 30
 
 #: Which scores are better.
 Direction = Annotated[str, Meta(pattern="^(higher|lower|none)$")]
@@ -26,7 +26,7 @@ Draws = Annotated[int, Meta(ge=FEWEST_DRAWS, le=MOST_DRAWS)]
 
 def is_few(n: int, clusters: int | None) -> bool:
     """Whether there are too few rows, or clusters of rows, for an interval to reach its level."""
-    return (n if clusters is None else clusters) < SMALL
+    return (n if clusters is None else clusters) < FEW_ROWS
 
 
 class MetricSummary(Record, frozen=True):
@@ -75,7 +75,7 @@ class MetricSummary(Record, frozen=True):
         The rows with a score are no sample of the others then: of a judge that could not be read, they are the exact
         matches, which nobody was asked about. None where most have a score, and where the metric has no range.
         """
-        missing = sum(count for cause, count in self.n_not_scored.items() if cause in NO_VERDICT)
+        missing = sum(count for cause, count in self.n_not_scored.items() if cause in OUTCOMES_WITHOUT_VERDICT)
         n, mean = self.n_scored, self.mean
         low, high = self.range
         if missing <= n or mean is None or low is None or high is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.effects.cores import available_cores
+from ragmeter.effects.process.cores import available_cores
 from ragmeter.embedders.folder import DOWNLOAD_AGAIN, TOKENIZER, ModelFolder
 from ragmeter.embedders.port import Flags, Identity, Vectors
 from ragmeter.errors import InputError, MissingExtraError

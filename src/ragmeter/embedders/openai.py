@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ragmeter.effects.caller import Caller, Failure, TryAgain
-from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.endpoint import OPENAI, Endpoint
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import for_each
-from ragmeter.effects.pace import Retries
-from ragmeter.effects.wire import Wire
+from ragmeter.effects.limits.caller import Caller, Failure, TryAgain
+from ragmeter.effects.limits.calls import Limits, run_calls
+from ragmeter.effects.limits.pace import Retries
+from ragmeter.effects.network.endpoint import Endpoint
+from ragmeter.effects.network.vendors import OPENAI
+from ragmeter.effects.network.wire import Wire
+from ragmeter.effects.process.loop import for_each
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.embedders.port import SERVER, Flags, Identity, Vectors
 from ragmeter.errors import EndpointError, UsageError
 from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.write import dumps
+from ragmeter.table import EMBEDDING_ERROR
 
 _BATCH = 64  # texts in one request
 _AT_ONCE = 8  # requests under way
-_FAILED = "embedding_error"
 _LONGEST_REASON = 300  # characters: an error may quote what the server sent
 _HINTS = {
     400: "one of the texts may be too long for the model: name a model that takes longer ones",
@@ -55,7 +56,7 @@ class Server:
         vectors: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(parts)
 
         async def work(caller: Caller) -> None:
-            async with self.endpoint.wire(_FAILED) as wire:
+            async with self.endpoint.wire(EMBEDDING_ERROR) as wire:
 
                 async def embed_part(place: int) -> None:
                     async def send() -> Reply:
@@ -86,7 +87,7 @@ class Server:
             return _vectors(json.loads(response.text), len(texts))
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             reason = wire.clean(f"the reply has no embeddings: {type(error).__name__}: {error}")[:_LONGEST_REASON]
-            raise TryAgain(_FAILED, reason, billed=True) from None
+            raise TryAgain(EMBEDDING_ERROR, reason, billed=True) from None
 
 
 def _vectors(document: Any, count: int) -> Vectors:

@@ -39,8 +39,8 @@ from ragmeter.naming import Signature
 from ragmeter.runs.judges import changed
 from ragmeter.runs.layout import PARTS, ROWS
 from ragmeter.runs.run import Run
-from ragmeter.runs.stored import new_run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.stored_run import new_run
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
@@ -112,8 +112,7 @@ def extend(
         read = partial(_batches, run, list(summary.metrics), missing)
         rows = RowReader(lambda: read(deque()), summary.n_rows)
         filled = setup.fill_columns(list(columns.values()), rows, reuse=columns_to_reuse(run, columns, setup))
-    asked_before = manifest.asked
-    before = [column for name, column in columns.items() if name in asked_before]
+    before = [column for name, column in columns.items() if name in manifest.judged_columns]
     replaced = [name for column in before for name in (*column.columns, outcome_column(column.name))]
     waiting: deque[dict[str, pa.Array]] = deque()
     with new_run(run.location, inside=True) as new:
@@ -152,9 +151,9 @@ def extend(
 def _with_models(now: Manifest, before: Manifest, metrics: Sequence[Metric], embedders: Embedders) -> Manifest:
     """A manifest with the embedding models and the filled columns of both, and with those of these metrics."""
     models = [*before.embeddings, *embedders.used()]
-    asked = {**before.asked, **now.asked}
+    judged_columns = {**before.judged_columns, **now.judged_columns}
     offline = {**before.offline, **offline_described(metrics)}
-    return structs.replace(now, embeddings=models, asked=asked, offline=offline, parts=[])
+    return structs.replace(now, embeddings=models, judged_columns=judged_columns, offline=offline, parts=[])
 
 
 def _with_judges(now: Summary, before: Summary) -> Summary:
@@ -226,7 +225,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
 
     One that is to have more repeats than it had is filled anew; the journal has the first ones.
     """
-    described = run.manifest().asked
+    described = run.manifest().judged_columns
     columns = setup.missing(metrics, RowReader(lambda: _first_rows(run)), described)
     if setup.judge is None:
         return {}
@@ -245,7 +244,7 @@ def columns_to_fill(run: Run, metrics: Sequence[Metric], setup: JudgeSetup) -> d
 
 def columns_to_reuse(run: Run, columns: Collection[str], setup: JudgeSetup) -> list[str]:
     """The columns whose verdicts stay when only rows without one are asked again: those with as many repeats."""
-    described = run.manifest().asked
+    described = run.manifest().judged_columns
     repeats = None if setup.judge is None else setup.judge.repeats
     return [name for name in columns if setup.retry_failed and described.get(name, {}).get("repeats") == repeats]
 

@@ -14,11 +14,11 @@ from msgspec import structs
 from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
-from ragmeter.effects.caller import Failure
-from ragmeter.effects.calls import Limits
-from ragmeter.effects.patience import GIVE_UP_AFTER
-from ragmeter.effects.rounds import Reuse
-from ragmeter.effects.signals import signal_of
+from ragmeter.effects.limits.caller import Failure
+from ragmeter.effects.limits.calls import Limits
+from ragmeter.effects.limits.patience import GIVE_UP_AFTER
+from ragmeter.effects.process.signals import signal_of
+from ragmeter.effects.replies.rounds import Reuse
 from ragmeter.engine.ask_plan import ANSWERED, ASKS, AskPlan, default_name
 from ragmeter.engine.default_metrics import MetricChoice, models_of
 from ragmeter.engine.judging.setup import JudgeSetup
@@ -40,8 +40,8 @@ from ragmeter.io.reading import Reading
 from ragmeter.io.source import open_source
 from ragmeter.io.tabular import html_lines
 from ragmeter.io.write import RUNS, dumps
-from ragmeter.runs.new_place import Place
-from ragmeter.runs.replacing import hold_for_new_run, refuse_failed
+from ragmeter.runs.paid_replies import hold_for_new_run, refuse_failed
+from ragmeter.runs.run_place import RunPlace
 from ragmeter.runs.status import Status
 from ragmeter.table import RETRIEVED_SCORES, SKIPPED_BUDGET, Batch
 from ragmeter.targets.opening import open_target
@@ -50,11 +50,11 @@ from ragmeter.targets.replies import Answers, Replies, failures, number_columns,
 from ragmeter.targets.replies import ask as ask_all
 
 if TYPE_CHECKING:
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Service(Evaluation):
+class AskedEvaluation(Evaluation):
     """What `ask` returns: an evaluation, and what asking took."""
 
     replies: Replies = field(kw_only=True)
@@ -63,11 +63,6 @@ class Service(Evaluation):
     def of(cls, evaluation: Evaluation, replies: Replies) -> Self:
         """An evaluation of answers that were just asked for."""
         return cls(evaluation.run, evaluation.embeddings, evaluation.judging, replies=replies)
-
-    @property
-    def evaluation(self) -> Evaluation:
-        """The evaluation, which this object is."""
-        return self
 
     def _repr_html_(self) -> str:
         failed = sum(self.replies.causes().values())
@@ -111,7 +106,7 @@ def ask(
     support_model: str | None = None,
     judge: Judge | None = None,
     progress: Progress = None,
-) -> Service:
+) -> AskedEvaluation:
     """Ask every question of the dataset, score the answers, and keep the run as `output_dir/run`.
 
     A run that was interrupted goes on where it was, if its target is still the same; a run that is complete is asked
@@ -169,11 +164,11 @@ def ask(
         choice=choice,
     )
     name = default_name(source, system, limit) if run is None else run
-    with Place.named(name, folder, ASKS, asks=True, replace=replace, latest=reuse.wanted) as place:
+    with RunPlace.named(name, folder, ASKS, asks=True, replace=replace, latest=reuse.wanted) as place:
         return carry_out(plan.at(place))
 
 
-def carry_out(plan: AskPlan) -> Service:
+def carry_out(plan: AskPlan) -> AskedEvaluation:
     """Ask, score, and keep the run at the plan's place."""
     assert plan.place is not None  # noqa: S101 - who asks a system keeps the run
     path = on_disk(plan.place.path, ASKS)
@@ -181,7 +176,7 @@ def carry_out(plan: AskPlan) -> Service:
     with ExitStack() as stack:
         instead = "" if plan.reuse.wanted else f"; {by_caller('--resume', 'resume=True')} uses its answers"
         limited = plan.dataset.is_limited
-        stack.enter_context(hold_for_new_run(plan.place, plan.is_judged_again, limited=limited, instead=instead))
+        stack.enter_context(hold_for_new_run(plan.place, plan.keeps_verdicts, limited=limited, instead=instead))
         journal = path.parent / f"{path.name}.journal.sqlite"
         answers = stack.enter_context(Answers(journal, path.name, plan.target, plan.dataset.questions, plan.reuse))
         replies = _asked(plan, path, answers)
@@ -202,7 +197,7 @@ def carry_out(plan: AskPlan) -> Service:
             if answers.finished:
                 raise
             raise Interrupted(signal_of(stop)) from None
-    return Service.of(evaluation, replies)
+    return AskedEvaluation.of(evaluation, replies)
 
 
 def _asked(plan: AskPlan, path: Path, answers: Answers) -> Replies:

@@ -11,8 +11,8 @@ from typing import Self
 
 from ragmeter.definition import Metric
 from ragmeter.definition.judge_columns import BoundColumn
-from ragmeter.effects.calls import Limits
-from ragmeter.effects.rounds import Reuse
+from ragmeter.effects.limits.calls import Limits
+from ragmeter.effects.replies.rounds import Reuse
 from ragmeter.engine.default_metrics import RETURNED, MetricChoice
 from ragmeter.engine.judging.offline import with_offline
 from ragmeter.engine.judging.setup import JudgeSetup
@@ -26,8 +26,8 @@ from ragmeter.io.columns import missing_column
 from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.source import Source, stem
 from ragmeter.io.write import check_writable
-from ragmeter.runs.new_place import Place
 from ragmeter.runs.run import Run
+from ragmeter.runs.run_place import RunPlace
 from ragmeter.runs.writer import NewRun
 from ragmeter.table import NUMBER_COLUMNS, PARTIAL_ANSWER, RETRIEVED_SCORES, Batch
 from ragmeter.targets.port import Target
@@ -56,7 +56,7 @@ class AskPlan:
     reuse: Reuse
     output: Path | None = None
     allow_failures: bool = False
-    place: Place | None = None
+    place: RunPlace | None = None
     choice: MetricChoice | None = None
 
     @classmethod
@@ -79,7 +79,7 @@ class AskPlan:
         _check_needs(dataset.batches[0], metrics, judging.needs(metrics), dataset.source)
         return cls(dataset, target, metrics, judging, limits, reuse, output, allow_failures, choice=choice)
 
-    def at(self, place: Place) -> Self:
+    def at(self, place: RunPlace) -> Self:
         """This plan for a run that is kept there."""
         return replace(self, place=place)
 
@@ -108,13 +108,13 @@ class AskPlan:
         _rehearse(first, self.metrics)
         return self.judging.check(self.columns, [*first.columns, *ANSWERED])
 
-    def is_judged_again(self, run: Run) -> bool:
+    def keeps_verdicts(self, run: Run) -> bool:
         """Whether judging the answers of a run once more gives all that its judge was paid for."""
         if not self.reuse.wanted or self.judging.judge is None:
             return False
-        from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
+        from ragmeter.engine.judging.kept_verdicts import keeps_verdicts  # needed only where there is such a run
 
-        return is_judged_again(run, self.judging, self.columns, self.rows, ANSWERED)
+        return keeps_verdicts(run, self.judging, self.columns, self.rows, ANSWERED)
 
 
 def default_name(source: Source, target: Target, limit: int | None = None) -> str:

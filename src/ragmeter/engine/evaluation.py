@@ -48,19 +48,19 @@ from ragmeter.io.progress import Progress, progress_bar
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
-from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
-from ragmeter.runs.new_place import Place
+from ragmeter.runs.lookup import RunLike, find_run
+from ragmeter.runs.paid_replies import hold_for_new_run
 from ragmeter.runs.parts import RowsParts
 from ragmeter.runs.places import hold
-from ragmeter.runs.replacing import hold_for_new_run
+from ragmeter.runs.run_place import RunPlace
 from ragmeter.runs.table_summary import summarise_table
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import Batch
 
 if TYPE_CHECKING:
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 #: What a process is told that waits for the place of a run.
 EVALUATES = "evaluates results"
@@ -166,7 +166,7 @@ def evaluate(
     plan = Plan.of(data, chosen, setup, confidence, workers, keep_columns=keep_columns)
     if run is None:
         return carry_out(plan)
-    with Place.named(run, folder, EVALUATES, asks=judge is not None, replace=replace) as place:
+    with RunPlace.named(run, folder, EVALUATES, asks=judge is not None, replace=replace) as place:
         return carry_out(plan.at(place))
 
 
@@ -177,7 +177,7 @@ def carry_out(plan: Plan) -> Evaluation:
     path = plan.place.path
     if isinstance(path, Path):
         check_writable(path.parent)
-    with hold_for_new_run(plan.place, plan.is_judged_again):
+    with hold_for_new_run(plan.place, plan.keeps_verdicts):
         return _evaluate(plan) if plan.workers.engine is None else _evaluate_in_parts(plan, path)
 
 

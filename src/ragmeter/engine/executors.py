@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ragmeter.effects.cores import available_cores
+from ragmeter.effects.process.cores import available_cores
 from ragmeter.errors import UnknownNameError, UsageError, WorkerError
 from ragmeter.hints import option, parameter
 from ragmeter.io.arrow import from_arrow, scores_from_arrow, scores_to_arrow, to_arrow
@@ -141,9 +141,9 @@ class Auto:
 def executor_of(given: ExecutorLike) -> Executor:
     """An executor by its name, or what has `submit`."""
     if isinstance(given, str):
-        if given not in _BY_NAME:
-            raise UnknownNameError("executor", given, _BY_NAME, hint=f"there are {', '.join(_BY_NAME)}")
-        return _BY_NAME[given]()
+        if given not in EXECUTORS:
+            raise UnknownNameError("executor", given, EXECUTORS, hint=f"there are {', '.join(EXECUTORS)}")
+        return EXECUTORS[given]()
     if callable(getattr(given, "submit", None)):  # those of concurrent.futures have a map, of another kind
         return Submitting(given.submit)
     if callable(getattr(given, "map", None)):
@@ -151,7 +151,7 @@ def executor_of(given: ExecutorLike) -> Executor:
         return executor
     raise UsageError(
         f"{parameter('executor')} is a {type(given).__name__}, which has no submit()",
-        hint=f"give {', '.join(map(repr, _BY_NAME))}, or an executor as those of concurrent.futures",
+        hint=f"give {', '.join(map(repr, EXECUTORS))}, or an executor as those of concurrent.futures",
     )
 
 
@@ -168,9 +168,8 @@ def _processes_unasked() -> Executor:
     return Processes(workers) if workers > 1 and can_start() else Threads()
 
 
-_BY_NAME: dict[str, Callable[[], Executor]] = {"threads": Threads, "processes": _processes, "auto": Auto}
-#: The names of executors.
-EXECUTORS = tuple(_BY_NAME)
+#: Executors by their names.
+EXECUTORS: dict[str, Callable[[], Executor]] = {"threads": Threads, "processes": _processes, "auto": Auto}
 
 
 def in_order(

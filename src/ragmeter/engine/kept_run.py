@@ -17,8 +17,8 @@ from ragmeter.documents.manifest import EmbeddingUse, Manifest, MetricEntry
 from ragmeter.documents.metrics import Statistics
 from ragmeter.documents.summary import Summary
 from ragmeter.documents.usage import Calls
-from ragmeter.effects.collector import rare_collections
-from ragmeter.effects.signals import held_back
+from ragmeter.effects.process.collector import rare_collections
+from ragmeter.effects.process.signals import held_back
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.causes import correctness_of
 from ragmeter.engine.executors import Executor, in_order
@@ -27,8 +27,8 @@ from ragmeter.engine.results import Evaluation
 from ragmeter.engine.scoring import score_batches
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import ROWS
-from ragmeter.runs.replacing import refuse_failed
-from ragmeter.runs.stored import new_run
+from ragmeter.runs.paid_replies import refuse_failed
+from ragmeter.runs.stored_run import new_run
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import Batch

@@ -19,8 +19,8 @@ from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.reading import checked
-from ragmeter.runs.new_place import Place
 from ragmeter.runs.run import Run
+from ragmeter.runs.run_place import RunPlace
 from ragmeter.stats.confidence import Confidence
 
 
@@ -48,7 +48,7 @@ class Plan:
     judging: JudgeSetup
     confidence: Confidence
     workers: Workers
-    place: Place | None = None
+    place: RunPlace | None = None
 
     @classmethod
     def of(
@@ -72,7 +72,7 @@ class Plan:
         keep = None if is_judged else columns_to_keep(keep_columns, confidence)
         return cls(replace(data, keep=keep, rereads=is_judged), with_models(metrics), judging, confidence, workers)
 
-    def at(self, place: Place) -> Self:
+    def at(self, place: RunPlace) -> Self:
         """This plan for a run that is kept there."""
         return replace(self, place=place, judging=self.judging.of(place.path))
 
@@ -96,11 +96,11 @@ class Plan:
         """The columns that the judge has to fill; an error if there is none who can."""
         return self.judging.missing(self.metrics, self.rows)
 
-    def is_judged_again(self, run: Run) -> bool:
+    def keeps_verdicts(self, run: Run) -> bool:
         """Whether judging gives all that a judge was paid for in an older run."""
-        from ragmeter.engine.judging.reuse import is_judged_again  # needed only where there is such a run
+        from ragmeter.engine.judging.kept_verdicts import keeps_verdicts  # needed only where there is such a run
 
-        return self.judging.judge is not None and is_judged_again(run, self.judging, self.columns, self.rows)
+        return self.judging.judge is not None and keeps_verdicts(run, self.judging, self.columns, self.rows)
 
     def estimate(self) -> dict[str, Any]:
         """About how many calls, tokens and dollars the judge takes. Asks nothing."""

@@ -18,8 +18,8 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from ragmeter.effects.cores import available_cores
-from ragmeter.effects.own_process import set_up_own_process
+from ragmeter.effects.process.cores import available_cores
+from ragmeter.effects.process.own_process import set_up_own_process
 from ragmeter.engine.executors import Scoring, Submitting
 from ragmeter.table import Batch, ScoreColumns
 

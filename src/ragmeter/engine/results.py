@@ -15,7 +15,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import for_python, option
 from ragmeter.io.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.wording.ids import id_lines, never_match_lines
 from ragmeter.wording.metrics import bracketed, within
 from ragmeter.wording.numbers import scored

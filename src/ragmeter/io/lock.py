@@ -85,6 +85,11 @@ def file_lock(
         _close(descriptor)
 
 
+def real_path(path: Path) -> Path:
+    """The file or folder by the one name that all have in common who write to it, where `path` is a link."""
+    return Path(os.path.realpath(path))
+
+
 def is_lock(path: Path) -> bool:
     """Whether this file was made by `file_lock`."""
     return _holder(path) is not None

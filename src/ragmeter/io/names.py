@@ -30,7 +30,7 @@ def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
     """A run's name with its fields filled in: {n} is the next free number, {date} and {time} are now.
 
     With `latest`, {n} is the highest number in use, be it only by a journal. Another process may take the same number:
-    `runs.new_place.Place.named()` takes one for good.
+    `runs.run_place.RunPlace.named()` takes one for good.
     """
     filled = _with_time(name)
     if "{n}" in filled:

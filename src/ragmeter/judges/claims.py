@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragmeter.definition.judge_columns import JUDGED_BY, Parts, PerCall, judge_column
-from ragmeter.judges.list_forms import Items
+from ragmeter.judges.asking.list_forms import Items
 from ragmeter.metrics.offline.support.claims import claims_of, made_claims
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.sentences import is_long, sentences

@@ -24,7 +24,7 @@ from ragmeter.definition import metric
 from ragmeter.definition.judge_columns import FIELD, Changes, Form, judge_column
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.write import dumps
-from ragmeter.judges.forms import bare_reply
+from ragmeter.judges.asking.forms import bare_reply
 from ragmeter.judges.grade import ScaleName
 from ragmeter.naming import Settings
 from ragmeter.table import UNPARSABLE, Failed, Row

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ragmeter.definition import metric
 from ragmeter.definition.judge_columns import Changes, judge_column
 from ragmeter.errors import UsageError
-from ragmeter.judges.forms import Scale
+from ragmeter.judges.asking.forms import Scale
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed
 

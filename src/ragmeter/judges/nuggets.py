@@ -14,8 +14,8 @@ from typing import Any
 from ragmeter.definition.judge_columns import JUDGED_BY, Parts, PerCall, Variant, judge_column
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
+from ragmeter.judges.asking.list_forms import Items, Labels, groups_of, is_single, listed
 from ragmeter.judges.claims import declined, first_reference
-from ragmeter.judges.list_forms import Items, Labels, groups_of, is_single, listed
 from ragmeter.metrics.nuggets import NONE, OKAY, PARTIAL, SUPPORT, VITAL, as_nuggets
 from ragmeter.metrics.offline.support.claims import as_nugget_label
 from ragmeter.metrics.sentences import sentences

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from ragmeter.io.write import dumps
-from ragmeter.judges.forms import bare_reply
-from ragmeter.judges.list_forms import LABEL_TOKENS, Labels, unlisted
-from ragmeter.judges.prompt import count_texts, several_texts
+from ragmeter.judges.asking.forms import bare_reply
+from ragmeter.judges.asking.list_forms import LABEL_TOKENS, Labels, unlisted
+from ragmeter.judges.asking.prompt import count_texts, several_texts
 
 #: So many characters of passages are shown together, about 3,000 tokens: a server for small models takes 4,096.
 MOST_CHARACTERS = 12_000

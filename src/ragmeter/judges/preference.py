@@ -8,7 +8,7 @@ from typing import Any
 from ragmeter.definition import metric
 from ragmeter.definition.judge_columns import Parts, PerCall, judge_column
 from ragmeter.io.write import dumps
-from ragmeter.judges.list_forms import Labels
+from ragmeter.judges.asking.list_forms import Labels
 from ragmeter.metrics.support import has_text
 from ragmeter.table import UNPARSABLE, Failed, Row
 

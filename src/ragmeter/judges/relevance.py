@@ -7,9 +7,9 @@ from typing import Any
 
 from ragmeter.definition import metric
 from ragmeter.definition.judge_columns import Parts, PerCall, judge_column
+from ragmeter.judges.asking.forms import Choice
+from ragmeter.judges.asking.list_forms import Labels
 from ragmeter.judges.claims import declined
-from ragmeter.judges.forms import Choice
-from ragmeter.judges.list_forms import Labels
 from ragmeter.metrics.support import NO_CONTEXTS, NO_TEXT, as_passages, has_text
 from ragmeter.table import UNPARSABLE, Failed, Row
 

@@ -20,8 +20,8 @@ from ragmeter.definition.judge_columns import (
     Variant,
     judge_column,
 )
+from ragmeter.judges.asking.list_forms import Labels, groups_of, is_single, listed
 from ragmeter.judges.claims import declined
-from ragmeter.judges.list_forms import Labels, groups_of, is_single, listed
 from ragmeter.judges.passage_labels import PassageLabels, are_together, shown
 from ragmeter.metrics.offline.support.claims import labels_by_text
 from ragmeter.metrics.support import CONTRADICTED, NO_TEXT, NOT_MENTIONED, SUPPORTED, as_passages, claim_texts, has_text

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ragmeter.definition import metric
 from ragmeter.definition.judge_columns import LLM, Wording, judge_column
-from ragmeter.judges.forms import Choice
+from ragmeter.judges.asking.forms import Choice
 from ragmeter.metrics.conversation import CORRECT as CORRECT
 from ragmeter.metrics.conversation import WRONG as WRONG
 from ragmeter.metrics.conversation import is_same_answer

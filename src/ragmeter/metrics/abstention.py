@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from ragmeter.definition import metric
 from ragmeter.metrics.refusals import is_miss
-from ragmeter.table import NOT_MARKED, Failed
+from ragmeter.table import NOT_MARKED, NOT_YES_OR_NO, Failed
 
 #: The columns that mark such questions, and whether yes means that there is no answer.
 MARKS = {"unanswerable": True, "is_unanswerable": True, "is_impossible": True, "answerable": False}
-NOT_YES_OR_NO = "not_yes_or_no"
 #: In the languages whose refusals are known; `no` is Spanish and Italian as well.
 _YES = frozenset(
     [

@@ -14,11 +14,9 @@ import numpy.typing as npt
 
 from ragmeter.definition import metric
 from ragmeter.metrics.support import NO_CONTEXTS, NO_TEXT, Judged, is_supported
-from ragmeter.table import Failed
+from ragmeter.table import NOTHING_TO_USE, Failed
 
 NO_CLAIMS = "no_claims"
-#: No passage supports any claim of the reference, so there was nothing to use.
-NOTHING_TO_USE = "nothing_to_use"
 
 Labels = Sequence[Sequence[str]]
 #: For each row, each claim and each passage a label.

@@ -19,6 +19,8 @@ from ragmeter.table import OTHER_TURN, TURN_NOT_SCORED, UNPARSABLE, Failed
 
 #: The values of the column `verdict`.
 CORRECT, WRONG = "CORRECT", "WRONG"
+#: So many incorrect turns in a row end a conversation.
+WRONG_AT_END = 2
 
 Judges = Literal["llm", "cascade"]
 
@@ -40,12 +42,20 @@ class Turn:
 MISSED = Turn(correct=False, miss=True)
 
 
+def is_correct(verdict: str | None) -> bool | None:
+    """Whether a verdict says that a turn is correct; None without a verdict."""
+    return {CORRECT: True, WRONG: False}.get(verdict or "")
+
+
+def is_end(correct: Sequence[bool | None]) -> bool:
+    """Whether a conversation ends after these turns: the last ones are incorrect."""
+    return [*correct[-WRONG_AT_END:]] == [False] * WRONG_AT_END
+
+
 def ended_at(correct: Sequence[bool | None]) -> int:
-    """The index of the first turn after two incorrect ones in a row; the number of turns if there is none."""
-    for index in range(1, len(correct)):
-        if correct[index - 1] is False and correct[index] is False:
-            return index + 1
-    return len(correct)
+    """The index of the first turn after the end of a conversation; the number of turns if it has no such end."""
+    ends = range(WRONG_AT_END, len(correct))
+    return next((end for end in ends if is_end(correct[end - WRONG_AT_END : end])), len(correct))
 
 
 def counted(turns: Sequence[Turn]) -> list[Turn]:
@@ -101,7 +111,7 @@ def turn_of(answer: str | None, references: Collection[str] | None, verdict: str
     texts = [text for text in references or () if text.strip()]
     if any(is_same_answer(answer, text) for text in texts):
         return Turn(True, exact=True)
-    return Turn({CORRECT: True, WRONG: False}.get(verdict or "") if texts else None)
+    return Turn(is_correct(verdict) if texts else None)
 
 
 def sessions_of(session_ids: Sequence[Any], turns: Sequence[Any]) -> list[list[int]]:

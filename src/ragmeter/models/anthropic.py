@@ -5,19 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ragmeter.effects.endpoint import Vendor
 from ragmeter.models.http import HttpProvider
 from ragmeter.models.port import ChatReply, Messages
 
-ANTHROPIC = Vendor(
-    "anthropic",
-    "https://api.anthropic.com",
-    ("ANTHROPIC_API_KEY",),
-    "ANTHROPIC_BASE_URL",
-    key_header="x-api-key",
-    key_prefix="",
-    api_version="2023-06-01",
-)
 _LONGEST = 1024  # tokens of a reply: the format wants a limit, whether or not the caller gives one
 _FINISH = {
     "end_turn": "stop",

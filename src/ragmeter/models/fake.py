@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any, Self
 
 from ragmeter.definition.judge_columns import DECLARED
-from ragmeter.effects.journal import Reply
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import UsageError, did_you_mean
 from ragmeter.io.titles import text_column
 from ragmeter.models.port import ChatReply, Messages, Parameters

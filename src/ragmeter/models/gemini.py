@@ -8,22 +8,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from ragmeter.effects.endpoint import Vendor
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import Response
+from ragmeter.effects.network.wire import Response
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.io.decoding import JsonObject
 from ragmeter.models.http import HttpProvider
 from ragmeter.models.port import ChatReply, Messages, first_token
 
-GEMINI = Vendor(
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "GOOGLE_GEMINI_BASE_URL",
-    key_header="x-goog-api-key",
-    key_prefix="",
-    api_version="v1beta",
-)
 _FIELDS = {
     "temperature": "temperature",
     "seed": "seed",

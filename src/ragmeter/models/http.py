@@ -11,10 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from ragmeter.effects.caller import TryAgain
-from ragmeter.effects.endpoint import Endpoint
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import Response
+from ragmeter.effects.limits.caller import TryAgain
+from ragmeter.effects.network.endpoint import Endpoint
+from ragmeter.effects.network.wire import Response
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.hints import parameter
 from ragmeter.io.write import dumps
 from ragmeter.models.port import ChatReply, Messages, Parameters

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import Response
+from ragmeter.effects.network.wire import Response
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.io.decoding import JsonObject
 from ragmeter.models.http import HttpProvider
 from ragmeter.models.port import ChatReply, Messages, first_token

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypedDict
 
 from ragmeter.definition.judge_columns import ResponseFormat
-from ragmeter.effects.journal import Reply
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.models.prices import Price

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ragmeter.effects.network.vendors import split_model
 from ragmeter.errors import InputError
 
 #: When the table below was last looked at.
@@ -38,7 +39,6 @@ _TABLE = {
     "gemini-2.5-flash-lite": (0.10, 0.40),
 }
 _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
-_PREFIX = re.compile(r"^(openai|anthropic|gemini):")
 _FORM = '{"my-model": {"input": 0.5, "output": 1.5}}, in dollars for a million tokens'
 
 
@@ -58,7 +58,7 @@ class Price:
 def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:
     """The price of a model, or of the one that it is a dated version of; None where nobody has said it."""
     known = {name: Price(*both, AS_OF) for name, both in _TABLE.items()} | dict(own or {})
-    names = (model, _DATED.sub("", model), bare := _PREFIX.sub("", model), _DATED.sub("", bare))
+    names = (model, _DATED.sub("", model), bare := split_model(model)[1], _DATED.sub("", bare))
     return next((known[name] for name in names if name in known), None)
 
 

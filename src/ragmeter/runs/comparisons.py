@@ -22,7 +22,7 @@ from ragmeter.runs.documents import read_record
 from ragmeter.runs.layout import COMPARISONS
 from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.table import NUMBER_COLUMNS
 
 _LONGEST_NAME = 200

@@ -40,7 +40,7 @@ def changed(before: Signature, now: Signature) -> list[str]:
 def differing_judges(a: Run, b: Run, metrics: Iterable[str]) -> dict[str, Differing]:
     """The metrics that different judges or local models have scored in two runs, and what differs."""
     manifests = [run.manifest() for run in (a, b)]
-    if not any(manifest.asked or manifest.offline or manifest.embeddings for manifest in manifests):
+    if not any(manifest.judged_columns or manifest.offline or manifest.embeddings for manifest in manifests):
         return {}
     differing = {}
     for name in metrics:
@@ -63,12 +63,12 @@ def _same_cells(a: Run, b: Run, column: BoundColumn | None) -> bool:
 def _signatures(run: Run, name: str) -> Iterator[tuple[BoundColumn | None, Signature]]:
     """What each column depends on that a metric is computed from; empty where the run does not say."""
     manifest = run.manifest()
-    asked, offline = manifest.asked, manifest.offline
+    judged_columns, offline = manifest.judged_columns, manifest.offline
     with suppress(UsageError):  # no metric, or one of a package that is not there any more
         metric = registry.get(name)
         for column in metric.judge_columns:
             by_nobody = offline.get(column.name)
-            yield column, asked.get(column.name) or ({} if by_nobody is None else by_nobody.as_dict())
+            yield column, judged_columns.get(column.name) or ({} if by_nobody is None else by_nobody.as_dict())
         for column in metric.offline:
             filled = offline.get(column.name)
             yield column, {} if filled is None else filled.as_dict()

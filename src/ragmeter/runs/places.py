@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ragmeter.errors import BusyError, RagmeterError
 from ragmeter.io.locations import Location
-from ragmeter.io.lock import file_lock, is_lock
+from ragmeter.io.lock import file_lock, is_lock, real_path
 from ragmeter.io.names import run_of_leftover
 from ragmeter.io.write import WRITTEN
 from ragmeter.runs.layout import COMPARISONS, MANIFEST, ROWS, writing
@@ -40,7 +40,7 @@ def hold(path: Location, doing: str, *, asks: bool = False, wait: bool = True) -
     if not isinstance(path, Path):
         yield
         return
-    path = _real(path)
+    path = real_path(path)
     place = _lock_file(path)
     created = [folder for folder in (place.parent, *place.parent.parents) if not folder.exists()]
     try:
@@ -59,7 +59,7 @@ def hold(path: Location, doing: str, *, asks: bool = False, wait: bool = True) -
 
 def is_held(path: Path) -> bool:
     """Whether a process is at work on a run's folder, which need not exist."""
-    lock = _lock_file(_real(path))
+    lock = _lock_file(real_path(path))
     if not lock.exists():
         return False
     try:
@@ -81,7 +81,7 @@ def settle(path: Path) -> None:
         return not _is_unsettled(path)
 
     if not is_settled():
-        path = _real(path)
+        path = real_path(path)
         lock = file_lock(_lock_file(path), f"this run, {path.name}", "settles it", until=is_settled)
         with suppress(RagmeterError), lock as is_first:  # where this user can't, the reader says what is missing
             if is_first:
@@ -90,7 +90,7 @@ def settle(path: Path) -> None:
 
 def temporary_folder(path: Path) -> Path:
     """A new folder for the files of a run, on the same file system. It is its owner's only."""
-    path = _real(path)
+    path = real_path(path)
     parent = path.parent
     if path.is_dir() and (path.stat().st_dev != parent.stat().st_dev or not os.access(parent, os.W_OK)):
         parent = path
@@ -102,7 +102,7 @@ def put(new: Path, path: Path, *, beside: bool) -> None:
 
     Journals stay in any case: their replies were paid for.
     """
-    real = _real(path)
+    real = real_path(path)
     if not real.exists():
         new.rename(real)
         WRITTEN[str(path)] = None
@@ -200,8 +200,3 @@ def _lock_file(path: Path) -> Path:
     if path.is_dir() and not os.access(path.parent, os.W_OK):
         return path / _LOCK
     return path.with_name(f".{path.name}{_LOCK}")
-
-
-def _real(path: Path) -> Path:
-    """The folder by the one name that all have in common who write to it."""
-    return Path(os.path.realpath(path))

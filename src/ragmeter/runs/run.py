@@ -221,7 +221,7 @@ class Run:
     def judged_columns(self) -> dict[str, list[str]]:
         """The columns that a judge has filled, by the name of the value: it, the reason, who decided, how probable."""
         manifest = self.manifest()
-        entries = {name: entry.get("columns") for name, entry in manifest.asked.items()}
+        entries = {name: entry.get("columns") for name, entry in manifest.judged_columns.items()}
         entries |= {name: entry.columns for name, entry in manifest.offline.items()}
         filled = [list(columns) for columns in entries.values() if columns]
         if not any("verdict" in columns for columns in filled):  # of the user's own table

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import structs
 
 from ragmeter.documents.status import Exchange, RunUnderWay
-from ragmeter.effects.caller import Failure
+from ragmeter.effects.limits.caller import Failure
 from ragmeter.io.write import dumps
 
 _PREFIX, _SUFFIX = ".", ".status"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import ragmeter
 from ragmeter.documents.comparison import BETTER, DIFFERENT, SMALL, WORSE
 from ragmeter.documents.metrics import MetricSummary
-from ragmeter.runs.finding import run_labels
+from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.wording.methods import Methods
 from ragmeter.wording.metrics import common_level, differing_level, level

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import ragmeter
 from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.definition.judge_columns import ENCODER, OFFLINE
-from ragmeter.documents.metrics import SMALL
 from ragmeter.show.system_tables import SystemTables
 from ragmeter.table import IDS_AS_WRITTEN
 from ragmeter.wording import verdicts
@@ -17,7 +16,9 @@ from ragmeter.wording.answer_causes import TITLES, cause_lines
 from ragmeter.wording.causes import counted_causes, failures
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import (
+    FEW,
     about_intervals,
+    better,
     common_level,
     differing_level,
     headline,
@@ -40,7 +41,7 @@ _LEFT, _RIGHT, _MIDDLE = "---", "--:", ":-:"
 
 def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, kept: str = "") -> str:
     """The metrics with intervals and n, failures, differences and slices of runs; `kept` is said of the comparison."""
-    from ragmeter.runs.finding import run_labels  # a metric's page needs no Arrow
+    from ragmeter.runs.lookup import run_labels  # a metric's page needs no Arrow
 
     labels = [in_markdown(label) for label in run_labels(runs)]
     lines = [f"# {' · '.join(labels)}", ""]
@@ -124,13 +125,12 @@ def metric_page(metric: Metric) -> str:
     """A metric's first sentence, range, needs and settings, and the rest of its description."""
     low, high = ("−∞" if end == -math.inf else "∞" if end == math.inf else given(end) for end in metric.bounds)
     bounds = "0 or 1" if metric.binary else f"{low} to {high}"
-    better = {"higher": "higher is better", "lower": "lower is better", "none": "neither is better"}[metric.direction]
     judged = ", and a judge" if metric.judge_columns else ""
     if judged and metric.accepts("judge", OFFLINE):
         judged += (
             " (or `judge=offline`)" if not metric.accepts("judge", ENCODER) else " (or `judge=offline`, `encoder`)"
         )
-    facts = f"**Range.** {bounds}; {better}. **Needs** {_needed(metric)}{judged}."
+    facts = f"**Range.** {bounds}; {better(metric.direction)}. **Needs** {_needed(metric)}{judged}."
     if metric.settings:
         facts += f" **Settings** {', '.join(metric.settings)}."
     first, _, description = (metric.__doc__ or "").partition("\n")
@@ -202,7 +202,7 @@ def _slices(run: Run, label: str) -> list[str]:
         lines += [f"## {label} by {column}", ""]
         lines += [*_table([column, *map(in_markdown, run.row_metrics)], cells), ""]
         if any(cell["few"] for value in by_column["values"] for cell in value["cells"].values()):
-            lines += [f"few: fewer than {SMALL} rows", ""]
+            lines += [FEW, ""]
     return lines
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.io.cells import as_text
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.json_path import JsonPath

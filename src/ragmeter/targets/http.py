@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.credentials import hide_credentials
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.secret import read_headers
-from ragmeter.effects.wire import Response, Wire, check_address
+from ragmeter.effects.keys.credentials import hide_credentials
+from ragmeter.effects.keys.headers import read_headers
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
+from ragmeter.effects.network.wire import Response, Wire, check_address
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public
@@ -23,12 +23,11 @@ from ragmeter.naming import Signature
 from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.events import EventStream
 from ragmeter.targets.json_path import FIELD, FIELDS, REQUEST_EXAMPLE, JsonPath, fill
-from ragmeter.targets.port import Answer, Question, Target, failed
+from ragmeter.targets.port import WRONG_PATH_AFTER, Answer, Question, Target, failed
 from ragmeter.targets.results import contexts_of, ids_of
 
 METHODS = ("POST", "GET", "PUT")
 DEFAULT_REQUEST = {"question": "{question}"}
-_WRONG_PATH_AFTER = 5  # replies without an answer: then the answer path is wrong, not the reply
 _LONGEST_REASON = 300
 _HINTS = {
     401: "the server wants credentials: "
@@ -133,7 +132,7 @@ class HttpTarget(Target):
             answer = self._streamed(events) or self._text(documents)
         except GiveUp as problem:
             self._replies_without_answer += 1
-            wrong_path = self._replies_without_answer >= _WRONG_PATH_AFTER
+            wrong_path = self._replies_without_answer >= WRONG_PATH_AFTER
             fatal = UsageError(problem.cause, hint=f"check {parameter('answer_path')}") if wrong_path else None
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
         return Answer(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Self
 
-from ragmeter.effects.endpoint import Endpoint
-from ragmeter.effects.journal import Reply
+from ragmeter.effects.network.endpoint import Endpoint
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.io.write import dumps
 from ragmeter.models.port import ChatReply, Parameters
 from ragmeter.models.prices import Price

@@ -9,6 +9,7 @@ import re
 from importlib.util import find_spec
 from typing import Any
 
+from ragmeter.effects.network.vendors import OPENAI, VENDORS, Vendor
 from ragmeter.errors import UnknownNameError, UsageError, did_you_mean
 from ragmeter.hints import by_caller, parameter
 from ragmeter.naming import Settings
@@ -17,8 +18,6 @@ from ragmeter.targets.port import Target
 from ragmeter.targets.python import PythonTarget
 
 _GROUP = "ragmeter.targets"
-#: How the name of a model begins: the wire format that its server speaks.
-MODELS = ("openai:", "anthropic:", "gemini:")
 _PATHS = ("answer", "retrieved", "contexts", "latency", "conversation", "delta")
 
 
@@ -54,7 +53,6 @@ def kind_of(target: Any) -> Kind[Target]:
 _ADDRESS = re.compile(r"\w[\w.-]*:\d{2,5}(/.*)?|(localhost|\w[\w-]*(\.[\w-]+)+)/.*(?<!\.py)")
 #: A model as its vendor calls it, or as a local server does: gpt-4o, qwen2.5:7b.
 _MODEL = re.compile(r"[A-Za-z][\w.]*-[\w.-]*|[A-Za-z][\w.-]*:(\d+[A-Za-z][\w.-]*|latest)")
-_VENDORS = {"claude": "anthropic:", "gemini": "gemini:"}
 
 
 def _check_prefix(given: Any) -> None:
@@ -62,7 +60,7 @@ def _check_prefix(given: Any) -> None:
     if isinstance(given, str) and _ADDRESS.fullmatch(given):
         raise UsageError(f"{given!r} is not the path of a target", hint=f"if it is an address, write http://{given}")
     if isinstance(given, str) and _MODEL.fullmatch(given):
-        kind = next((kind for name, kind in _VENDORS.items() if given.lower().startswith(name)), "openai:")
+        kind = next((v.prefix for v in VENDORS.values() if given.lower().startswith(v.family)), OPENAI.prefix)
         raise UsageError(f"{given!r} is not the path of a target", hint=f"if it is a model, write {kind}{given}")
     prefix, _, rest = given.partition(":") if isinstance(given, str) else ("", "", "")
     prefixes = [kind.prefix for kind in KINDS if kind.prefix]
@@ -92,8 +90,8 @@ class _Model(Kind[Target]):
 
     options = ("base_url", "headers", "api_version", "max_tokens", "prices")
 
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
+    def __init__(self, vendor: Vendor) -> None:
+        self.prefix = vendor.prefix
 
     def open(self, given: Any, settings: Settings) -> Target:
         from ragmeter.models.prices import price_of, read_prices
@@ -151,4 +149,9 @@ class _Python(Kind[Target]):
 
 
 #: The kinds that come with ragmeter; the last one takes what no other and no plugin opens.
-KINDS: tuple[Kind[Target], ...] = (_Opened(), *map(_Model, MODELS), _Address(), _Python())
+KINDS: tuple[Kind[Target], ...] = (
+    _Opened(),
+    *map(_Model, VENDORS.values()),
+    _Address(),
+    _Python(),
+)

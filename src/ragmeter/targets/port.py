@@ -8,15 +8,18 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from ragmeter.effects.caller import GiveUp
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.rounds import Identity
+from ragmeter.effects.limits.caller import GiveUp
+from ragmeter.effects.replies.journal import Reply
+from ragmeter.effects.replies.rounds import Identity
 from ragmeter.io.write import dumps
 from ragmeter.naming import Signature
 from ragmeter.table import TARGET_ERROR
 
 if TYPE_CHECKING:
     from ragmeter.models.prices import Price
+
+#: After so many replies that lack what a path leads to, the path is taken for misspelt: more would be paid for in vain.
+WRONG_PATH_AFTER = 10
 
 
 @dataclass(frozen=True)

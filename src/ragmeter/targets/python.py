@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Self
 
-from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import in_thread
-from ragmeter.effects.rounds import Identity
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
+from ragmeter.effects.process.loop import in_thread
+from ragmeter.effects.replies.journal import Reply
+from ragmeter.effects.replies.rounds import Identity
 from ragmeter.errors import UsageError, describe, errors_of, is_refused_call, refused_call
 from ragmeter.naming import Settings, Signature
 from ragmeter.registry import import_object

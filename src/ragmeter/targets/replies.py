@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from ragmeter.documents.usage import Effort, Usage
-from ragmeter.effects.caller import STOPPED, Caller, Failure
-from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import for_each
-from ragmeter.effects.rounds import Reuse, begin_round
+from ragmeter.effects.limits.caller import Caller, Failure
+from ragmeter.effects.limits.calls import Limits, run_calls
+from ragmeter.effects.process.loop import for_each
+from ragmeter.effects.replies.journal import Journal
+from ragmeter.effects.replies.rounds import Reuse, begin_round
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import for_python, parameter
 from ragmeter.io.progress import show_notice
@@ -28,14 +28,13 @@ from ragmeter.table import (
     PARTIAL_ANSWER,
     REPEAT,
     RETRIEVED_SCORES,
+    STOPPED,
     outcome_column,
 )
-from ragmeter.targets.port import Answer, Question, Target
+from ragmeter.targets.port import WRONG_PATH_AFTER, Answer, Question, Target
 
 #: How the cause of turns begins that were not asked.
 _EARLIER = "an earlier turn of the "
-#: After so many answers, a path that none of them had is taken for misspelt: further answers would be paid for in vain.
-_WRONG_PATH_AFTER = 10
 #: So many columns a target may add to the run.
 _MOST_COLUMNS = 50
 _OURS = (RETRIEVED_SCORES, PARTIAL_ANSWER, CONTEXT_DETAILS, IDS_AS_WRITTEN, REPEAT, "turn_idx")
@@ -244,7 +243,7 @@ class _PathsInUse:
         known = answer.lacks if self._n_answers == 0 else self._never
         self._never = {name: text for name, text in known.items() if name in answer.lacks}
         self._n_answers += 1
-        if self._n_answers >= _WRONG_PATH_AFTER:
+        if self._n_answers >= WRONG_PATH_AFTER:
             self.check()
 
     def check(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ragmeter.effects.loop import in_thread
+from ragmeter.effects.process.loop import in_thread
 from ragmeter.passages import attribute
 from ragmeter.targets.port import Answer, failed
 from ragmeter.targets.results import read_answer, text_of

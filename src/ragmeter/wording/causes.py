@@ -9,22 +9,6 @@ from ragmeter import table
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Abstained, Unmatched
 
-_MEANINGS = {
-    table.TARGET_ERROR: "the system failed to answer",
-    table.NO_RESULT: "the results have no such question",
-    table.UNPARSABLE: "the judge's reply could not be read",
-    table.REFUSED: "the judge refused",
-    table.TIED: "the judge's verdicts were tied",
-    table.TIMEOUT: "no reply in time",
-    table.JUDGE_ERROR: "the judge could not be reached",
-    table.SKIPPED_BUDGET: "not asked: the budget was spent",
-    table.ENDED: "not asked: the conversation had ended",
-    table.OTHER_TURN: "the score of the conversation is with its last turn",
-    table.TURN_NOT_SCORED: "a turn of the conversation is not scored",
-    table.NOT_MARKED: "the question is not marked as answerable or unanswerable",
-    table.ABSTAINED: "the answer declines to answer",
-    table.UNDEFINED: "the metric has no value here",
-}
 _MOST = 5
 
 
@@ -39,9 +23,9 @@ def cause_name(cause: str) -> str:
 
 def cause_meaning(cause: str) -> str:
     """A cause in words, or an empty text if its name is clear."""
-    if cause.startswith("no_") and cause not in _MEANINGS:
+    if cause.startswith("no_") and cause not in table.MEANINGS:
         return f"the row has no {cause.removeprefix('no_').replace('_', ' ')}"
-    return _MEANINGS.get(cause, "")
+    return table.MEANINGS.get(cause, "")
 
 
 def abstained_sentence(counts: Abstained | None) -> str:

@@ -65,7 +65,7 @@ def _usages(summary: Summary, manifest: Manifest) -> dict[str, Usage]:
     usages: dict[str, list[Usage]] = {}
     columns: dict[str, list[str]] = {}
     for name, judge in summary.judges.items():
-        model = str((manifest.asked.get(name) or {}).get("model", ""))
+        model = str((manifest.judged_columns.get(name) or {}).get("model", ""))
         columns.setdefault(model, []).append(name)
         usages.setdefault(model, []).append(judge.usage)
     return {f"{model} ({', '.join(columns[model])})": total_usage(of) for model, of in usages.items()}

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragmeter import naming, registry
 from ragmeter.documents.manifest import Manifest
-from ragmeter.documents.metrics import MetricSummary
+from ragmeter.documents.metrics import FEW_ROWS, MetricSummary
 from ragmeter.documents.record import Interval
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import because
 from ragmeter.wording.signs import ARROWS
 
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
+#: What `few` means beside a mean.
+FEW = f"few: fewer than {FEW_ROWS} rows, or groups of rows; such an interval is rough"
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
 

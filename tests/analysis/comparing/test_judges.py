@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ragmeter import Comparison, CRAGEvaluator, Evaluation, FakeProvider, LLMJudge, compare, evaluate, gate, report
-from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.runs.layout import MANIFEST
 from tests.judge_rows import judge
 

@@ -10,7 +10,7 @@ import pytest
 
 from ragmeter import CRAGEvaluator
 from ragmeter.errors import InputError, UsageError
-from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.judges.verdict import verdict
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer

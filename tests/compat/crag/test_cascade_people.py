@@ -17,8 +17,8 @@ import pytest
 
 from ragmeter import CRAGEvaluator
 from ragmeter.engine.judging import cascade_run
-from ragmeter.judges import cascade
-from ragmeter.judges.cascade import Cascade
+from ragmeter.judges.asking import cascade
+from ragmeter.judges.asking.cascade import Cascade
 from tests.compat.crag.helpers import turn
 from tests.judge_server import Action, JudgeServer, completion, texts
 

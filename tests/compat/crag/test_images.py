@@ -12,7 +12,7 @@ from PIL import Image
 
 from ragmeter import CRAGEvaluator
 from ragmeter.compat.crag.images import Images
-from ragmeter.effects.downloads import Fetcher
+from ragmeter.effects.network.downloads import Fetcher
 from ragmeter.errors import MissingExtraError
 from tests.compat.crag.helpers import EchoAgent, conversation
 from tests.compat.crag.test_generation import generate

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 import ragmeter
 from ragmeter import FakeProvider, Judge
-from ragmeter.judges.probes import PROBES
+from ragmeter.judges.asking.probes import PROBES
 from ragmeter.runs.run import Run
 from ragmeter.show.report.report import load_runs
 

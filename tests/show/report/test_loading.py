@@ -9,7 +9,7 @@ import pytest
 
 import ragmeter
 from ragmeter.errors import InputError, UsageError
-from ragmeter.runs.finding import run_labels
+from ragmeter.runs.lookup import run_labels
 from ragmeter.show.report.report import load_runs
 from tests.show.report.helpers import keep, rows
 

@@ -9,8 +9,8 @@ import pytest
 
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
-from ragmeter.effects.caller import Failure
-from ragmeter.effects.usage import EffortCounts, UsageCounter
+from ragmeter.effects.limits.caller import Failure
+from ragmeter.effects.replies.usage import EffortCounts, UsageCounter
 from ragmeter.hints import option
 from ragmeter.show import terminal
 from ragmeter.show.terminal.summary import asks_again

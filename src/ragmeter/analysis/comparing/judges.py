@@ -11,7 +11,7 @@ from ragmeter.analysis.comparing.comparison import MetricDifference
 from ragmeter.documents.comparison import JUDGES_DIFFER
 from ragmeter.runs.judges import ENDPOINT, Differing
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.wording.comparison import judge_alike, judged_differently, judged_elsewhere
 
 #: What scores a run's rows anew; with a judge, and with an embedding model.

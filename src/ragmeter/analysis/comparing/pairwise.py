@@ -26,8 +26,8 @@ from ragmeter.hints import option
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, matching, several
 from ragmeter.runs.comparisons import check_kept, keep_comparison
-from ragmeter.runs.finding import RunLike
 from ragmeter.runs.judges import differing_judges
+from ragmeter.runs.lookup import RunLike
 from ragmeter.runs.run import Run, full_name
 from ragmeter.stats.clusters import Codes, cluster_codes
 from ragmeter.stats.confidence import AUTO, MCNEMAR, RANDOMISATION, TESTS, Confidence

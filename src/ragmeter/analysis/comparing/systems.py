@@ -10,9 +10,9 @@ from pathlib import Path
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.locations import same_place
-from ragmeter.runs.finding import RunLike, find_run, find_runs, is_run, run_labels
+from ragmeter.runs.lookup import RunLike, find_run, find_runs, is_run, run_labels
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 
 #: Two runs, by their places among the runs: the baseline of the two first.
 Place = tuple[int, int]

@@ -16,7 +16,7 @@ from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.causes import SHARE_OF
-from ragmeter.runs.finding import find_run
+from ragmeter.runs.lookup import find_run
 from ragmeter.runs.run import Run, full_name
 from ragmeter.wording.numbers import given
 

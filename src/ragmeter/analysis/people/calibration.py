@@ -22,17 +22,17 @@ from ragmeter.analysis.people.label_matches import (
 )
 from ragmeter.analysis.people.labels import SUPPORTED, UNSUPPORTED, Label, read_labels
 from ragmeter.analysis.people.verdicts import Answers, counts_wrong, read_columns, verdicts
-from ragmeter.documents.metrics import SMALL
+from ragmeter.documents.metrics import FEW_ROWS
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.locations import on_disk
 from ragmeter.io.reading import Reading
 from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.io.write import RUNS, dumps, replacing
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.stats.agreement import (
     Alpha,
     Estimate,
@@ -300,7 +300,7 @@ def _row_warnings(result: Calibration) -> Iterator[str]:
         yield words.UNSCORED_ROWS.format(n=total - scored, total=total, metric=result.metric)
     if drawn is not None and drawn not in (total, scored):
         yield words.DRAWN_FROM_OTHERS.format(drawn=drawn, total=total, scored=scored)
-    if result.n_clusters is not None and result.n_clusters < SMALL:
+    if result.n_clusters is not None and result.n_clusters < FEW_ROWS:
         yield words.FEW_CLUSTERS.format(n=result.n_clusters)
 
 

@@ -21,7 +21,7 @@ from ragmeter.io.reading import Reading
 from ragmeter.io.write import RUNS, dumps, replacing
 from ragmeter.metrics.offline import offline_correct, offline_correct_probability
 from ragmeter.metrics.offline.curves import Curve, fit
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
 from ragmeter.stats.clusters import Codes, cluster_codes

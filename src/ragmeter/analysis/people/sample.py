@@ -23,7 +23,7 @@ from ragmeter.hints import by_caller, option, parameter
 from ragmeter.io.tabular import Tabular, arrow_table, html_lines, html_table
 from ragmeter.io.write import RUNS
 from ragmeter.naming import chosen_names, several
-from ragmeter.runs.finding import RunLike, find_run
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.stats.confidence import check_seed
 from ragmeter.table import LIST_COLUMNS, Scores

@@ -8,7 +8,6 @@ labels, and only its owner can read the file.
 from __future__ import annotations
 
 import glob
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +30,7 @@ from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.cells import whole
 from ragmeter.io.delimited.formulas import guarded
-from ragmeter.io.lock import file_lock
+from ragmeter.io.lock import file_lock, real_path
 from ragmeter.io.source import open_source
 from ragmeter.io.write import check_writable, replacing, write_rows
 from ragmeter.runs.places import hold_for
@@ -188,7 +187,7 @@ class Sheet:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        real = _real(self.path)
+        real = real_path(self.path)
         check_writable(real.parent, option("output"))
         real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = real.with_name(f".{real.name}.lock")
@@ -198,7 +197,7 @@ class Sheet:
     def _write(self) -> None:
         """Write the file; the old one is replaced in one step."""
         ending = "tsv" if self.path.suffix.lower() in (".tsv", ".tab") else "csv"
-        real = _real(self.path)
+        real = real_path(self.path)
         for leftover in real.parent.glob(f".{glob.escape(real.name)}.*.tmp"):  # of a process that was killed
             leftover.unlink(missing_ok=True)
         with replacing(real, private=True) as (temporary,):
@@ -230,11 +229,6 @@ def _keys(rows: Sequence[Row]) -> list[tuple[str, int]]:
         counts[key] += 1
         keys.append((key, counts[key]))
     return keys
-
-
-def _real(path: Path) -> Path:
-    """The file itself, where `path` is a link: one file has one lock."""
-    return Path(os.path.realpath(path))
 
 
 def _joined(value: Any) -> str:

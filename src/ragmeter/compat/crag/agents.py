@@ -7,7 +7,7 @@ from collections.abc import Callable
 from inspect import Parameter
 from typing import Any, Protocol, TypedDict
 
-from ragmeter.effects.rounds import Identity
+from ragmeter.effects.replies.rounds import Identity
 from ragmeter.errors import refused_call
 from ragmeter.io.write import dumps
 from ragmeter.targets.identity import fingerprint

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from ragmeter.errors import UsageError
-from ragmeter.judges.judge import DEFAULT_EVAL_MODEL as DEFAULT_EVAL_MODEL
-from ragmeter.judges.judge import MAX_API_RETRIES as MAX_API_RETRIES
-from ragmeter.judges.judge import MAX_EVAL_TOKENS as MAX_EVAL_TOKENS
+from ragmeter.judges.asking.judge import DEFAULT_EVAL_MODEL as DEFAULT_EVAL_MODEL
+from ragmeter.judges.asking.judge import MAX_API_RETRIES as MAX_API_RETRIES
+from ragmeter.judges.asking.judge import MAX_EVAL_TOKENS as MAX_EVAL_TOKENS
 
 DEFAULT_NUM_WORKERS = 1
 MIN_BATCH_SIZE = 1

@@ -11,7 +11,7 @@ from typing import Any
 import regex
 
 from ragmeter.compat.crag.turns import TURN_COLUMNS
-from ragmeter.effects.caller import Failure
+from ragmeter.effects.limits.caller import Failure
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.normal_form import normalized
 from ragmeter.io.source import open_source

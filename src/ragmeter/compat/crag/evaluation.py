@@ -28,9 +28,9 @@ from ragmeter.engine.judging.setup import JudgeResult, columns_of, with_columns
 from ragmeter.engine.results import Evaluation
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.io.progress import Advance
-from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge
-from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.asking.cascade import Cascade
+from ragmeter.judges.asking.judge import Judge
+from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.metrics import conversation
 from ragmeter.metrics.conversation import (
     CORRECT,

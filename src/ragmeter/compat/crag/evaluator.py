@@ -21,14 +21,14 @@ from ragmeter.compat.crag.images import Images
 from ragmeter.compat.crag.llm_judge import LLMJudge
 from ragmeter.compat.crag.truncation import Tokenizer, cut
 from ragmeter.compat.crag.turns import TurnTable, given_turns, load_turns, save_turns
-from ragmeter.effects.caller import Caller
-from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.collector import rare_collections
-from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import Threads
-from ragmeter.effects.patience import GIVE_UP_AFTER
-from ragmeter.effects.ranges import check_number, check_whole
-from ragmeter.effects.rounds import Reuse, Round, begin_round
+from ragmeter.effects.argument_checks import check_number, check_whole
+from ragmeter.effects.limits.caller import Caller
+from ragmeter.effects.limits.calls import Limits, run_calls
+from ragmeter.effects.limits.patience import GIVE_UP_AFTER
+from ragmeter.effects.process.collector import rare_collections
+from ragmeter.effects.process.loop import Threads
+from ragmeter.effects.replies.journal import Journal
+from ragmeter.effects.replies.rounds import Reuse, Round, begin_round
 from ragmeter.engine.judging.judge_run import JudgeRun
 from ragmeter.engine.judging.setup import columns_of
 from ragmeter.engine.row_reader import RowReader
@@ -37,8 +37,8 @@ from ragmeter.hints import option
 from ragmeter.io.data import file_signature
 from ragmeter.io.progress import Advance, Title, both, progress_bar, show_notice
 from ragmeter.io.write import RUNS
-from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.judge import Judge
+from ragmeter.judges.asking.cascade import Cascade
+from ragmeter.judges.asking.judge import Judge
 from ragmeter.targets.replies import failures
 
 #: The journal by default: a crash must not lose replies that were paid for.

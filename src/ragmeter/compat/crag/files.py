@@ -16,8 +16,8 @@ from ragmeter.hints import by_caller, option
 from ragmeter.io.cells import is_missing
 from ragmeter.io.write import dumps, replacing, write_rows
 from ragmeter.runs.layout import MANIFEST, ROWS, writing
+from ragmeter.runs.paid_replies import manifest_of
 from ragmeter.runs.places import hold
-from ragmeter.runs.replacing import manifest_of
 from ragmeter.runs.run import Run
 from ragmeter.runs.writer import NewRun
 
@@ -64,8 +64,8 @@ def _write_results(paths: Sequence[Path], rows: Rows, scores: Scores, *, guard: 
 
 def refuse_added(folder: Path) -> None:
     """Refuse to write conversations where a judge was paid for columns that were added to those that are there."""
-    asked = manifest_of(folder).asked if (folder / MANIFEST).is_file() else {}
-    if added := ", ".join(name for name in asked if name.partition("[")[0] != "verdict"):
+    judged_columns = manifest_of(folder).judged_columns if (folder / MANIFEST).is_file() else {}
+    if added := ", ".join(name for name in judged_columns if name.partition("[")[0] != "verdict"):
         raise UsageError(
             f"the run {folder.name} exists already, and has a judge's replies that were added to it ({added})",
             hint=f"choose another folder with {option('output_dir')}, or replace the run with "

@@ -18,15 +18,15 @@ from typing import Any
 from ragmeter.compat.crag.agents import Agent, extras_of
 from ragmeter.compat.crag.dataset_utils import Conversation, convert_domain_indices_to_names
 from ragmeter.compat.crag.images import ImageError, Images
-from ragmeter.effects.caller import STOPPED, Caller, Failure, GiveUp, TryAgain
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.loop import Threads, for_each
-from ragmeter.effects.rounds import Round
+from ragmeter.effects.limits.caller import Caller, Failure, GiveUp, TryAgain
+from ragmeter.effects.process.loop import Threads, for_each
+from ragmeter.effects.replies.journal import Reply
+from ragmeter.effects.replies.rounds import Round
 from ragmeter.errors import describe
 from ragmeter.io.cells import whole
 from ragmeter.io.progress import Advance
 from ragmeter.io.write import dumps
-from ragmeter.table import TARGET_ERROR
+from ragmeter.table import STOPPED, TARGET_ERROR
 
 #: Called with a query and its answer, or why there is none.
 Heard = Callable[[str, str | Failure], None]

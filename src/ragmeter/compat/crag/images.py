@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragmeter.compat.crag.dataset_utils import Conversation
-from ragmeter.effects.downloads import Fetcher, FetchError, check_installed
-from ragmeter.effects.loop import Threads, in_thread
+from ragmeter.effects.network.downloads import Fetcher, FetchError, check_installed
+from ragmeter.effects.process.loop import Threads, in_thread
 from ragmeter.errors import MissingExtraError, RagmeterError, describe
 from ragmeter.io.addresses import public
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from ragmeter.effects.caller import Caller
-from ragmeter.effects.calls import Limits, run_calls
+from ragmeter.effects.limits.caller import Caller
+from ragmeter.effects.limits.calls import Limits, run_calls
 from ragmeter.errors import UsageError
-from ragmeter.judges.judge import DEFAULT_EVAL_MODEL, Judge
-from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.asking.judge import DEFAULT_EVAL_MODEL, Judge
+from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, verdict
 
 

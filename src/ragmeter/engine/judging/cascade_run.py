@@ -11,7 +11,7 @@ from ragmeter import table
 from ragmeter.definition.judge_columns import LLM, OFFLINE
 from ragmeter.documents.judging import NO_MODEL, CascadeSummary
 from ragmeter.io.progress import show_notice
-from ragmeter.judges.cascade import (
+from ragmeter.judges.asking.cascade import (
     Cascade,
     CascadePlan,
     Doubtful,
@@ -21,9 +21,9 @@ from ragmeter.judges.cascade import (
     no_verdict_warning,
     offline_chances,
 )
-from ragmeter.judges.column_judge import ColumnJudge, shown_texts
-from ragmeter.judges.judge import Judge
-from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.asking.column_judge import ColumnJudge, shown_texts
+from ragmeter.judges.asking.judge import Judge
+from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
 from ragmeter.stats.cascade import Flags, Threshold
 from ragmeter.table import SCORED, Scores

@@ -14,9 +14,9 @@ from ragmeter.definition.judge_columns import DECLARED, EXACT, LLM, MISS, BoundC
 from ragmeter.documents.judging import CascadeSummary, JudgeSummary
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.usage import Usage
-from ragmeter.effects.caller import STOPPED, Caller
-from ragmeter.effects.journal import Journal
-from ragmeter.effects.loop import for_each
+from ragmeter.effects.limits.caller import Caller
+from ragmeter.effects.process.loop import for_each
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.engine.judging.cascade_run import OFFLINE_COLUMNS, CascadeRun, Decision, Row, decided
 from ragmeter.engine.judging.offline import rows_to_fill
 from ragmeter.engine.row_reader import RowReader
@@ -25,16 +25,16 @@ from ragmeter.hints import option
 from ragmeter.io.columns import missing_column
 from ragmeter.io.progress import Advance
 from ragmeter.io.write import dumps
-from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.column_judge import texts_of_calls
-from ragmeter.judges.judge import Judge, as_rephrased
-from ragmeter.judges.judgement import Judgement, joined
-from ragmeter.judges.probes import same_verdicts
-from ragmeter.judges.prompt import prompt_hash
+from ragmeter.judges.asking.cascade import Cascade
+from ragmeter.judges.asking.column_judge import texts_of_calls
+from ragmeter.judges.asking.judge import Judge, as_rephrased
+from ragmeter.judges.asking.judgement import Judgement, joined
+from ragmeter.judges.asking.probes import same_verdicts
+from ragmeter.judges.asking.prompt import prompt_hash
 from ragmeter.metrics.support import has_text
 from ragmeter.naming import Signature
 from ragmeter.stats.intervals import wilson_interval
-from ragmeter.table import QID, SCORED, UNPARSABLE, Batch, NewRow, outcome_column
+from ragmeter.table import QID, SCORED, STOPPED, UNPARSABLE, Batch, NewRow, outcome_column
 
 Heard = Callable[[table.Row, Judgement], None]
 #: Asks about the row at a place of the batch.
@@ -160,7 +160,9 @@ class ColumnRun:
             calls = self._calls(rows[place])
             if place not in before:
                 judgements[place] = await self._ask(rows[place], calls, caller, client, retry=self.retry_failed)
-            elif all(self.column_judge.recorded(caller.journal, texts) == self.judge.repeats for texts in calls):
+            elif all(
+                self.column_judge.n_recorded_repeats(caller.journal, texts) == self.judge.repeats for texts in calls
+            ):
                 judgement = await self._ask(rows[place], calls, caller, client)  # for the flip rate and the costs
                 if judgement.verdict == before[place].verdict:
                     judgements[place] = judgement
@@ -312,7 +314,9 @@ class ColumnRun:
 
     def _guess(self, row: table.Row, journal: Journal) -> str:
         assert self.declaration.guess is not None  # noqa: S101 - only such columns are guessed
-        recorded = [self.column_judge.recall(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)]
+        recorded = [
+            self.column_judge.recorded_judgement(journal, texts) or Judgement(UNPARSABLE) for texts in self._calls(row)
+        ]
         return self._joined(row, recorded).verdict or dumps(self.declaration.guess(row))
 
     def keys(self, batches: Callable[[], Iterable[Batch]]) -> Iterator[str]:
@@ -352,9 +356,9 @@ class ColumnRun:
         shared = {} if self.cascade is None else {"cascade": self.cascade.cascade.signature()}
         return {**own, **shared, "tries": judge.tries, "columns": self.column.columns}
 
-    def filed(self) -> dict[str, str]:
+    def journal_keys(self) -> dict[str, str]:
         """The keys by which the replies are looked up in their journal, for the manifest."""
-        return self.judge.filed(self.column.declaration)
+        return self.judge.journal_keys(self.column.declaration)
 
     def summary(self, usage: Usage) -> JudgeSummary:
         """The column's part of the summary; `usage` is what its calls have taken."""

@@ -16,12 +16,12 @@ from msgspec import structs
 from ragmeter.definition.judge_columns import BoundColumn
 from ragmeter.documents.judging import JudgeCheck
 from ragmeter.documents.usage import Calls, Effort, Usage
-from ragmeter.effects.caller import Caller
-from ragmeter.effects.calls import Limits, run_calls
-from ragmeter.effects.charges import Spent
-from ragmeter.effects.journal import Journal, journal_to_read
-from ragmeter.effects.loop import for_each
-from ragmeter.effects.usage import UsageCounter
+from ragmeter.effects.limits.caller import Caller
+from ragmeter.effects.limits.calls import Limits, run_calls
+from ragmeter.effects.process.loop import for_each
+from ragmeter.effects.replies.charges import Spent
+from ragmeter.effects.replies.journal import Journal, journal_to_read
+from ragmeter.effects.replies.usage import UsageCounter
 from ragmeter.engine.judging.column_run import ColumnRun
 from ragmeter.engine.judging.observers import JudgingWatch
 from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
@@ -32,9 +32,9 @@ from ragmeter.errors import BusyError
 from ragmeter.hints import option
 from ragmeter.io.progress import Advance, both, show_notice
 from ragmeter.io.write import check_writable
-from ragmeter.judges.column_judge import ColumnJudge, most_of_a_call
-from ragmeter.judges.judge import Judge
-from ragmeter.judges.probes import NOT_ASKED, calls_to_check, check_judge, recorded_cases
+from ragmeter.judges.asking.column_judge import ColumnJudge, most_of_a_call
+from ragmeter.judges.asking.judge import Judge
+from ragmeter.judges.asking.probes import NOT_ASKED, calls_to_check, check_judge, recorded_cases
 from ragmeter.judges.verdict import verdict
 from ragmeter.models.port import ChatProvider
 from ragmeter.table import Batch, outcome_column
@@ -240,14 +240,17 @@ class JudgeRun:
             None,
         )
         check, usage, effort = calls.make(work, self._scope(rows), watch, trying)
-        asked = {column_run.column.name: {**column_run.signature(), **column_run.filed()} for column_run in column_runs}
+        judged_columns = {
+            column_run.column.name: {**column_run.signature(), **column_run.journal_keys()}
+            for column_run in column_runs
+        }
         judges = {
             column_run.column.name: column_run.summary(usages[column_run.column.name].total())
             for column_run in column_runs
         }
         calls_made = Calls(usage, effort)
         return JudgeResult(
-            filled, marks, shown, self.numbers, asked, judges, check, calls_made, workers=self.judge.workers
+            filled, marks, shown, self.numbers, judged_columns, judges, check, calls_made, workers=self.judge.workers
         )
 
     async def _fill_rows(
@@ -313,7 +316,7 @@ class JudgeRun:
             return ""
         digest = hashlib.sha256()
         for column in self.columns:
-            digest.update(self.judge.spec(column.declaration).encode())
+            digest.update(self.judge.call_key(column.declaration).encode())
         needs = {name for column in self.columns for name in self.judge.worded(column.declaration).needs}
         for batch in rows():
             for name in sorted(needs):

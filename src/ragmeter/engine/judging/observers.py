@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ragmeter.effects.caller import Caller
+from ragmeter.effects.limits.caller import Caller
 from ragmeter.io.locations import Location
-from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.runs.status import Status
 from ragmeter.table import SCORED, Row
 from ragmeter.wording.numbers import money

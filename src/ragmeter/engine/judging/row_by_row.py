@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
-from ragmeter.effects.budget import Budget
-from ragmeter.effects.journal import Journal
+from ragmeter.effects.limits.budget import Budget
+from ragmeter.effects.replies.journal import Journal
 from ragmeter.engine.judging.column_run import ColumnRun
-from ragmeter.judges.column_judge import most_of_a_call
-from ragmeter.judges.judge import Judge
+from ragmeter.judges.asking.column_judge import most_of_a_call
+from ragmeter.judges.asking.judge import Judge
 from ragmeter.table import Batch
 
 

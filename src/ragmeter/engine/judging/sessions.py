@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from ragmeter.definition.judge_columns import EXACT, MISS
-from ragmeter.effects.loop import for_each
+from ragmeter.effects.process.loop import for_each
 from ragmeter.engine.judging.cascade_run import CascadeRun, Decision, Row
 from ragmeter.engine.judging.column_run import Ask, ColumnRun
-from ragmeter.judges.cascade import Cascade
-from ragmeter.judges.column_judge import ColumnJudge
-from ragmeter.judges.judgement import Judgement
+from ragmeter.judges.asking.cascade import Cascade
+from ragmeter.judges.asking.column_judge import ColumnJudge
+from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
-from ragmeter.metrics.conversation import ended_at, sessions_of, turn_of
+from ragmeter.metrics.conversation import WRONG_AT_END, ended_at, is_correct, is_end, sessions_of, turn_of
 from ragmeter.stats.cascade import Flags
 from ragmeter.table import ENDED, QID, SCORED, Batch, Scores, row_causes
 
@@ -75,9 +75,9 @@ class SessionRun(ColumnRun):
             if self.cascade is not None and self.cascade.is_audited(start + places[0]):
                 await ask_all(places)  # the offline judge is compared on all of its turns
                 return
-            await ask_all(places[:2])
-            for index, place in enumerate(places[2:], 2):
-                if [*map(verdict, places[index - 2 : index])] == [WRONG, WRONG]:  # which ends the conversation
+            await ask_all(places[:WRONG_AT_END])
+            for index, place in enumerate(places[WRONG_AT_END:]):
+                if is_end([is_correct(verdict(before)) for before in places[index : index + WRONG_AT_END]]):
                     return
                 if not self.is_stopped:
                     await ask_all([place])
@@ -92,8 +92,7 @@ class SessionRun(ColumnRun):
         ended: list[int] = []
         sessions = _sessions(batch)
         for places in sessions:
-            correct = [{CORRECT: True, WRONG: False}.get(decisions[place].value or "") for place in places]
-            ended += places[ended_at(correct) :]
+            ended += places[ended_at([is_correct(decisions[place].value) for place in places]) :]
         for place in ended:
             if decisions[place].by != MISS:
                 asked = place in judgements

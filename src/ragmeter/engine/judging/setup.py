@@ -31,7 +31,7 @@ from ragmeter.table import Batch
 
 if TYPE_CHECKING:  # an evaluation without a judge does not wait for these
     from ragmeter.engine.judging.judge_run import JudgeRun
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
 #: Where a judge's replies are kept unless somebody says otherwise: for every run of a folder, since they are the same
 #: for the same texts.
@@ -47,15 +47,15 @@ class JudgeResult:
     """What was filled: for each batch the new columns, and what the run's documents say about it.
 
     `marks` tell whether the batches that come later are those that were judged, by the columns that were `shown`;
-    `numbers` are those of the new columns that are no texts. `asked` is what each column depends on, `judges` what came
-    of it; `calls` is what all of it has taken, None where nothing was filled.
+    `numbers` are those of the new columns that are no texts. `judged_columns` is what each column depends on,
+    `judges` what came of it; `calls` is what all of it has taken, None where nothing was filled.
     """
 
     batches: list[dict[str, list[Any]]] | None = None
     marks: list[int] = field(default_factory=list)
     shown: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
-    asked: dict[str, Signature] = field(default_factory=dict)
+    judged_columns: dict[str, Signature] = field(default_factory=dict)
     judges: dict[str, JudgeSummary] = field(default_factory=dict)
     check: JudgeCheck | None = None
     calls: Calls | None = None
@@ -66,7 +66,9 @@ class JudgeResult:
         if self.calls is None:
             return manifest
         return structs.replace(
-            manifest, asked=self.asked, judging=structs.replace(self.calls.effort, workers=self.workers)
+            manifest,
+            judged_columns=self.judged_columns,
+            judging=structs.replace(self.calls.effort, workers=self.workers),
         )
 
     def in_summary(self, summary: Summary) -> Summary:
@@ -265,6 +267,6 @@ def _several_judgements(metrics: Sequence[Metric]) -> UsageError:
 
 
 def _is_judge(given: object) -> bool:
-    from ragmeter.judges.judge import Judge
+    from ragmeter.judges.asking.judge import Judge
 
     return isinstance(given, Judge)

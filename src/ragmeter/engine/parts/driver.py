@@ -62,7 +62,7 @@ from ragmeter.io.progress import Progress, parts_bar
 from ragmeter.io.reading import checked
 from ragmeter.runs.layout import MANIFEST, PARTS, PARTS_LOG, writing
 from ragmeter.runs.run import Run
-from ragmeter.runs.stored import commit
+from ragmeter.runs.stored_run import commit
 from ragmeter.runs.writer import NewRun
 from ragmeter.table import QID, outcome_column
 from ragmeter.wording.numbers import hundredths

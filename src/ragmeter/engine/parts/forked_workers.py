@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ragmeter.effects.own_process import set_up_own_process
+from ragmeter.effects.process.own_process import set_up_own_process
 
 for _library in ("OMP", "OPENBLAS", "MKL"):  # as Dask has it: a worker has one thread
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")

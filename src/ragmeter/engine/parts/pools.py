@@ -17,8 +17,8 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 import ragmeter
-from ragmeter.effects import own_process
-from ragmeter.effects.cores import available_cores
+from ragmeter.effects.process import own_process
+from ragmeter.effects.process.cores import available_cores
 from ragmeter.errors import MissingExtraError, RagmeterError, UsageError, WorkerError
 from ragmeter.hints import by_caller, parameter
 

@@ -43,7 +43,7 @@ from ragmeter.io.reading import Reading
 from ragmeter.io.source import Source, data_set, open_file
 from ragmeter.io.titles import Role
 from ragmeter.runs.layout import PARTS, reading, writing
-from ragmeter.runs.stored import upload
+from ragmeter.runs.stored_run import upload
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.table import QID, Batch
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.write import RUNS, check_writable
-from ragmeter.runs.finding import RunLike, find_run
 from ragmeter.runs.inputs import check_no_input
+from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.show.exports.mlflow import log_to_mlflow
 from ragmeter.show.exports.rows import write_csv, write_jsonl, write_parquet

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import ragmeter
 from ragmeter.analysis.comparing.comparison import table_cells
-from ragmeter.documents.metrics import SMALL
 from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
-from ragmeter.runs.finding import run_labels
+from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.show.report import page_texts, rows
 from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
@@ -34,6 +33,7 @@ from ragmeter.wording.document_list import TITLES, document_cells, list_lines
 from ragmeter.wording.judging import CAUSE, judge_causes, judge_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import (
+    FEW,
     about_intervals,
     better,
     explained,
@@ -100,7 +100,7 @@ def render(
         "made": datetime.now(UTC).isoformat(timespec="minutes"),
         "title": title or _title(labels),
         "interval": _about_means(runs),
-        "few": SMALL,
+        "few": FEW,
         "longest": limit if cut else None,
         "metrics": _metrics(runs),
         "runs": [_run(run, label) for run, label in zip(runs, labels, strict=True)],
@@ -265,6 +265,7 @@ def _run(run: Run, label: str) -> dict[str, Any]:
                     for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
                 },
                 "bounds": figures.bounds_of_mean,
+                "few": figures.is_few,
                 "shown": headline(figures),
                 "level": level(figures),
                 "sentence": summary_sentence(name, figures),

@@ -12,7 +12,7 @@ import numpy as np
 
 from ragmeter.errors import MissingExtraError
 from ragmeter.io.write import replacing
-from ragmeter.runs.finding import run_labels
+from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.show.report.shapes import axis_of_means, domain
 from ragmeter.show.report.slices import slices

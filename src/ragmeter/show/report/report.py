@@ -13,12 +13,12 @@ from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
-from ragmeter.runs.finding import ManyRuns, RunLike, find_runs
 from ragmeter.runs.inputs import check_no_input
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
+from ragmeter.runs.lookup import ManyRuns, RunLike, find_runs
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary import TemporaryRun
+from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
 from ragmeter.show.report import MAX_ROWS, page

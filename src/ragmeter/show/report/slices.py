@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ragmeter.analysis.slices import Slice, summarise_run
-from ragmeter.documents.metrics import SMALL, MetricSummary
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.run import NOTHING, Run
 from ragmeter.wording.metrics import headline
 
@@ -53,7 +53,7 @@ def _cell(overall: MetricSummary, on_slice: MetricSummary) -> dict[str, Any]:
         "shown": headline(on_slice),
         "n": on_slice.n_scored,
         "apart": apart,
-        "few": on_slice.n_scored < SMALL,
+        "few": on_slice.is_few,
     }
 
 

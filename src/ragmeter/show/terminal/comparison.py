@@ -9,7 +9,7 @@ from rich.text import Text
 from ragmeter.analysis.comparing import ChangedRow, Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.documents.comparison import BETTER, DIFFERENT, WORSE
-from ragmeter.documents.metrics import SMALL
+from ragmeter.documents.metrics import FEW_ROWS
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording import verdicts
@@ -110,7 +110,7 @@ def cautions(pair: Pair) -> Iterator[str]:
             concerned = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
             counts = [f"{count:,} of {run}" for run, count in ((pair.a, in_a), (pair.b, in_b)) if count]
             yield f"left out, no score in the other run: {' and '.join(counts)} ({concerned})"
-    few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < SMALL})
+    few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < FEW_ROWS})
     if few:
         unit = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"
         yield f"few {unit}: {few[0]:,}; such an interval is rough"

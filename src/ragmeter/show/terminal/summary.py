@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ragmeter import registry
 from ragmeter.documents.manifest import EmbeddingUse, Manifest
-from ragmeter.documents.metrics import SMALL, MetricSummary, Percentiles
+from ragmeter.documents.metrics import MetricSummary, Percentiles
 from ragmeter.documents.summary import Join
 from ragmeter.hints import for_command_line
 from ragmeter.io.write import RUNS
@@ -23,8 +23,8 @@ from ragmeter.table import SKIPPED_BUDGET
 from ragmeter.wording.causes import cause_name, failures, first_ids
 from ragmeter.wording.ids import id_lines, never_match_lines
 from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.metrics import FEW, headline, headline_sentence, median, result_unit, titled
 from ragmeter.wording.metrics import cautions as cautions_of
-from ragmeter.wording.metrics import headline, headline_sentence, median, result_unit, titled
 from ragmeter.wording.numbers import MISSING, money, number, percent, scored
 from ragmeter.wording.texts import printable
 
@@ -63,7 +63,7 @@ def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
     for line in cautions_of(metrics):
         out.sentence(line)
     if any(part.small for part in summary.slices):
-        out.sentence(f"few: fewer than {SMALL} rows scored; such an interval is rough")
+        out.sentence(FEW)
     cluster = f", clustered by {summary.statistics.cluster}" if summary.statistics.cluster else ""
     out.sentence(f"rows: {summary.n_rows:,}{cluster}")
 
@@ -91,7 +91,7 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
     table = Figures.of(printable(column), "metric", "mean", f"{percent(level)} interval", "n", names=2)
     for part in slices:
         for name, summary in part.metrics.items():
-            few = " (few)" if summary.n_scored < SMALL else ""
+            few = " (few)" if summary.is_few else ""
             mean, between = headline(summary)
             figures = mean, between or MISSING, f"{summary.n_scored:,}{few}"
             table.add(printable(part.value), printable(name), *figures)

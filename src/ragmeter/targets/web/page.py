@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public
-from ragmeter.table import TARGET_ERROR, TIMEOUT
+from ragmeter.table import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT
 from ragmeter.targets.web.origin import Gate, block_navigation, is_elsewhere
 from ragmeter.targets.web.page_events import Events
 
-SELECTOR_NOT_FOUND, NAVIGATION_ERROR = "selector_not_found", "navigation_error"
-PAGE_CRASHED, BLOCKED = "page_crashed", "blocked"
 TAMPERED = "the page has replaced functions of the browser that are needed to read it"
 #: Seconds that a page has to show that it responds at all, and that closing it may take, also on a busy machine.
 _RESPONDS, _CLOSES, _CLOSES_BUSY = 2.0, 10.0, 30.0

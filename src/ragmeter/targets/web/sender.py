@@ -8,12 +8,12 @@ import time
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
-from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
-from ragmeter.table import TIMEOUT
+from ragmeter.table import BLOCKED, SELECTOR_NOT_FOUND, TIMEOUT
 from ragmeter.targets.web.growth import Growth
 from ragmeter.targets.web.looks import Signs
-from ragmeter.targets.web.page import BLOCKED, SELECTOR_NOT_FOUND, OpenPage
+from ragmeter.targets.web.page import OpenPage
 
 #: Seconds for a page to show that it took the question before it is sent again, more each time; how many more while a
 #: request is under way that may have it; and after how many it is not sent again.

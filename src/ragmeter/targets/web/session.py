@@ -14,9 +14,9 @@ from concurrent.futures import TimeoutError as NotYet
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ragmeter.effects.caller import Caller, Failure
-from ragmeter.effects.journal import Journal, Reply
-from ragmeter.effects.pace import Pace, Retries
+from ragmeter.effects.limits.caller import Caller, Failure
+from ragmeter.effects.limits.pace import Pace, Retries
+from ragmeter.effects.replies.journal import Journal, Reply
 from ragmeter.errors import EndpointError
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web.open_page import OpenPage

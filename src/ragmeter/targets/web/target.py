@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Any, Self, TypedDict, TypeVar
 from urllib.parse import urlsplit
 
-from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.journal import Reply
-from ragmeter.effects.wire import check_address
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
+from ragmeter.effects.network.wire import check_address
+from ragmeter.effects.replies.journal import Reply
 from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public
 from ragmeter.io.write import dumps
 from ragmeter.naming import Signature
-from ragmeter.table import TARGET_ERROR, TIMEOUT
+from ragmeter.table import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, TARGET_ERROR, TIMEOUT
 from ragmeter.targets.port import Question, Target
 from ragmeter.targets.web.browser import launch, playwright_api, start_playwright
 from ragmeter.targets.web.contexts import Contexts
 from ragmeter.targets.web.evidence import drop_evidence, keep_evidence
 from ragmeter.targets.web.origin import Gate
-from ragmeter.targets.web.page import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, Page, first_line
+from ragmeter.targets.web.page import Page, first_line
 from ragmeter.targets.web.turns import Slot, Turns
 from ragmeter.targets.web.visit import Visit
 

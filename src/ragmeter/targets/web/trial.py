@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragmeter.effects.caller import GiveUp, TryAgain
-from ragmeter.effects.loop import Stoppable, run
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
+from ragmeter.effects.process.loop import Stoppable, run
 from ragmeter.hints import for_command_line
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web.target import WebTarget

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ragmeter.effects.caller import GiveUp, TryAgain
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
-from ragmeter.table import TARGET_ERROR, TIMEOUT
+from ragmeter.table import SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT
 from ragmeter.targets.port import Answer
 from ragmeter.targets.web.finish import Finish, is_answer
 from ragmeter.targets.web.looks import FrameLook, check_look, check_message, read_sources
-from ragmeter.targets.web.page import SELECTOR_NOT_FOUND, TAMPERED, Page
+from ragmeter.targets.web.page import TAMPERED, Page
 from ragmeter.targets.web.sender import SendingPage
 from ragmeter.targets.web.trouble import LOST, Trouble
 from ragmeter.targets.web.turns import Turns

@@ -96,8 +96,7 @@ function single(summary, metric) {
 }
 
 /** An interval of a few rows does not quite keep its promise. */
-const few = (summaries) => (summaries.some((each) => each.n_scored < data.few)
-  ? make('p', { class: 'soft' }, `fewer than ${data.few} rows: read it with care`) : null);
+const few = (summaries) => (summaries.some((each) => each.few) ? make('p', { class: 'soft' }, data.few) : null);
 
 const scored = (summary) => make('p', { class: summary.n_scored < summary.n_total ? 'lacking' : 'soft' },
   `${count(summary.n_scored)} of ${count(summary.n_total)} scored`);

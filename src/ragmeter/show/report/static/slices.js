@@ -2,7 +2,7 @@
 
 function slices(run) {
   if (!run.slices.length) return hide('slices');
-  $('few-note').textContent = `few: a mean of fewer than ${data.few} rows says little.`;
+  $('few-note').textContent = data.few;
   $('slices-body').replaceChildren(...run.slices.map((part) => heatMap(run, part)));
   return show('slices', 'Slices');
 }

@@ -1,0 +1,1 @@
+"""Keys and passwords: sent, and never shown."""

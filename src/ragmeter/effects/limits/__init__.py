@@ -1,0 +1,1 @@
+"""Calls within limits: how many at once, how often, how long and for how much."""

@@ -1,0 +1,1 @@
+"""Replies that were paid for: recorded, found again, counted."""

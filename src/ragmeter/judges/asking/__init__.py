@@ -1,0 +1,1 @@
+"""How a judge is asked: words and forms, one column or two wordings, probes and cascades."""
