@@ -152,7 +152,7 @@ def test_other_words_for_the_same_do_not_clash(claim: str, passage: str) -> None
     assert rules(claim, passage) == []
 
 
-@pytest.mark.parametrize(("file", "kept", "caught"), [("support_blind", 69, 63), ("support_second", 75, 70)])
+@pytest.mark.parametrize(("file", "kept", "caught"), [("support_blind", 69, 63), ("support_second", 75, 69)])
 def test_pairs(file: str, kept: int, caught: int) -> None:
     """So many true claims are kept, and so many false ones are caught; half are true, in English and Spanish."""
     rows = [json.loads(line) for line in (TRAINING / f"{file}.jsonl").read_text(encoding="utf-8").splitlines()]
