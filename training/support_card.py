@@ -19,6 +19,7 @@ from ragmeter.metrics.offline.support.model import SUPPORTED, supported_of_rows,
 
 TEXT = Path(__file__).with_name("support_card.md")
 BLIND = Path(__file__).with_name("support_blind.jsonl")
+SECOND = Path(__file__).with_name("support_second.jsonl")
 _TITLES = {
     "wice_claims": "WiCE, claims",
     "wice_words": "WiCE, claims with marked words, and without these words",
@@ -60,7 +61,9 @@ def write_card(figures: Figures) -> str:
         "answer_figures": _answers(figures, odds),
         "systems": _systems(figures, odds),
         "words": _words(figures.claims),
-        "blind": _blind(),
+        "blind": _blind(pairs_of(BLIND)),
+        "second_seen": _blind(pairs_of(SECOND)[::2]),
+        "second_unseen": _blind(pairs_of(SECOND)[1::2]),
         "languages": _languages(figures.controlled_odds),
     }
     text = TEXT.read_text(encoding="utf-8")
@@ -195,14 +198,13 @@ def _words(rows: Sequence[Claimed]) -> str:
     return as_table(("words", "marked by people", "shown", "precision", "recall", "F1"), [line])
 
 
-def blind_pairs() -> list[dict[str, Any]]:
-    """Passages with a true or a false claim, on which the rules for clashes were developed."""
-    return [json.loads(line) for line in BLIND.read_text(encoding="utf-8").splitlines()]
+def pairs_of(file: Path) -> list[dict[str, Any]]:
+    """Passages with a true or a false claim."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def _blind() -> str:
+def _blind(rows: Sequence[dict[str, Any]]) -> str:
     """How many of the pairs the packaged model gets right, by topic, language and wording."""
-    rows = blind_pairs()
     chances = supported_of_rows([[row["claim"]] for row in rows], [[row["passage"]] for row in rows])
     is_supported = np.concatenate(chances) >= SUPPORTED
     right = np.array([row["supported"] for row in rows])

@@ -109,7 +109,7 @@ def test_nobody_is_asked_where_no_model_was_named(
     (tmp_path / "rows.jsonl").write_text('{"question":"capital?","answer":"It is Paris","reference":"Paris"}\n')
     (tmp_path / "rag.py").write_text("def answer(question): return 'Paris'\n")
     options = {
-        "ask": ("--dataset", "rows.jsonl", "--target", "rag:answer"),
+        "ask": ("--dataset", "rows.jsonl", "--target", "rag:answer", "--metrics", "semantic_similarity"),
         "evaluate": ("--metrics", "semantic_similarity", "--results", "rows.jsonl"),
     }
     done = ragmeter_process(command, *options[command], "--run", "a", env={"HF_HOME": "hub", **hub.env})

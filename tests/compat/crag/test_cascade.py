@@ -203,7 +203,7 @@ def test_a_turn_that_nobody_could_judge_is_nobodys() -> None:
     with JudgeServer(lambda request, number: None if number <= 1 else refuse) as server:
         found = summary(evaluated(server, turns, Cascade(0.95), retries=0))
     assert found["judged_by"] == {"llm": 1}
-    assert "3 doubtful turns have no verdict" in found["cascade"]["warnings"][-1]
+    assert "3 doubtful turns have no score" in found["cascade"]["warnings"][-1]
     assert found["metrics"]["accuracy"]["n_not_scored"] == {"judge_error": 3}
 
 

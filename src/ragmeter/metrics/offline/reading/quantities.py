@@ -11,7 +11,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids
 from ragmeter.metrics.offline.reading.tables import Mark, Table
-from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Words
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, Texts, Words, counted
 
 SHARE = "share"
 _SIGNS = np.array([ord(sign) for sign in "$€£¥%"])
@@ -73,7 +73,9 @@ class _Measures(NamedTuple):
     @classmethod
     def of(cls, texts: Texts, words: Words, table: Table) -> _Measures:
         """Look up each distinct word."""
-        distinct, number = np.unique(texts.ids, return_inverse=True)
+        is_used = np.zeros(len(words), bool)
+        is_used[texts.ids] = True
+        distinct, number = np.flatnonzero(is_used), (counted(is_used) - 1)[texts.ids]
         numbers = {name: place for place, name in enumerate(sorted({name for name, _ in table.measures.values()}))}
         known = [table.measures.get(table.units.get(word, word)) for word in map(str, words[distinct].tolist())]
         dimension = np.array([numbers[own[0]] if own else -1 for own in known], np.int64)

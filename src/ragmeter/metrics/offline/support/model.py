@@ -16,7 +16,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import Ids, ranges, slices
 from ragmeter.metrics.offline.reading.omissions import pieces, readable, with_stops
-from ragmeter.metrics.offline.reading.vocabulary import Bools, Floats, chunked, languages_of, vocabulary
+from ragmeter.metrics.offline.reading.vocabulary import Bools, Chunked, Floats, chunked, languages_of, vocabulary
 from ragmeter.metrics.offline.support.contradictions import clashes
 from ragmeter.metrics.offline.support.coverage import Pairs
 from ragmeter.metrics.offline.support.features import (
@@ -180,22 +180,28 @@ def compare(rows: Sequence[Row]) -> Iterator[Block]:
     for part in slices(sizes, _AT_ONCE):
         cells = [(row, place) for row in range(part.start, part.stop) for place in range(max(len(rows[row][1]), 1))]
         texts = [rows[row][1][place] if rows[row][1] else "" for row, place in cells]
+        parts = [pieces(text) for text in texts]
+        counts = np.fromiter(map(len, parts), np.int64, len(parts))
+        begins = np.cumsum(counts) - counts
+        split = chunked(list(chain.from_iterable(parts)))
         heads = {row: " ".join(rows[row][0][:3])[:_HEAD] for row in range(part.start, part.stop)}
-        sides = chunked([text[:_HEAD] for text in texts]), chunked([heads[row] for row, _ in cells])
-        languages = np.array(languages_of(*sides))
+        languages = np.array(languages_of(split.rows(begins), chunked([heads[row] for row, _ in cells])))
         row_of, place_of = np.array(cells, np.int64).reshape(-1, 2).T
         for language in np.unique(languages).tolist():
             some = np.flatnonzero(languages == language)
-            yield _block(
-                rows, (row_of[some], place_of[some]), [texts[cell] for cell in some.tolist()], firsts, language
-            )
+            passages = split.rows(ranges(begins[some], counts[some])), counts[some]
+            yield _block(rows, (row_of[some], place_of[some]), passages, firsts, language)
 
 
 def _block(
-    rows: Sequence[Row], cells: tuple[Ids, Ids], passages: Sequence[str], firsts: Sequence[Ids], language: str
+    rows: Sequence[Row], cells: tuple[Ids, Ids], passages: tuple[Chunked, Ids], firsts: Sequence[Ids], language: str
 ) -> Block:
-    """These passages with the claims of their rows. `cells` has the row and the place of each passage."""
+    """These passages with the claims of their rows.
+
+    `cells` has the row and the place of each passage, `passages` their parts and how many parts each has.
+    """
     row_of, place_of = cells
+    parts, n_parts = passages
     used, number = np.unique(row_of, return_inverse=True)
     n_claims = np.array([len(rows[row][0]) for row in used.tolist()], np.int64)
     n_passages = np.array([max(len(rows[row][1]), 1) for row in used.tolist()], np.int64)
@@ -203,12 +209,10 @@ def _block(
     own = ranges(np.zeros(len(number), np.int64), per_cell)  # the place of each pair's claim in its row
     cell = np.repeat(np.arange(len(number)), per_cell)
     pairs = (firsts[1][row_of] + place_of)[cell] + own * n_passages[number][cell]
-    parts = [pieces(passage) for passage in passages]
-    of_part = np.repeat(np.arange(len(parts)), np.fromiter(map(len, parts), np.int64, len(parts)))
+    of_part = np.repeat(np.arange(len(n_parts)), n_parts)
     claim = (np.cumsum(n_claims) - n_claims)[number][cell] + own
     vocab = vocabulary(language)
     texts = [with_stops(readable(text)) for row in used.tolist() for text in rows[row][0]]
-    sides = vocab.texts(chunked(texts)), vocab.texts(chunked(list(chain.from_iterable(parts))))
-    grouped = Pairs(claim, cell, of_part, len(parts))
-    compared = ComparedClaims.of(*sides, grouped, vocab)
+    grouped = Pairs(claim, cell, of_part, len(n_parts))
+    compared = ComparedClaims.of(vocab.texts(chunked(texts)), vocab.texts(parts), grouped, vocab)
     return Block(ranges(firsts[0][used], n_claims), pairs, compared)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash
-from ragmeter.metrics.offline.support.clashes.places import other_in_place, swapped, turned
+from ragmeter.metrics.offline.support.clashes.places import other_in_place, other_name, swapped, turned
 from ragmeter.metrics.offline.support.clashes.statements import excepted, opposite, quantified
-from ragmeter.metrics.offline.support.clashes.values import other_unit, other_value
+from ragmeter.metrics.offline.support.clashes.values import other_bound, other_unit, other_value
 
 _PART, _PART_OF_LONG = 0.3, 0.5  # of the sentence's content words must be the claim's: in a long text chance finds more
 _LONG = 100  # content words
@@ -20,8 +20,10 @@ _REST, _REST_OF_QUANTITY = 0.8, 0.6  # of the claim's words, those that clash ap
 RULES: dict[str, Callable[[Case], Iterator[Clash]]] = {
     "unit": other_unit,
     "value": other_value,
+    "bound": other_bound,
     "place": other_in_place,
     "order": turned,
+    "name": other_name,
     "roles": swapped,
     "except": excepted,
     "quantity": quantified,
@@ -29,8 +31,8 @@ RULES: dict[str, Callable[[Case], Iterator[Clash]]] = {
 }
 _OF_WORDS = frozenset({"place", "unit"})  # these name the words that clash
 _MOST_WORDS = 4  # of a name or a quantity
-_OF_ALL = frozenset({"roles", "order"})  # here all words are there
-_AROUND = frozenset({"unit", "value", "place"})  # here the rest may stand in the sentence before or after
+_OF_ALL = frozenset({"roles", "order", "name"})  # here all words are there
+_AROUND = frozenset({"unit", "value", "place", "name"})  # here the rest may stand in the sentence before or after
 
 
 def first_clash(case: Case) -> Clash | None:
@@ -39,12 +41,14 @@ def first_clash(case: Case) -> Clash | None:
     The rest of the claim must stand in the sentence, and be a good part of it: else the two are about something else.
     """
     part = _PART if len(case.passage.content) <= _LONG else _PART_OF_LONG
-    if case.n_in[case.best] < part * len(case.sentence.content) or not case.claim.content:
+    n_shared = case.n_in[case.best]
+    if n_shared < part * case.n_told or not case.claim.content:
         return None
+    is_whole = n_shared >= part * len(case.sentence.content)
     clashes = (
         next(rule(case), None)
         for name, rule in RULES.items()
-        if _share(name, _MOST_WORDS if name in _OF_WORDS else 1, case) >= _rest(name)
+        if (is_whole or name in _AROUND) and _share(name, _MOST_WORDS if name in _OF_WORDS else 1, case) >= _rest(name)
     )
     return next((clash for clash in clashes if clash and _share_of(clash, case) >= _rest(clash.rule)), None)
 

@@ -39,7 +39,7 @@ class Case:
     @cached_property
     def matches(self) -> dict[int, tuple[Token, ...]]:
         """The passage's words that are forms of each content word of the claim, by its place."""
-        return {token.place: self.passage.like(token) for token in self.claim.content}
+        return self.passage.like(self.claim.content)
 
     def like(self, token: Token) -> tuple[Token, ...]:
         """The passage's words that are forms of this content word of the claim."""
@@ -72,6 +72,11 @@ class Case:
     def sentence(self) -> TokenList:
         """The best sentence."""
         return self.passage.sentences[self.best]
+
+    @cached_property
+    def n_told(self) -> int:
+        """How many content words the parts of the best sentence have that have a word of the claim."""
+        return sum(token.segment in self.n_in_segment for token in self.passage.content if token.sentence == self.best)
 
     @cached_property
     def close(self) -> list[TokenList]:

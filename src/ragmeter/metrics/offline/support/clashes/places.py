@@ -6,14 +6,17 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from rapidfuzz.distance import Levenshtein
+
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash, in_a_row
 from ragmeter.metrics.offline.support.clashes.tokens import ENDS, NAME, NUMBER, WORD, Token, TokenList
-from ragmeter.metrics.offline.support.clashes.values import rival
+from ragmeter.metrics.offline.support.clashes.values import are_of_a_kind, measure, rival
 
 _LONGEST = 4  # words that may stand in the place of a name
 _DATE = 4  # places between the parts of a date
 _NEAR = 3  # content words on each side of a verb that may be its subject or its object
+_SPELLED = 6  # letters from which a word with one letter changed is the same word
 _LAST_CASED = "\u0530"  # the end of the alphabets in which words have spaces between them and names have capitals
 
 
@@ -73,15 +76,17 @@ def other_in_place(case: Case) -> Iterator[Clash]:
     for slot in _slots(case):
         token = slot.own[-1]
         equal = case.like(token)
-        if any(own in equal for own in slot.theirs):
-            continue
+        if any(_are_alike(own, other) for own in slot.own for other in slot.theirs):
+            continue  # the same, or a part of it: the FIRE (Financial Independent, Retire Early) sites
         other = next((own for own in reversed(slot.theirs) if _may_replace(token, own, case)), None)
-        if other is None or _stands_between(slot.own, case):
+        if other is None or not _is_whole(slot) or _stands_between(slot.own, case):
+            continue
+        if token.kind == NUMBER and _leads_alike(token, equal, case):
             continue
         is_name = token.kind != WORD
         if all(map(case.has, slot.theirs)):
-            if slot.is_inside and is_name:
-                yield _clash(slot)  # both names are there, the other way round
+            if slot.is_inside and is_name and _names_agent(case.claim, case) == _names_agent(case.sentence, case):
+                yield _clash(slot)  # both names are there, the other way round, and not for a passive's sake
             continue
         if is_name and any(own.sentence == other.sentence and abs(own.place - other.place) <= _DATE for own in equal):
             continue  # in 1981 and on August 19, 1981
@@ -92,6 +97,42 @@ def other_in_place(case: Case) -> Iterator[Clash]:
         anchors = [own for own in case.claim.content if own not in slot.own]
         if all(rival(same, [other], anchors, case) for same in equal):
             yield _clash(slot)
+
+
+def _are_alike(own: Token, other: Token) -> bool:
+    """Whether these are forms of one word, or one is a slip of the pen: mortgage and mortage."""
+    if own.is_like(other):
+        return True
+    if (own.marks | other.marks) & (Mark.NUMBER | Mark.MONTH):
+        return False
+    return len(own.word) >= _SPELLED and Levenshtein.distance(own.word, other.word, score_cutoff=1) <= 1
+
+
+def _names_agent(text: TokenList, case: Case) -> bool:
+    """Whether a word stands there that leads the one who acts, in a passive: was bought by Ann."""
+    return bool(text.words & case.table.words["agent"])
+
+
+def _leads_alike(number: Token, equal: Sequence[Token], case: Case) -> bool:
+    """Whether the word after a number of the claim, or after its unit, follows the same number there: 3 m high."""
+    led = _led(number, case.claim, case)
+    if led is None:
+        return False
+    there = [_led(token, case.passage, case) for token in equal]
+    return any(token is not None and token in case.like(led) for token in there)
+
+
+def _led(number: Token, text: TokenList, case: Case) -> Token | None:
+    """The first word after a number, in its part of the sentence, that is no number or unit."""
+    behind = (token for token in text.segments[number.segment].content if token.place > number.place)
+    return next((own for own in behind if own.kind != NUMBER and measure(own, case.table) is None), None)
+
+
+def _is_whole(slot: _Slot) -> bool:
+    """Whether all that stands in the place is one thing: a name for a name, one noun for a noun."""
+    if slot.own[-1].kind == NAME:
+        return all(own.kind == NAME or own.marks & Mark.CAPITAL for own in slot.theirs)
+    return slot.own[-1].kind != WORD or len(slot.theirs) == 1 or slot.own[-1].marks & Mark.CAPITAL != 0
 
 
 def _clash(slot: _Slot) -> Clash:
@@ -118,31 +159,65 @@ def _may_replace(token: Token, other: Token, case: Case) -> bool:
     titles = case.table.words["titles"]
     if {token.word, other.word} & titles or (token.marks | other.marks) & Mark.LETTER:
         return False
+    if token.kind == other.kind == NUMBER and not are_of_a_kind(token, other):
+        return False
     if token.kind == other.kind != WORD:
         return True
     if bool(token.marks & Mark.CAPITAL) != bool(other.marks & Mark.CAPITAL) or {token.kind, other.kind} - {WORD, NAME}:
         return False
     if not (token.word.isalpha() and other.word.isalpha()) or token.word[0] > _LAST_CASED:
         return False
-    articles = case.table.words["articles"]
-    return token.kind != other.kind or (_is_led(token, case.claim, articles) and _is_led(other, case.passage, articles))
+    return token.kind != other.kind or (_is_led(token, case.claim, case) and _is_led(other, case.passage, case))
 
 
-def _is_led(token: Token, text: TokenList, articles: frozenset[str]) -> bool:
+def _is_led(token: Token, text: TokenList, case: Case) -> bool:
     """Whether an article stands directly before this word, or before its adjective: it is a noun."""
+    articles = case.table.words["articles"] | case.table.words["merged"]
     return any(own.word in articles for own in text.tokens[max(token.place - 2, 0) : token.place])
+
+
+def other_name(case: Case) -> Iterator[Clash]:
+    """A name of one statement that is said of another in the same sentence: A went to Lyon; B to Paris."""
+    names = [run[-1] for run, _, _ in _with_neighbours(case.claim.content) if run[-1].kind == NAME]
+    others = [token for token in case.sentence.content if token.kind == NAME and not case.has(token)]
+    others = [token for token in others if measure(token, case.table) is None]
+    if not others or not names:
+        return
+    for own in names:
+        equal = case.like(own)
+        if not equal or any(same.sentence != case.best for same in equal):
+            continue
+        anchors = [token for token in case.claim.content if token.kind in (WORD, NAME) and token != own]
+        rivals = [rival(same, others, anchors, case) for same in equal]
+        if all(rivals):
+            yield Clash("name", own.word, rivals[0].word if rivals[0] else "")
 
 
 def turned(case: Case) -> Iterator[Clash]:
     """Two names or two numbers in a row, the other way round: from Lyon to Paris, 3 to 1."""
-    for first, second in pairwise(case.claim.content):
+    runs = [run for run, _, _ in _with_neighbours(case.claim.content)]
+    for one, two in pairwise(runs):
+        first, second = one[-1], two[0]
         if first.kind != second.kind or first.kind not in (NAME, NUMBER) or first.root == second.root:
             continue
         between = case.claim.tokens[first.place : second.place]
         if len(between) == 1 or any(own.marks & (Mark.CLAUSE | Mark.ALSO | Mark.EITHER) for own in between):
             continue
-        if _are_near(second, first, case) and not _are_near(first, second, case):
-            yield Clash("order", f"{first.word} {second.word}", f"{second.word} {first.word}")
+        if all(_is_led_alike(run[0], case) for run in (one, two)):
+            continue  # sold to Ann by Ben, and by Ben to Ann
+        if _are_near(two[-1], one[0], case) and not _are_near(first, second, case):
+            yield Clash("order", in_a_row((*one, *two)), in_a_row((*two, *one)))
+
+
+def _is_led_alike(token: Token, case: Case) -> bool:
+    """Whether the same "to" or "by" stands before this name in the claim and there."""
+    own = _lead(case.claim, token)
+    return bool(own) and any(_lead(case.passage, other) == own for other in case.like(token))
+
+
+def _lead(text: TokenList, token: Token) -> str:
+    before = text.tokens[token.place - 1] if token.place else token
+    return before.word if before.marks & Mark.FUNCTION else ""
 
 
 def _are_near(first: Token, second: Token, case: Case) -> bool:
@@ -182,15 +257,24 @@ def _relation(verb: Token, other: Token, mine: _Sides, case: Case) -> int:
     """1 where the words around a verb of the claim stand on the same sides there, -1 on the other sides, 0 unclear."""
     its = _sides(case.passage, other)
     led, its_led = _behind(case.claim, verb, case), _behind(case.passage, other, case)
-    is_turned = "agent" in (led, its_led) and led != its_led
+    is_turned = {led, its_led} == {"agent", ""}
     if led != its_led and not is_turned:
         return 0
-    subject, thing = mine[0][-1], mine[1][0]
+    subject = mine[0][-1]
+    thing = next((own for own in mine[1] if _is_among(own, its[0], case)), mine[1][0])
     crossed = _is_among(subject, its[1], case) and _is_among(thing, its[0], case)
-    straight = _is_among(subject, its[0], case) or _is_among(thing, its[1], case)
-    if crossed == straight:
-        return int(straight)
-    return -1 if straight == is_turned else 1
+    crossed &= _is_someone(subject, case.claim, case) and _is_someone(thing, case.claim, case)
+    straight = [_is_among(subject, its[0], case), _is_among(thing, its[1], case)]
+    if is_turned and straight[0] != straight[1]:
+        return 0
+    if crossed == any(straight):
+        return int(crossed)
+    return 1 if crossed == is_turned else -1
+
+
+def _is_someone(token: Token, text: TokenList, case: Case) -> bool:
+    """Whether it is a name or a noun, which can be who does something."""
+    return token.kind == NAME or _is_led(token, text, case)
 
 
 def _sides(text: TokenList, token: Token) -> _Sides:

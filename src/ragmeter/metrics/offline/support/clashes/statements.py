@@ -9,8 +9,10 @@ from ragmeter.metrics.offline.polarity.polarities import related
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.support.clashes.cases import Case, Clash, in_a_row
 from ragmeter.metrics.offline.support.clashes.tokens import ENDS, NAME, NEGATIONS, Token, TokenList
+from ragmeter.metrics.offline.support.clashes.values import turned_bounds
 
 _MOST = 0.6  # of the claim's words: a part of a sentence that has them is read alone
+_OTHER = 1  # word of the claim may be another one there, the opposite
 _REST = 0.8  # of the claim's words must stand in a sentence that says the opposite
 _SAME = 0.5  # of the sentence's words, so that a negation that only one of both has makes the difference
 
@@ -38,7 +40,7 @@ def excepted(case: Case) -> Iterator[Clash]:
                 continue
             rest = [own for own in case.claim.content if not any(other in named for other in case.like(own))]
             n_there = sum(any(other in tokens for other in case.like(own)) for own in rest)
-            if n_there * 2 > len(rest) - 1:
+            if n_there * 2 > len(rest) - 1 and _relation(sentence, case) >= 0:
                 yield _said("except", sentence)
 
 
@@ -60,13 +62,16 @@ def quantified(case: Case) -> Iterator[Clash]:
     part, every, only, exceptions, alone = (
         case.table.words[name] for name in ("part", "every", "only", "except", "alone")
     )
-    own, theirs = case.claim.words, case.sentence.words
+    text = _telling(case.sentence, case)
+    own, theirs = case.claim.words, text.words
     if own & every and not own & part and not own & exceptions:
-        is_part = theirs & (part | exceptions) and not theirs & every & own
-        if is_part or theirs & exceptions or _is_nearly_all(case.sentence, part, every):
-            yield _said("quantity", case.sentence)
+        is_part = theirs & (part | exceptions | only) and not theirs & every & own
+        if is_part or case.sentence.words & exceptions or _is_nearly_all(text, part, every):
+            yield _said("quantity", text)
+    theirs = case.sentence.words
     if own & only:
-        if not theirs & (only | exceptions | alone):
+        is_known = case.n_in[case.best] >= _REST * len(case.claim.content) and not own & part
+        if is_known and not case.passage.words & (only | exceptions | alone):
             yield _said("quantity", case.sentence)
     elif theirs & only and any(_is_for_others(token, case, only) for token in case.sentence.tokens):
         yield _said("quantity", case.sentence)
@@ -97,12 +102,28 @@ def opposite(case: Case) -> Iterator[Clash]:
             continue
         if text.words & case.table.words["except"] or (text.n_negations and case.claim.n_negations):
             continue
-        if _is_quoted(case, text):
+        if _is_quoted(case, text) or any(turned_bounds(case)):
             continue
-        relation = related(_spelled(text), _spelled(case.claim), case.poles) if case.poles else 0
-        differs = text.n_negations % 2 != case.claim.n_negations % 2 and n_there >= _REST * n_words
-        if relation < 0 or (not relation and differs and n_there >= _SAME * len(text.content)):
+        if _is_turned_back(text, case):
+            continue
+        relation = _relation(text, case)
+        differs = text.n_negations % 2 != case.claim.n_negations % 2 and n_there == n_words
+        is_known = n_there + _OTHER >= n_words
+        if (relation < 0 and is_known) or (not relation and differs and n_there >= _SAME * len(text.content)):
             yield _said("opposite", text)
+
+
+def _relation(text: TokenList, case: Case) -> int:
+    """-1 where the text and the claim have words that are opposites: closed and open."""
+    return related(_spelled(text), _spelled(case.claim), case.poles) if case.poles else 0
+
+
+def _is_turned_back(text: TokenList, case: Case) -> bool:
+    """Whether a negation there says that it is so: "not until 1990", "not only in Madrid"."""
+    if text.n_negations and any(own.marks & Mark.UNTIL for own in text.tokens):
+        return not any(own.marks & Mark.UNTIL for own in case.claim.tokens)
+    only = case.table.words["only"]
+    return any(first.marks & NEGATIONS and second.word in only for first, second in pairwise(text.tokens))
 
 
 def _is_quoted(case: Case, text: TokenList) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,16 +31,8 @@ class Token(NamedTuple):
     sentence: int
     segment: int  # the part of the sentence between commas, "and", "but" and the like
     place: int  # in its text
-
-    @property
-    def is_content(self) -> bool:
-        """Whether it says something of its own."""
-        return not self.marks & _SILENT or bool(self.marks & _DATED)
-
-    @property
-    def beginning(self) -> str:
-        """The letters that two forms of a word have in common; empty for short words and for numbers."""
-        return "" if self.marks & _DATED or len(self.word) < _PREFIX else self.word[:_PREFIX]
+    is_content: bool  # it says something of its own
+    beginning: str  # the letters that two forms of a word have in common; empty for short words and for numbers
 
     def is_like(self, other: Token) -> bool:
         """Whether it is another form of this word, or the same number."""
@@ -90,23 +83,18 @@ class TokenList:
         """Whether any word says that something is not so."""
         return any(token.marks & NEGATIONS for token in self.tokens)
 
-    def like(self, token: Token) -> tuple[Token, ...]:
-        """The forms of a word that says something, in the order of the text."""
-        forms = {own.place: own for own in self._forms.get(token.root, ())}
-        for key in (-token.kin if token.kin else None, token.beginning or None):
-            if key is not None:
-                forms |= {own.place: own for own in self._forms.get(key, ())}
-        return tuple(forms[place] for place in sorted(forms))
-
-    @cached_property
-    def _forms(self) -> dict[int | str, list[Token]]:
-        forms: dict[int | str, list[Token]] = {}
-        for token in self.content:
-            keys = (token.root, -token.kin if token.kin else None, token.beginning or None)
-            for key in keys:
-                if key is not None:
-                    forms.setdefault(key, []).append(token)
-        return forms
+    def like(self, tokens: Sequence[Token]) -> dict[int, tuple[Token, ...]]:
+        """The forms here of each of these words that say something, by its place; in the order of the text."""
+        wanted: dict[int | str, list[int]] = {}
+        for token in tokens:
+            for key in _keys(token):
+                wanted.setdefault(key, []).append(token.place)
+        forms: dict[int, list[Token]] = {token.place: [] for token in tokens}
+        for own in self.content:
+            if own.root in wanted or -own.kin in wanted or own.beginning in wanted:
+                for place in {place for key in _keys(own) for place in wanted.get(key, ())}:
+                    forms[place].append(own)
+        return {place: tuple(own) for place, own in forms.items()}
 
     @classmethod
     def of(cls, texts: Texts, words: Words, first: int, last: int, *, has_names: bool) -> TokenList:
@@ -124,13 +112,23 @@ class TokenList:
                 segment, n_content = segment + 1, 0
                 sentence, begins = sentence + is_new, begins or is_new
             kind = _kind(marks, is_name=has_names and not begins)
-            token = Token(root, kin, kind, word, marks, value, sentence, segment, len(tokens))
-            tokens.append(token)
-            n_content += token.is_content
+            is_dated = bool(marks & _DATED)
+            is_content = is_dated or not marks & _SILENT
+            beginning = "" if is_dated or len(word) < _PREFIX else word[:_PREFIX]
+            tokens.append(
+                Token(root, kin, kind, word, marks, value, sentence, segment, len(tokens), is_content, beginning)
+            )
+            n_content += is_content
             begins, before = bool(marks & Mark.SENTENCE), text
             if begins or (marks & Mark.CLAUSE and n_content >= _SHORTEST):
                 sentence, segment, n_content = sentence + begins, segment + 1, 0
         return cls(tuple(tokens))
+
+
+def _keys(token: Token) -> tuple[int | str, ...]:
+    """What a word has in common with its forms."""
+    kin: tuple[int | str, ...] = (-token.kin,) if token.kin else ()
+    return (token.root, *kin, token.beginning) if token.beginning else (token.root, *kin)
 
 
 def _kind(marks: int, *, is_name: bool) -> int:

@@ -12,6 +12,7 @@ from ragmeter.metrics.offline.support.clashes.tokens import MONTH, NAME, NUMBER,
 
 _MORE = 2  # times as many words of the claim must stand beside another value
 _BESIDE = 2  # places between a number and its unit: "millones de dólares"
+_BOUNDS, _SIGNS, _WORDS_OF_BOUND = ("least", "most", "over", "under"), (1, -1, 2, -2), 3
 _WEEKDAY = "weekday", 0.0
 
 
@@ -41,11 +42,16 @@ class _Value(NamedTuple):
             return False
         if self.unit and other.unit:
             return self.unit[0] == other.unit[0]
-        return _is_year(self.token) == _is_year(other.token)
+        return are_of_a_kind(self.token, other.token)
 
     @property
     def shown(self) -> str:
         return f"{self.token.word} {self.unit_word}".strip()
+
+
+def are_of_a_kind(token: Token, other: Token) -> bool:
+    """Whether both numbers are years, or neither, and both have decimals, or neither."""
+    return _is_year(token) == _is_year(other) and (token.value % 1 == 0) == (other.value % 1 == 0)
 
 
 def _is_year(token: Token) -> bool:
@@ -99,6 +105,35 @@ def other_unit(case: Case) -> Iterator[Clash]:
             yield Clash("unit", value.shown, same[0].shown)
 
 
+def other_bound(case: Case) -> Iterator[Clash]:
+    """A number that is the least in the claim and the most there: at least 5, up to 5."""
+    for token, bound in turned_bounds(case):
+        if bound == 1 or not (case.claim.n_negations or case.sentence.n_negations):  # "over 18", "not under 18"
+            yield Clash("bound", token.word, token.word)
+
+
+def turned_bounds(case: Case) -> Iterator[tuple[Token, int]]:
+    """The numbers that have the opposite bound there: 1 for the least and the most, 2 for over and under."""
+    bounds = [case.table.words[name] for name in _BOUNDS]
+    for token in case.claim.content:
+        if token.kind != NUMBER or not (own := _bound(case.claim, token, bounds)):
+            continue
+        theirs = [_bound(case.passage, other, bounds) for other in case.like(token) if other.kind == NUMBER]
+        if theirs and all(other == -own for other in theirs):
+            yield token, abs(own)
+
+
+def _bound(text: TokenList, number: Token, bounds: Sequence[frozenset[str]]) -> int:
+    """1 and 2 for the least and what it is over, -1 and -2 for the most and what it is under, 0 for none."""
+    for length in range(_WORDS_OF_BOUND, 0, -1):  # "no less than" before "less than"
+        part = text.tokens[max(number.place - length, 0) : number.place]
+        words = "_".join(own.word for own in part if own.sentence == number.sentence)
+        for sign, phrases in zip(_SIGNS, bounds, strict=True):
+            if words in phrases:
+                return sign
+    return 0
+
+
 def other_value(case: Case) -> Iterator[Clash]:
     """A value that belongs to something else there: another one stands beside the claim's words."""
     own = _values(case.claim, case.table)
@@ -147,7 +182,10 @@ def rival(same: Token, others: Sequence[Token], anchors: Sequence[Token], case: 
             {anchor.place for anchor in anchors if _is_beside(anchor, token, case, in_segment=in_sentence)}
             for token in (same, other)
         )
-        if len(its - mine) > _MORE * len(mine - its) and len(its) * 2 >= len(anchors):
+        if in_sentence and same.place > other.place and mine - its:
+            continue  # what both have in common is said once, at first: 19 left with the drug and 11 with placebo
+        more = 1 if in_sentence and same.place < other.place else _MORE
+        if len(its - mine) >= max(more * len(mine - its), 1) and len(its) * 2 >= len(anchors):
             return other
     return None
 
