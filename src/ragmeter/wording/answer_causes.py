@@ -35,7 +35,7 @@ EVIDENCE = {
     "no_reference": "there is no reference",
     "no_texts": "ids of gold documents; without the passages' texts it may be misread",
     "no_evidence": "there are neither ids of documents nor texts of passages",
-    "answered_unanswerable": "the question is marked as unanswerable, and was answered",
+    "answered_unanswerable": "the question has no answer (by its mark or its reference), and was answered",
     "llm_correct": "the judge's verdict",
     "offline_correct": "the offline judge's verdict",
     "exact_match": "exact match",
