@@ -101,7 +101,6 @@ def test_the_shares_of_causes(change: Callable[[dict[str, Any]], Any], message: 
     (path / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     with pytest.raises(InputError, match=message) as raised:
         read_all(path)
-        Run(path).summary()
     assert raised.value.file.startswith(str(path))
 
 

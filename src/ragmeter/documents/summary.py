@@ -12,7 +12,6 @@ from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
 from ragmeter.documents.record import UNSET, Count, Record, UnsetType
 from ragmeter.documents.usage import Usage
 
-
 #: The shares of causes make 1 but for this.
 _ROUNDING = 1e-6
 
