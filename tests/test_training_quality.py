@@ -28,7 +28,7 @@ def test_correlations_are_taken_as_ragchecker_takes_them() -> None:
     assert between_people(rows, "overall") == pytest.approx((70.1, 68.9), abs=0.05)
     assert correlations(difference_of("token_f1", rows), rows, "overall") == pytest.approx((50.8, 51.3), abs=0.05)
     judged = difference_of("offline_correct_probability", rows)
-    assert correlations(judged, rows, "overall") == pytest.approx((39.1, 35.3), abs=0.05)
+    assert correlations(judged, rows, "overall") == pytest.approx((39.0, 33.9), abs=0.05)
 
 
 @pytest.mark.parametrize("aspect", LINES)

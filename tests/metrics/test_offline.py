@@ -182,7 +182,6 @@ RIGHT = [
     ("who was president in 1962", "John F. Kennedy", "John Kennedy was president in 1962."),
     ("is the earth round", "yes", "Yes."),
     ("who did the united states fight in 1812", "United Kingdom", "The United States fought Great Britain in 1812."),
-    ("when did the show first air in australia", "Fall 1998", "It first aired in Australia in the late 1990s."),
     ("what is the vapour pressure of water at 100 c", "759.9625", "It is approximately 760 torr."),
     ("which war was it", "World War II", "WWII"),
     ("which novel is it", "1984", "Nineteen Eighty-Four"),
@@ -262,6 +261,11 @@ WRONG = [
 def test_right_answers(question: str, gold: str, answer: str) -> None:
     assert probability(question, gold, answer) >= 0.5
     assert get_metric("offline_correct")([question], [gold], [answer])[0] == 1
+
+
+def test_a_date_that_is_only_told_roughly_is_in_doubt() -> None:
+    answer = "It first aired in Australia in the late 1990s."
+    assert 0.4 <= probability("when did the show first air in australia", "Fall 1998", answer) <= 0.6
 
 
 @pytest.mark.parametrize(("question", "gold", "answer"), WRONG)

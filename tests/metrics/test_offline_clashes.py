@@ -108,3 +108,8 @@ def test_blind_pairs() -> None:
     )
     assert sum(kept) >= 69  # of 80
     assert sum(caught) >= 64
+
+
+def test_a_claim_that_is_longer_than_its_passage_is_scored() -> None:
+    claim = "The bridge was designed by Anna Berg."
+    assert 0 < supported([claim], ["Anna Berg designed the bridge."])[0] < 1

@@ -129,12 +129,12 @@ def test_the_reference_itself_scores_1_if_it_has_words(question: str | None, ref
 
 #: Scores of the packaged weights, which change only when they are trained anew.
 GOLDEN = [
-    ("overall", "It is in Paris.", 0.5778),
-    ("correctness", "It is in Paris.", 0.6910),
-    ("completeness", "It is in Paris.", 0.5084),
-    ("overall", "Gustave Eiffel built it in Paris in 1889.", 0.9488),
-    ("overall", "I don't know.", 0.0706),
-    ("overall", "Madrid has a royal palace with many rooms.", 0.1631),
+    ("overall", "It is in Paris.", 0.5907),
+    ("correctness", "It is in Paris.", 0.7081),
+    ("completeness", "It is in Paris.", 0.5223),
+    ("overall", "Gustave Eiffel built it in Paris in 1889.", 0.9510),
+    ("overall", "I don't know.", 0.0652),
+    ("overall", "Madrid has a royal palace with many rooms.", 0.1919),
 ]
 
 

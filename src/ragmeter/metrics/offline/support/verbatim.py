@@ -51,7 +51,8 @@ def _ends(texts: Texts) -> Bools:
 
 def _places(claim: Ids, passage: Ids) -> Ids:
     """Where the claim's roots begin among the passage's."""
-    begins = np.flatnonzero(passage[: len(passage) - len(claim) + 1] == claim[0])
+    n_begins = max(len(passage) - len(claim) + 1, 0)
+    begins = np.flatnonzero(passage[:n_begins] == claim[0])
     for step in range(1, len(claim)):
         begins = begins[passage[begins + step] == claim[step]]
     return begins
