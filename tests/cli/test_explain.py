@@ -12,7 +12,7 @@ import ragmeter as package
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from tests.conftest import Run
 
-ROWS = [
+ROWS: list[dict[str, object]] = [
     {"qid": "q1", "question": "when was it built", "reference": ["1889"], "answer": "It was built in 1890."},
     {
         "qid": "q2",
@@ -75,7 +75,7 @@ def test_what_can_t_be_explained_says_why(tmp_path: Path, ragmeter: Run) -> None
 
 
 def test_a_damaged_run_is_an_error(tmp_path: Path, ragmeter: Run) -> None:
-    with_causes = [row | {"contexts": ["It was built in 1889."]} for row in ROWS]
+    with_causes = [dict(row, contexts=["It was built in 1889."]) for row in ROWS]
     (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, with_causes)))
     done = ragmeter("evaluate", "--metrics", "offline_correct", "--results", "results.jsonl", "--run", "tower")
     assert "cause" in ragmeter("explain", "tower", "q1").stdout, "it has something else to show"
