@@ -77,6 +77,19 @@ def test_without_gold_documents_right_answers_make_a_document_useful() -> None:
     assert (unjudged.useless.never_useful, unjudged[0].right) == ([], None)
 
 
+def test_right_is_the_run_s_verdict_with_and_without_texts() -> None:
+    asked = {"question": "What is the capital of Peru?", "reference": "Lima", "relevant": ["p"], "retrieved": ["p"]}
+    who = {"question": "Who was mayor of Lima in 3000?", "reference": "I don't know", "retrieved": ["p"]}
+    answers = [("Lima", asked), ("Quito", asked), ("Ann Lee", who), ("I don't know", who), (None, asked)]
+    bare = [{**row, "qid": str(place), "answer": answer} for place, (answer, row) in enumerate(answers)]
+    runs = [bare, [{**row, "contexts": ["Lima is the capital of Peru."]} for row in bare]]
+    for run in (evaluate(rows, metrics="offline_correct") for rows in runs):
+        scores = [score for score in run.rows["offline_correct"].to_pylist() if score is not None]
+        (document,) = list_documents(run)
+        assert document.n_judged == len([score for score in scores if score == score])
+        assert document.right == sum(score for score in scores if score == score) / document.n_judged
+
+
 def test_a_run_without_retrieved_documents_is_refused() -> None:
     with pytest.raises(UsageError, match="no column 'retrieved'"):
         list_documents(evaluate([{"answer": "a", "reference": "a"}], metrics="exact_match"))

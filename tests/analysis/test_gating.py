@@ -456,3 +456,13 @@ def test_a_verdict_for_scripts_and_for_a_notebook(tmp_path: Path) -> None:
     assert [check["passed"] for check in document["checks"]] == [False, True]
     assert document["metrics"]["exact_match"]["n_scored"] == 4
     assert repr(verdict).startswith("<Verdict on r: failed>\nFAILED: exact_match is 0.75")
+
+
+@pytest.mark.parametrize("rule", ["main:cause:not_retrieved:0.05", {"main": {"cause:not_retrieved": 0.05}}])
+def test_the_share_of_a_cause_has_no_baseline(rule: Any) -> None:
+    with pytest.raises(UsageError, match="the share of a cause can't be compared with a baseline") as raised:
+        Gate.of(no_worse_than=rule)
+    assert "main" in str(raised.value)
+    assert "cause:not_retrieved" in raised.value.hint
+    (kept,) = Gate.of(no_worse_than="s3:runs/main:token_f1:0.05").rules
+    assert (kept.baseline, kept.metric) == ("s3:runs/main", "token_f1")

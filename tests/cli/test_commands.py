@@ -131,3 +131,8 @@ def test_an_evaluator_s_keywords_are_options_once_it_is_named() -> None:
         assert keywords
     assert chosen.given_flags == {"evaluator": "--evaluator", "results": "--results"}
     assert COMMANDS["evaluate"].parser().parse_args(["--metrics", "token_f1"]).evaluators == {}
+
+
+def test_the_help_lists_each_command_once() -> None:
+    listed = [command.name for commands in HEADINGS.values() for command in commands]
+    assert sorted(listed) == sorted(set(listed))

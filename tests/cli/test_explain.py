@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import ragmeter as package
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from tests.conftest import Run
 
-ROWS = [
+ROWS: list[dict[str, object]] = [
     {"qid": "q1", "question": "when was it built", "reference": ["1889"], "answer": "It was built in 1890."},
     {
         "qid": "q2",
@@ -71,6 +72,25 @@ def test_what_can_t_be_explained_says_why(tmp_path: Path, ragmeter: Run) -> None
     assert done.returncode == 0, done.stderr
     with pytest.raises(UsageError, match="no column 'question'"):
         package.explain("bare", "1", output_dir=runs)
+
+
+def test_a_damaged_run_is_an_error(tmp_path: Path, ragmeter: Run) -> None:
+    with_causes = [dict(row, contexts=["It was built in 1889."]) for row in ROWS]
+    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, with_causes)))
+    done = ragmeter("evaluate", "--metrics", "offline_correct", "--results", "results.jsonl", "--run", "tower")
+    assert "cause" in ragmeter("explain", "tower", "q1").stdout, "it has something else to show"
+    rows = tmp_path / "runs" / "tower" / "rows.parquet"
+    with pq.ParquetFile(rows) as file:
+        group = file.metadata.row_group(0)
+        columns = {group.column(place).path_in_schema: group.column(place) for place in range(group.num_columns)}
+    begin = columns["question"].data_page_offset
+    data = bytearray(rows.read_bytes())
+    data[begin : begin + 8] = b"\xff" * 8
+    rows.write_bytes(data)
+    done = ragmeter("explain", "tower", "q1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "rows.parquet" in done.stderr
+    assert "can't be read" in done.stderr
 
 
 def test_the_score_of_a_run_is_the_one_that_is_explained(tmp_path: Path) -> None:

@@ -43,6 +43,11 @@ def metric(**changed: Any) -> Callable[[dict[str, Any]], None]:
         (metric(n_scored=9), r"metrics\.token_f1: 9 rows are scored, of 8"),
         (metric(interval=[1, 2, 3]), r"metrics\.token_f1\.interval should be a list of 2, got a list"),
         (metric(interval=[0.9, 0.1]), r"metrics\.token_f1: the interval ends before it begins"),
+        (metric(mean=1.5), r"metrics\.token_f1: its mean 1\.5 is outside of the range"),
+        (metric(median=-0.5), r"metrics\.token_f1: its median -0\.5 is outside of the range"),
+        (metric(interval=[-3, 0.99]), r"metrics\.token_f1: its interval\[0\] -3\.0 is outside of the range"),
+        (metric(interval=[0.9999, 1]), r"metrics\.token_f1: its mean .* is outside of the interval 0\.9999 to 1\.0"),
+        (metric(min=0.99, median=1), r"metrics\.token_f1: its mean .* is outside of min and max"),
         (metric(direction="up"), r"metrics\.token_f1\.direction should be one of higher, lower, none, got 'up'"),
         (metric(n_not_scored={"x": True}), r"metrics\.token_f1\.n_not_scored\.x should be a whole number"),
         (metric(level=95), r"metrics\.token_f1\.level should be between 0 and 1, got 95"),
@@ -66,6 +71,37 @@ def test_a_summary(change: Callable[[dict[str, Any]], Any], message: str, tmp_pa
         read_all(path)
     assert raised.value.file.startswith(str(path))
     assert "evaluate again" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda shares: shares["failed"].update(mean=-1),
+            r"cause\.shares\.failed: its mean -1\.0 is outside of the range",
+        ),
+        (
+            lambda shares: shares["failed"].update(mean=-1, min=-1, interval=[-1, 0], range=[-1, 1]),
+            "not between 0 and 1",
+        ),
+        (lambda shares: shares.pop("right"), r"cause: the shares of causes make 0\.5, not 1: one is missing or wrong"),
+        (lambda shares: shares.pop("failed"), "cause: there is no share of failed"),
+    ],
+)
+def test_the_shares_of_causes(change: Callable[[dict[str, Any]], Any], message: str, tmp_path: Path) -> None:
+    asked = {"question": "capital of Peru?", "reference": "Lima", "retrieved": ["p"], "relevant": ["p"]}
+    answers = ["Lima", "Quito", None, "Lima"]
+    data = [{**asked, "qid": str(place), "answer": answer} for place, answer in enumerate(answers)]
+    path = keep(tmp_path, "r", data, "exact_match")
+    summary = json.loads((path / "summary.json").read_text(encoding="utf-8"))
+    shares = summary["cause"]["shares"]
+    change(shares)
+    if "failed" not in shares:  # what is missing may be made up for by another
+        shares["right"].update(mean=0.75)
+    (path / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    with pytest.raises(InputError, match=message) as raised:
+        read_all(path)
+    assert raised.value.file.startswith(str(path))
 
 
 @pytest.mark.parametrize(

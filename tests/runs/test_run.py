@@ -169,3 +169,26 @@ def test_what_can_not_be_read_is_said(two: Path) -> None:
     (two / "a" / "summary.json").write_text('{"metrics": {"token_f1": {}}}')
     with pytest.raises(InputError, match="token_f1 has no mean"):
         run.metrics()
+
+
+def test_a_flipped_bit_is_never_another_value(tmp_path: Path) -> None:
+    texts = [f"a{row % 7} b{row * row}" for row in range(60)]
+    make_run(tmp_path / "r", {"right": [row % 2 for row in range(60)]}, {"answer": texts})
+    path = tmp_path / "r" / "rows.parquet"
+    whole = path.read_bytes()
+    with pq.ParquetFile(path) as file:
+        group = file.metadata.row_group(0)
+        chunks = [group.column(place) for place in range(group.num_columns)]
+        rows = Run(tmp_path / "r").rows().to_pylist()
+    begin = min(chunk.dictionary_page_offset or chunk.data_page_offset for chunk in chunks)
+    end = begin + sum(chunk.total_compressed_size for chunk in chunks)
+    refused = 0
+    for place in range(begin, end, 3):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        try:
+            read = Run(tmp_path / "r").rows().to_pylist()
+        except InputError as error:
+            refused += "rows.parquet" in str(error)
+        else:
+            assert read == rows, f"byte {place}"
+    assert refused > (end - begin) / 3 / 2

@@ -162,6 +162,7 @@ def test_rows_are_counted_and_more_can_be_had() -> None:
         verdicts.changed_title("worse", 3, 44, "mrr") == "44 rows got worse by mrr; 3 of them (--worse N shows more):"
     )
     assert verdicts.changed_title("better", 1, 1, "mrr") == "1 row got better by mrr:"
+    assert verdicts.changed_otherwise_title("worse", "mrr") == "got worse by other metrics, not by mrr:"
 
 
 def test_methods_for_a_paper() -> None:

@@ -20,7 +20,6 @@ from ragmeter.io.source import open_source
 from ragmeter.io.tabular import Tabular, html_lines, html_table
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.bags import Ids
-from ragmeter.metrics.causes import CAUSE, FAILED, GOOD, NOT_KNOWN
 from ragmeter.metrics.chunks import numbered_documents
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
@@ -29,7 +28,7 @@ from ragmeter.wording.document_list import TITLES, document_cells, list_lines
 
 #: The titles of the ids of a corpus, the first of them that a file has.
 _ID_TITLES = ("_id", "id", "doc_id", "docid", "document_id", "chunk_id")
-#: The metrics that say which answers are right, where a run has no causes.
+#: The metrics that say which answers are right, the most trustworthy first.
 _CORRECTNESS = ("llm_correct", "offline_correct", "exact_match")
 _IN_NOTEBOOK = 50  # documents
 _Flags = npt.NDArray[np.bool_]
@@ -202,15 +201,10 @@ def _shares(sums: npt.NDArray[Any], counts: npt.NDArray[Any], order: Ids) -> pa.
 
 
 def _right(run: Run) -> Scores:
-    """Whether each answer is right, NaN where nobody knows: by the causes, or else by a metric."""
-    if run.summary().cause is not None:
-        causes = run.column(CAUSE)
-        known = pc.invert(pc.is_in(causes, value_set=pa.array([FAILED, NOT_KNOWN, None], causes.type)))
-        is_right = np.asarray(pc.is_in(causes, value_set=pa.array(sorted(GOOD), causes.type)), np.float64)
-        return np.asarray(np.where(np.asarray(known), is_right, np.nan), np.float64)
+    """Whether each answer is right by the run's verdict, NaN where there is none: the first metric that has any."""
     for base in _CORRECTNESS:
         for name in run.row_metrics:
-            if name.partition("[")[0] == base:
+            if name.partition("[")[0] == base and run.metrics()[name].n_scored:
                 return run.scores(name)
     return np.full(run.n_rows, np.nan)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ragmeter import naming
 from ragmeter.analysis.claim_support import claim_columns
 from ragmeter.definition.judge_columns import LLM
-from ragmeter.errors import InputError, UnknownNameError, UsageError
+from ragmeter.errors import ColumnError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES
 from ragmeter.metrics.normalize import Language
@@ -63,7 +63,7 @@ def explain(
     for row in rows:
         missing = next((name for name in _NEEDED if row[name] is None or row[name] == []), None)
         if missing:
-            raise InputError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(run.location))
+            raise ColumnError(f"the row {qid!r} has no {missing}, so there is nothing to judge", file=str(run.location))
     settings = settings_of(run)
     explanations = explain_rows(
         rows,

@@ -86,7 +86,6 @@ HEADINGS = {
         Command("summary", "show a run's scores again, by slices"),
         Command("metrics", "list the metrics, or explain one"),
         Command("doctor", "say what is installed, what is missing, and which endpoints answer"),
-        Command("documents", "say which documents a run's questions found, and which they missed"),
         Command("help", "show the help of a command; `ragmeter help judge`: the judge's options"),
     ),
     "Old tools": (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli.options import json_option, runs_option
 from ragmeter.cli.parser import Parser, command_parser
-from ragmeter.errors import InputError, UsageError
+from ragmeter.errors import ColumnError, UsageError
 from ragmeter.io.write import RUNS, dumps
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run(chosen: argparse.Namespace) -> int:
     settings = {"language": chosen.language, "calibration": chosen.calibration}
     try:
         explanations = explain(chosen.run, chosen.qid, output_dir=chosen.output_dir, **settings)
-    except (UsageError, InputError):  # the offline judge needs a reference, claims and other judges don't
+    except (UsageError, ColumnError):  # the offline judge needs a reference, claims and other judges don't
         if not any([*claims, *judged, *declined, *causes]) or any(settings.values()):
             raise
         explanations = []

@@ -29,6 +29,22 @@ def is_few(n: int, clusters: int | None) -> bool:
     return (n if clusters is None else clusters) < FEW_ROWS
 
 
+#: Values that differ by less than this share of their size differ by rounding.
+_ROUNDING = 1e-9
+
+
+def _is_between(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether a value lies between two ends but for rounding; None: there is none of it."""
+    if value is None:
+        return True
+    slack = _ROUNDING * max(1.0, *(abs(end) for end in (value, low, high) if end is not None))
+    return (low is None or value >= low - slack) and (high is None or value <= high + slack)
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return f"{'…' if low is None else low} to {'…' if high is None else high}"
+
+
 class MetricSummary(Record, frozen=True):
     """The summary of one metric's scores. Everything but the counts is None where nothing was scored."""
 
@@ -56,6 +72,23 @@ class MetricSummary(Record, frozen=True):
         for what, (low, high) in (("interval", self.interval or (None, None)), ("range", self.range)):
             if low is not None and high is not None and low > high:
                 raise ValueError(f"the {what} ends before it begins")
+        self._check_values()
+
+    def _check_values(self) -> None:
+        """Refuse what no scores can have: a value outside of the range or the interval, or of the least and greatest.
+
+        A bootstrap's interval alone need not have the mean in it: with few draws or a low level it is that of others.
+        """
+        low, high = self.interval or (None, None)
+        values = {"mean": self.mean, "min": self.min, "max": self.max, "median": self.median}
+        for name, value in {**values, "interval[0]": low, "interval[1]": high}.items():
+            if not _is_between(value, *self.range):
+                raise ValueError(f"its {name} {value} is outside of the range {_ends(*self.range)}")
+        for name in ("mean", "median"):
+            if not _is_between(values[name], self.min, self.max):
+                raise ValueError(f"its {name} {values[name]} is outside of min and max, {_ends(self.min, self.max)}")
+        if not self.interval_method.startswith(("bootstrap", "bca")) and not _is_between(self.mean, low, high):
+            raise ValueError(f"its mean {self.mean} is outside of the interval {_ends(low, high)}")
 
     @property
     def bounds(self) -> Interval:

@@ -12,6 +12,9 @@ from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
 from ragmeter.documents.record import UNSET, Count, Record, UnsetType
 from ragmeter.documents.usage import Usage
 
+#: The shares of causes make 1 but for this.
+_ROUNDING = 1e-6
+
 
 class Abstained(Record, frozen=True):
     """The answers that decline to answer; right and wrong are those of questions that are marked as (un)answerable."""
@@ -33,6 +36,15 @@ class AnswerCauses(Record, frozen=True):
 
     shares: dict[str, MetricSummary]
     evidence: dict[str, dict[str, Count]]
+
+    def __post_init__(self) -> None:
+        means = [summary.mean or 0.0 for summary in self.shares.values()]
+        if not all(-_ROUNDING <= mean <= 1 + _ROUNDING for mean in means):
+            raise ValueError("a cause has a share that is not between 0 and 1")
+        if abs(sum(means) - 1) > _ROUNDING:
+            raise ValueError(f"the shares of causes make {sum(means):g}, not 1: one is missing or wrong")
+        if without := sorted(self.evidence.keys() - self.shares.keys()):
+            raise ValueError(f"there is no share of {', '.join(without)}, and evidence")
 
 
 class Unmatched(Record, frozen=True):

@@ -94,7 +94,8 @@ class RowsFile(StoredRows):
         self._path = path
         with reading(path):
             # Arrow's file is thread-safe; ParquetFile would read a path with a colon as a URL.
-            self._file = pq.ParquetFile(pa.OSFile(str(path)) if isinstance(path, Path) else path.open("rb"))
+            file = pa.OSFile(str(path)) if isinstance(path, Path) else path.open("rb")
+            self._file = pq.ParquetFile(file, page_checksum_verification=True)
         self.schema: pa.Schema = self._file.schema_arrow
         self.n_rows: int = self._file.metadata.num_rows
         self._columns: dict[str, pa.ChunkedArray] = {}

@@ -55,7 +55,7 @@ class TemporaryRun(Run):
             weakref.finalize(self, _remove, scratch, os.getpid())
             with NewRun(Path(scratch) / self._name) as new:
                 with writing(new.path), (new.folder / ROWS).open("wb") as file:
-                    pq.write_table(self._table, file)
+                    pq.write_table(self._table, file, write_page_checksum=True)
                 self._path = new.finish(self.manifest(), self.summary()).path
                 WRITTEN.pop(str(self._path), None)  # it is nothing that stays
         return self._path

@@ -179,6 +179,7 @@ def table_writer(file: Any, schema: pa.Schema, metrics: Sequence[str]) -> pq.Par
         data_page_size=_PAGE,
         use_dictionary=[outcome_column(name) for name in metrics],
         write_statistics=list(metrics),  # nobody needs a text's minimum
+        write_page_checksum=True,  # without it, a number with a flipped bit is another number
     )
 
 

@@ -35,7 +35,7 @@ EVIDENCE = {
     "no_reference": "there is no reference",
     "no_texts": "ids of gold documents; without the passages' texts it may be misread",
     "no_evidence": "there are neither ids of documents nor texts of passages",
-    "answered_unanswerable": "the question is marked as unanswerable, and was answered",
+    "answered_unanswerable": "the question has no answer (by its mark or its reference), and was answered",
     "llm_correct": "the judge's verdict",
     "offline_correct": "the offline judge's verdict",
     "exact_match": "exact match",
@@ -112,14 +112,18 @@ def causes_by(metrics: Mapping[str, str]) -> str:
     return f"told by {' and by '.join(f'{metric} in {run}' for run, metric in metrics.items())}"
 
 
-def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int) -> str:
-    """How many more right answers there are, and whose work that is; an empty text where none moved."""
+def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int, *, with_declined: bool = False) -> str:
+    """How many more right answers there are, and whose work that is; an empty text where none moved.
+
+    `with_declined`: some of them rightly decline, which a metric of right answers need not count as right.
+    """
     parts = {"by retrieval": by_retrieval, "by generation": by_generation, "otherwise": otherwise}
     net = sum(parts.values())
     moved = {name: count for name, count in parts.items() if count}
     if not moved:
         return ""
-    total = f"{abs(net):,} {'more' if net >= 0 else 'fewer'} right {'answer' if abs(net) == 1 else 'answers'}"
+    kind = "right or rightly declined" if with_declined else "right"
+    total = f"{abs(net):,} {'more' if net >= 0 else 'fewer'} {kind} {'answer' if abs(net) == 1 else 'answers'}"
     if net and all(count * net > 0 for count in moved.values()):
         return f"of {total}, {', '.join(f'{abs(count):,} {name}' for name, count in moved.items())}"
     said = ", ".join(f"{abs(count):,} {'more' if count > 0 else 'fewer'} {name}" for name, count in moved.items())

@@ -203,6 +203,11 @@ def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:
 
 
 def changed_title(way: str, shown: int, total: int, metric: str) -> str:
-    """The title of the rows that got better or worse: how many there are by the headline metric."""
+    """The title of the rows that got better or worse by a metric: how many there are."""
     rows = f"{total:,} row{'' if total == 1 else 's'} got {way} by {metric}"
     return f"{rows}:" if shown >= total else f"{rows}; {shown:,} of them (--{way} N shows more):"
+
+
+def changed_otherwise_title(way: str, metric: str) -> str:
+    """The title of the rows that got better or worse by other metrics than this one, which says nothing of them."""
+    return f"got {way} by other metrics, not by {metric}:"

@@ -63,3 +63,17 @@ def test_causes_by_other_metrics_are_not_compared() -> None:
     pair = compare({"a": judged, "b": probable})[0]  # the same judge
     assert pair.causes is not None
     assert "causes" not in pair.left_out
+
+
+def test_answers_that_rightly_decline_are_named() -> None:
+    asked = {
+        "qid": "m",
+        "question": "Who was mayor of Paris in 3000?",
+        "reference": "I don't know",
+        "retrieved": ["fr"],
+    }
+    told, declined = ([{**asked, "answer": answer, "contexts": [PASSAGE]}] for answer in ("Bob Stone", "I don't know"))
+    moved = changes(rows("right") + told, rows("right") + declined)
+    assert moved.a == {"right": 1, "not_known": 1}
+    assert moved.b == {"right": 1, "rightly_declined": 1}
+    assert moved.sentence == "of 1 more right or rightly declined answer, 1 otherwise"

@@ -202,13 +202,18 @@ def test_what_can_not_be_compared(tmp_path: Path) -> None:
     make_run(tmp_path / "c", {"score": [0.1, 0.2]}, {"qid": ["x", "y"]})
     with pytest.raises(UsageError, match="no metric in common"):
         compare(["a", "b"], output_dir=tmp_path)
+    make_run(tmp_path / "bare", {"score": [0.1, 0.2]})
+    (tmp_path / "bare" / "summary.json").write_text('{"n_rows": 2, "metrics": {}}')
+    with pytest.raises(UsageError, match="no metric in common") as nothing:
+        compare(["a", "bare"], output_dir=tmp_path)
+    assert nothing.value.hint == "a has score; bare has no metrics"
     with pytest.raises(UsageError, match="no qid in common"):
         compare(["a", "c"], output_dir=tmp_path)
     with pytest.raises(UsageError, match="two runs or more"):
         compare(["a"], output_dir=tmp_path)
     with pytest.raises(UnknownNameError, match="unknown run 'd'") as caught:
         compare(["a", "d"], output_dir=tmp_path)
-    assert "there are a, b, c" in caught.value.hint
+    assert "there are a, b, bare, c" in caught.value.hint
     with pytest.raises(UnknownNameError, match="unknown metric 'scor': did you mean score"):
         compare(["a", "a"], metrics="scor", output_dir=tmp_path)
     with pytest.raises(UsageError, match="unknown test"):

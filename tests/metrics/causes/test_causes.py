@@ -68,6 +68,8 @@ CASES = [
     (facts(RIGHT, GOLD, declines=True), "right", GOLD_DOCUMENTS),  # whoever judged has read more than the first words
     (facts(WRONG, NO, YES, unanswerable=True), "misread", OFFLINE_SUPPORT),
     (facts(WRONG, NO, NO, unanswerable=True), "not_known", ANSWERED_UNANSWERABLE),
+    (facts(WRONG, NO, YES, reference_declines=True), "misread", OFFLINE_SUPPORT),
+    (facts(WRONG, NO_GOLD, NO, reference_declines=True), "not_known", ANSWERED_UNANSWERABLE),
     (facts(RIGHT, GOLD, failure="target_error"), "failed", "target_error"),
 ]
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from ragmeter.analysis.comparing.row_pairs import Pairing
 from ragmeter.engine.causes import verdicts_by
-from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER
+from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER, RIGHTLY_DECLINED
 from ragmeter.runs.run import Run
 from ragmeter.wording.answer_causes import causes_by, moved_counts, moved_sentence
 
 
 @dataclass(frozen=True)
 class CauseChanges:
-    """The number of paired rows with each cause in both runs, and how many more answers are right in the second.
+    """The number of paired rows with each cause, and how many more answers are right in the second run.
+
+    Only rows that both runs have a cause for are counted. An answer that rightly declines counts as right.
 
     An answer that became right counts for the part of the system that its cause in the first run is of, and one that
     became wrong against the part that its cause in the second is of. `moved` has the pairs of causes that differ.
@@ -54,7 +56,8 @@ def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:
         return None
     before = a.column(CAUSE).take(pairing.a).to_pylist()
     after = b.column(CAUSE).take(pairing.b).to_pylist()
-    pairs = Counter(pair for pair in zip(before, after, strict=True) if None not in pair)
+    known = [pair for pair in zip(before, after, strict=True) if None not in pair]
+    pairs = Counter(known)
 
     def gained(is_theirs: Callable[[str], bool]) -> int:
         won = sum(n for (old, new), n in pairs.items() if old not in GOOD and new in GOOD and is_theirs(old))
@@ -63,21 +66,22 @@ def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:
 
     by_retrieval, by_generation = gained(OF_RETRIEVER.__contains__), gained(OF_GENERATOR.__contains__)
     otherwise = gained(lambda cause: cause not in OF_RETRIEVER | OF_GENERATOR)
+    with_declined = any(RIGHTLY_DECLINED in pair and len(GOOD.intersection(pair)) == 1 for pair in pairs)
     moved: dict[str, dict[str, int]] = {}
     for (old, new), count in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
         if old != new:
             moved.setdefault(old, {})[new] = count
     return CauseChanges(
-        _counted(before),
-        _counted(after),
+        _counted(old for old, _ in known),
+        _counted(new for _, new in known),
         by_retrieval,
         by_generation,
         otherwise,
         moved,
-        moved_sentence(by_retrieval, by_generation, otherwise),
+        moved_sentence(by_retrieval, by_generation, otherwise, with_declined=with_declined),
     )
 
 
-def _counted(causes: Iterable[str | None]) -> dict[str, int]:
+def _counted(causes: Iterable[str]) -> dict[str, int]:
     counts = Counter(causes)
     return {cause: counts[cause] for cause in CAUSES if counts[cause]}

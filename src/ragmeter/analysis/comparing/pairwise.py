@@ -181,7 +181,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
     if not measures:
         raise UsageError(
             f"{a.name} and {b.name} have no metric in common",
-            hint=f"{a.name} has {', '.join(a.measures)}; {b.name} has {', '.join(b.measures)}",
+            hint="; ".join(f"{run.name} has {', '.join(run.measures) or 'no metrics'}" for run in (a, b)),
         )
     codes = paired_clusters(a, b, pairing, settings.confidence)
     differing = differing_judges(a, b, [measure.name for measure in measures])

@@ -118,7 +118,7 @@ def _of_right(facts: Facts) -> tuple[str, str]:
 
 
 def _of_wrong(facts: Facts) -> tuple[str, str]:
-    if facts.unanswerable:
+    if facts.unanswerable or facts.reference_declines:  # there was nothing to retrieve
         return (MISREAD, facts.supported.by) if facts.supported.holds else (NOT_KNOWN, ANSWERED_UNANSWERABLE)
     if facts.retrieved.holds is None:
         return NOT_KNOWN, facts.retrieved.by

@@ -160,7 +160,10 @@ class _Row:
         """Whether the answer declines, and whether the texts of passages are to be read."""
         if self.failure is None and not (self.right.holds and self.retrieved.holds):
             self.declines = is_miss(self.answer)
-            self.reference_declines = self.declines and any(map(is_miss, self.references))
+            if self.declines:  # one reference that declines lets it
+                self.reference_declines = any(map(is_miss, self.references))
+            elif self.right.holds is False:  # where one has an answer, there was something to retrieve
+                self.reference_declines = bool(self.references) and all(map(is_miss, self.references))
         if self.passages == []:
             self.supported = Known(False, NO_PASSAGES)
             if self.retrieved.holds is None:
@@ -176,7 +179,9 @@ class _Row:
     @property
     def wants_references(self) -> bool:
         """Whether the references are to be looked up in the passages."""
-        return not self.is_settled and self.retrieved == _UNKNOWN and bool(self.references)
+        if self.is_settled or self.reference_declines:  # it says nothing that a passage could have
+            return False
+        return self.retrieved == _UNKNOWN and bool(self.references)
 
     @property
     def wants_answer(self) -> bool:
@@ -185,7 +190,7 @@ class _Row:
             return False
         if self.right.holds:
             return not self.wants_references and not self.retrieved.holds
-        return self.wants_references or bool(self.retrieved.holds or self.unanswerable)
+        return self.wants_references or bool(self.retrieved.holds or self.unanswerable or self.reference_declines)
 
     def facts(self) -> Facts:
         """What is known when all was read."""

@@ -45,14 +45,26 @@ def _show_pair(comparison: Comparison, pair: Pair) -> None:
     for line in pair.causes.lines if pair.causes else []:
         out.sentence(line, indent=_INDENT)
     show_slices(pair)
-    result = pair.metrics[pair.headline]
-    for way, rows, total in (("worse", pair.worse_rows, result.worse), ("better", pair.better_rows, result.better)):
-        if rows:
-            out.sentence(verdicts.changed_title(way, len(rows), max(total, len(rows)), pair.headline), "bold")
-        for line in _changed(rows, pair.headline):
-            out.sentence(line, indent=_INDENT)
+    _show_changed(pair, "worse", pair.worse_rows)
+    _show_changed(pair, "better", pair.better_rows)
     for line in _movers(pair):
         out.sentence(line, indent=_INDENT)
+
+
+def _show_changed(pair: Pair, way: str, rows: Sequence[ChangedRow]) -> None:
+    """The rows that got better or worse: first those that did by the headline metric, then those by others alone."""
+    out, headline, result = console(), pair.headline, pair.metrics[pair.headline]
+    total = result.worse if way == "worse" else result.better
+    by_headline = [row for row in rows if headline in row.scores and result.direction != "none"]
+    others = [row for row in rows if row not in by_headline]
+    for title, part in (
+        (verdicts.changed_title(way, len(by_headline), total, headline), by_headline),
+        (verdicts.changed_otherwise_title(way, headline), others),
+    ):
+        if part:
+            out.sentence(title, "bold")
+        for line in _changed(part, headline):
+            out.sentence(line, indent=_INDENT)
 
 
 def show_verdict(pair: Pair) -> None:
