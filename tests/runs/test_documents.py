@@ -171,10 +171,13 @@ def test_half_of_a_surrogate_pair_is_made_whole(tmp_path: Path) -> None:
 
 def test_members_of_a_later_version_are_ignored(tmp_path: Path) -> None:
     path = keep(tmp_path, "r")
+    before = Run(path)
+    documents = (before.manifest(), before.summary())
     for name in ("manifest.json", "summary.json"):
         document = json.loads((path / name).read_text(encoding="utf-8"))
         (path / name).write_text(json.dumps({**document, "later": {"members": 1}}), encoding="utf-8")
     read_all(path)
+    assert (Run(path).manifest(), Run(path).summary()) == documents
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "summary.json"])
