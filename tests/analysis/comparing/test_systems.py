@@ -10,6 +10,7 @@ import pytest
 
 from ragmeter import compare
 from ragmeter.analysis.comparing.ranking import ranked
+from ragmeter.documents.comparison import NumberOfTests
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.runs.layout import MANIFEST
 from tests.make_runs import make_run
@@ -59,10 +60,10 @@ def test_the_order_has_ranks_and_groups(folder: Path) -> None:
     }  # fmt: skip
     assert ranking.ranks[-1].mean == pytest.approx(RIGHT.mean())
     assert [set(group) for group in ranking.groups] == [{"good", "alike"}]
-    assert comparison.tests == 5, "two metrics of two systems, and the pair that the order needs"
+    assert comparison.tests == NumberOfTests(3, 2), "the headline metric of the pair that the order needs, too"
     assert compare(["old", "good"], output_dir=folder).ranking is None
     everything = compare(["old", "good", "alike"], all_pairs=True, output_dir=folder)
-    assert everything.tests == 6
+    assert everything.tests == NumberOfTests(3, 3)
     assert everything.ranking is not None
     assert everything.as_dict()["ranking"]["ranks"][0]["first"] == 1
 
