@@ -95,11 +95,11 @@ def test_several_systems_in_the_terminal(ragmeter: Run, runs: Path) -> None:
     assert lines[0].startswith("new is better on score: ")
     assert lines[1].startswith("The baseline is old")
     (order,) = (line.split() for line in lines if line.startswith(" system"))
-    assert order == ["system", "verdict", "rank", "score", "↑", "difference", "95%", "interval"]
+    assert order == ["system", "verdict", "rank", "score", "↑", "difference", "95%", "interval", "n"]
     (new,) = (line.split() for line in lines if line.startswith(" new"))
     assert new[:4] == ["new", "▲", "better", "1"]
     (title,) = (line.split() for line in lines if line.startswith(" metric"))
-    assert set(title[1:]) == {"old", "new", "other"}
+    assert set(title[1:]) == {"old", "new", "other", "n"}
     assert lines[-1] == "which rows changed: ragmeter compare old SYSTEM"
     pairs = ragmeter("compare", "old", "new", "other", "--all-pairs").stdout.splitlines()
     assert sum(line.startswith(" score ↑") for line in pairs) == 1, "that of the two which are not the baseline"
@@ -119,8 +119,9 @@ def test_what_can_be_pasted(ragmeter: Run, runs: Path) -> None:
     assert "The headline metric is score: it was chosen by its name, not by its scores." in paper
     assert "Its p-value is not corrected." in paper
     assert r"test:randomisation\textbar{}draws:9999" in paper
-    several = ragmeter("compare", "old", "new", "new", "--markdown").stdout
-    assert "| system | verdict | rank | score ↑ | difference | 95% interval |" in several
+    make_run(runs / "runs" / "other", {"score": np.linspace(0, 1, 300)})
+    several = ragmeter("compare", "old", "new", "other", "--markdown").stdout
+    assert "| system | verdict | rank | score ↑ | difference | 95% interval | n |" in several
     assert ragmeter("compare", "old", "new", "--json", "--latex").returncode == 2
 
 

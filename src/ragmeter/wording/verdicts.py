@@ -207,6 +207,11 @@ def _corrections(tests: NumberOfTests) -> str:
     return f"; the headline metric {first}, the other {others:,} tests {alike}"
 
 
+def n_differs(baseline: str) -> str:
+    """Says that each system is compared with the baseline on rows of its own, so that the baseline's means differ."""
+    return f"n differs: each system is compared with {baseline} on the rows that both have a score for."
+
+
 def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
     """Which system the others are compared with, and which can't be told apart."""
     apart = [f"{', '.join(group[:-1])} and {group[-1]} can't be told apart" for group in groups]

@@ -204,6 +204,7 @@ def test_what_can_not_be_compared(tmp_path: Path) -> None:
     make_run(tmp_path / "a", {"score": [0.1, 0.2]})
     make_run(tmp_path / "b", {"other": [0.1, 0.2]})
     make_run(tmp_path / "c", {"score": [0.1, 0.2]}, {"qid": ["x", "y"]})
+    make_run(tmp_path / "more", {"score": [0.1, 0.2]})
     with pytest.raises(UsageError, match="no metric in common"):
         compare(["a", "b"], output_dir=tmp_path)
     make_run(tmp_path / "bare", {"score": [0.1, 0.2]})
@@ -217,9 +218,12 @@ def test_what_can_not_be_compared(tmp_path: Path) -> None:
         compare(["a"], output_dir=tmp_path)
     with pytest.raises(UnknownNameError, match="unknown run 'd'") as caught:
         compare(["a", "d"], output_dir=tmp_path)
-    assert "there are a, b, bare, c" in caught.value.hint
+    assert "there are a, b, bare, c, more" in caught.value.hint
     with pytest.raises(UnknownNameError, match="unknown metric 'scor': did you mean score"):
-        compare(["a", "a"], metrics="scor", output_dir=tmp_path)
+        compare(["a", "more"], metrics="scor", output_dir=tmp_path)
+    with pytest.raises(UsageError, match="a is named twice: it is one run") as caught_twice:
+        compare(["a", tmp_path / "." / "a"], output_dir=tmp_path)
+    assert caught_twice.value.hint == "name each run once"
     with pytest.raises(UsageError, match="unknown test"):
         compare(["a", "c"], test="vibes", output_dir=tmp_path)
 
@@ -230,6 +234,7 @@ def test_a_metric_by_its_short_name(tmp_path: Path) -> None:
         ("a", "rouge_l_score[language=es],rouge_l_score[language=en]"),
         ("b", "rouge_l_score[language=es]"),
         ("c", "rouge_l_score[language=en]"),
+        ("d", "rouge_l_score[language=es],rouge_l_score[language=en]"),
     ):
         evaluate(rows, metrics=metrics, run=run, output_dir=tmp_path)
 
@@ -241,7 +246,7 @@ def test_a_metric_by_its_short_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"rouge_l_score is rouge_l_score\[language=es\] in b, and .*=en\] in c"):
         compared("b", "c")
     with pytest.raises(UsageError, match=r"could be rouge_l_score\[language=es\] or rouge_l_score\[language=en\]"):
-        compared("a", "a")
+        compared("a", "d")
 
 
 def test_the_sentence(tmp_path: Path) -> None:
@@ -354,9 +359,10 @@ def test_intervals_of_differences_stay_within_what_is_possible(tmp_path: Path) -
     assert slow[0] < -200, "latencies have no upper end, so their differences have none"
 
 
-def test_the_same_run_twice_is_not_significant(tmp_path: Path) -> None:
-    make_run(tmp_path / "a", {"right": np.ones(20), "score": A[:20]})
-    (pair,) = compare(["a", tmp_path / "a"], output_dir=tmp_path).pairs
+def test_two_runs_with_the_same_scores_do_not_differ(tmp_path: Path) -> None:
+    for name in "ab":
+        make_run(tmp_path / name, {"right": np.ones(20), "score": A[:20]})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
     assert {metric.verdict for metric in pair.metrics.values()} == {"not significant"}
     assert "have the same mean (95%: -0.1377 to +0.1377), not significant" in pair.metrics["score"].sentence
     assert pair.metrics["right"].interval is not None
@@ -375,7 +381,8 @@ def test_clusters_are_those_of_whichever_run_has_them(tmp_path: Path) -> None:
     assert one.n_clusters == other.n_clusters == 20
     assert one.interval is not None
     assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
-    made = compare(["plain", "plain", "turns"], all_pairs=True, output_dir=tmp_path).pairs
+    make_run(tmp_path / "again", {"score": A})
+    made = compare(["plain", "again", "turns"], all_pairs=True, output_dir=tmp_path).pairs
     assert [pair.metrics["score"].n_clusters for pair in made] == [None, 20, 20]
 
 
@@ -493,9 +500,10 @@ def test_a_difference_that_does_not_matter_is_small(tmp_path: Path) -> None:
     ],
 )
 def test_margins_that_are_none(tmp_path: Path, margin: str, said: str) -> None:
-    make_run(tmp_path / "a", {"score": A})
+    for name in "ab":
+        make_run(tmp_path / name, {"score": A})
     with pytest.raises(UsageError, match=said):
-        compare(["a", "a"], margin=margin, output_dir=tmp_path)
+        compare(["a", "b"], margin=margin, output_dir=tmp_path)
 
 
 def test_the_verdict_needs_both() -> None:
