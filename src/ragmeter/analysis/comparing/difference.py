@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ragmeter.documents.record import Interval
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import MCNEMAR, RANDOMISATION, Confidence
-from ragmeter.stats.distributions import t_quantile
+from ragmeter.stats.distributions import t_quantile, t_two_sided
 from ragmeter.stats.intervals import difference_interval
 from ragmeter.stats.paired_tests import paired_p
 from ragmeter.table import Measure, Scores
@@ -84,16 +84,10 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
     testable = len(units) >= 2
     test = RANDOMISATION if settings.test == MCNEMAR and not binary else settings.test
 
-    def interval_at(level: float) -> tuple[Interval | None, str]:
-        at_level = replace(confidence, level=level)
-        return difference_interval(
-            scores.a, scores.b, at_level, binary=binary, codes=scores.codes, limits=scores.limits
-        )
-
-    interval, method = interval_at(confidence.level)
+    interval, method = _interval(scores, confidence)
     of_test = interval
     if not math.isclose(confidence.level, 1 - settings.alpha):
-        of_test = interval_at(1 - settings.alpha)[0]
+        of_test, _ = _interval(scores, replace(confidence, level=1 - settings.alpha))
     error = units.standard_error() if testable else None
     return Difference(
         n=n,
@@ -106,6 +100,37 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
         test=test,
         p=paired_p(units, test, confidence.draws, confidence.seed, enough=enough) if testable else None,
         excludes_zero=of_test is not None and (of_test[0] > 0 or of_test[1] < 0),
+    )
+
+
+def p_of_unequal(scores: PairedScores, others: PairedScores, confidence: Confidence) -> float | None:
+    """The p-value of these rows having the same mean difference as the others, by Welch's test.
+
+    It goes by the errors that the two intervals stand for, so that rows of which none moved are not taken for certain.
+    None where there are too few rows or clusters, or where nothing is known of how far they may move.
+    """
+    spreads = [_spread(part, confidence) for part in (scores, others)]
+    known = [spread for spread in spreads if spread is not None]
+    variances = [error**2 for _, error, _ in known]
+    if len(known) < 2 or not sum(variances) > 0:
+        return None
+    (mean, _, _), (mean_of_others, _, _) = known
+    degrees = [variance**2 / df for variance, (_, _, df) in zip(variances, known, strict=True)]
+    return t_two_sided((mean - mean_of_others) / math.sqrt(sum(variances)), sum(variances) ** 2 / sum(degrees))
+
+
+def _spread(scores: PairedScores, confidence: Confidence) -> tuple[float, float, float] | None:
+    """The mean difference, the standard error that its interval stands for, and its degrees of freedom."""
+    units = Clustered.of(scores.b - scores.a, scores.codes)
+    if len(units) < 2:
+        return None
+    interval, _ = _interval(scores, confidence)
+    return units.mean, max(units.standard_error(), _shown_error(interval, units.df, confidence.level)), units.df
+
+
+def _interval(scores: PairedScores, confidence: Confidence) -> tuple[Interval | None, str]:
+    return difference_interval(
+        scores.a, scores.b, confidence, binary=scores.measure.binary, codes=scores.codes, limits=scores.limits
     )
 
 

@@ -231,7 +231,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         questions_differ=differ,
         metrics=metrics,
         left_out=others,
-        slices=slice_differences(a, pairing.a, tested, columns, settings),
+        slices=slice_differences(a, pairing.a, tested, columns, headline, settings),
         warnings=[*reworded, *judge_warnings(a, b, labels, differing)],
         headline=headline,
         better_rows=rows.better,
