@@ -195,7 +195,8 @@ def test_slices_that_differ_from_the_other_rows(tmp_path: Path) -> None:
     assert sorted(part.difference for part in listed) == [part.difference for part in reversed(listed)]
     assert {part.p_differs is None for part in pair.slices if part.metric == "slow" or part.value == "tiny"} == {True}
     inside, outside = gain[120:160], np.delete(gain, np.s_[120:160])
-    assert first.p_differs == pytest.approx(8 * stats.ttest_ind(inside, outside, equal_var=False).pvalue, rel=1e-6)
+    alike = stats.ttest_ind(inside, outside, equal_var=False)
+    assert 8 * alike.pvalue < (first.p_differs or 0) < 0.001, "the whole's spread, which has the slice in it, is wider"
     shown = differing_slices(pair)
     assert shown[0] == first
     assert len(shown) == 5, "one above the whole, and four of the seven below it"

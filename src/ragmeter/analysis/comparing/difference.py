@@ -103,29 +103,44 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
     )
 
 
-def p_of_unequal(scores: PairedScores, others: PairedScores, confidence: Confidence) -> float | None:
-    """The p-value of these rows having the same mean difference as the others, by Welch's test.
+def p_of_unequal(scores: PairedScores, selected: npt.NDArray[np.bool_], confidence: Confidence) -> float | None:
+    """The p-value of the selected rows having the same mean difference as the others, by Welch's test.
 
-    It goes by the errors that the two intervals stand for, so that rows of which none moved are not taken for certain.
-    None where there are too few rows or clusters, or where nothing is known of how far they may move.
+    All rows are scored in both runs. The errors are those that intervals stand for, so that rows of which none moved
+    are not taken for certain; and none is smaller than the spread of all rows makes it for so many rows: that of a few
+    skewed differences is small by chance just where their mean strays. None where there are too few rows or clusters,
+    or where nothing is known of how far they may move.
     """
-    spreads = [_spread(part, confidence) for part in (scores, others)]
-    known = [spread for spread in spreads if spread is not None]
-    variances = [error**2 for _, error, _ in known]
-    if len(known) < 2 or not sum(variances) > 0:
+    whole = _spread(scores, confidence)
+    parts = [_spread(scores.part(rows), confidence) for rows in (selected, ~selected)]
+    spreads = [spread for spread in parts if spread is not None]
+    if whole is None or len(spreads) < 2:
         return None
-    (mean, _, _), (mean_of_others, _, _) = known
-    degrees = [variance**2 / df for variance, (_, _, df) in zip(variances, known, strict=True)]
-    return t_two_sided((mean - mean_of_others) / math.sqrt(sum(variances)), sum(variances) ** 2 / sum(degrees))
+    variances = [max(spread.error**2, whole.error**2 * whole.n / spread.n) for spread in spreads]
+    if not sum(variances) > 0:
+        return None
+    degrees = [variance**2 / spread.df for variance, spread in zip(variances, spreads, strict=True)]
+    distance = (spreads[0].mean - spreads[1].mean) / math.sqrt(sum(variances))
+    return t_two_sided(distance, sum(variances) ** 2 / sum(degrees))
 
 
-def _spread(scores: PairedScores, confidence: Confidence) -> tuple[float, float, float] | None:
-    """The mean difference, the standard error that its interval stands for, and its degrees of freedom."""
+@dataclass(frozen=True)
+class _Spread:
+    """The mean difference of n rows, the standard error that its interval stands for, and its degrees of freedom."""
+
+    n: float
+    mean: float
+    error: float
+    df: float
+
+
+def _spread(scores: PairedScores, confidence: Confidence) -> _Spread | None:
     units = Clustered.of(scores.b - scores.a, scores.codes)
     if len(units) < 2:
         return None
     interval, _ = _interval(scores, confidence)
-    return units.mean, max(units.standard_error(), _shown_error(interval, units.df, confidence.level)), units.df
+    error = max(units.standard_error(), _shown_error(interval, units.df, confidence.level))
+    return _Spread(units.n, units.mean, error, units.df)
 
 
 def _interval(scores: PairedScores, confidence: Confidence) -> tuple[Interval | None, str]:

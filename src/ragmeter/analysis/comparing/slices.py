@@ -82,7 +82,7 @@ def _parts(
             continue
         p_unequal = None
         if is_headline and difference.n >= FEWEST_LISTED:
-            p_unequal = p_of_unequal(scores.part(selected), scores.part(scored & ~selected), settings.confidence)
+            p_unequal = p_of_unequal(scores.part(scored), selected[scored], settings.confidence)
         part = scores.part(selected)
         yield _Part(names, slice_label(value), part, difference, difference.mean, difference.p, on_all, p_unequal)
 
