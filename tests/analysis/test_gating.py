@@ -449,6 +449,14 @@ def test_runs_by_folder_path_and_evaluation(tmp_path: Path) -> None:
     assert beside.run == "this evaluation"
 
 
+def test_failures_are_shown_before_what_passed(tmp_path: Path) -> None:
+    keep(tmp_path, "r", rows(3, 1))
+    verdict = gate("r", fail_under={"token_f1": 0.1, "exact_match": 0.9}, output_dir=tmp_path)
+    assert [check.passed for check in verdict.checks] == [True, False, True, True]
+    assert [check.passed for check in verdict.failed_first] == [False, True, True, True]
+    assert repr(verdict).splitlines()[1].startswith("FAILED: exact_match")
+
+
 def test_a_verdict_for_scripts_and_for_a_notebook(tmp_path: Path) -> None:
     keep(tmp_path, "r", rows(3, 1))
     verdict = gate("r", fail_under={"exact_match": 0.9}, output_dir=tmp_path)

@@ -122,7 +122,9 @@ def verdict_as_markdown(verdict: Verdict) -> str:
     """Whether the gate passed, every check with its reason, the comparisons with baselines, and the run's metrics."""
     outcome = "passed" if verdict.passed else "failed"
     lines = [f"## {_mark(verdict.passed)} Gate {outcome}: {in_markdown(verdict.run)}", ""]
-    checks = [(_mark(check.passed), in_markdown(check.rule), in_markdown(check.reason)) for check in verdict.checks]
+    checks = [
+        (_mark(check.passed), in_markdown(check.rule), in_markdown(check.reason)) for check in verdict.failed_first
+    ]
     lines += [*_table(("", "asked", "found"), checks, (_MIDDLE, _LEFT, _LEFT)), ""]
     for sentence in verdict.sentences:
         lines += [in_markdown(sentence), ""]
