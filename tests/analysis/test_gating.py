@@ -450,10 +450,10 @@ def test_runs_by_folder_path_and_evaluation(tmp_path: Path) -> None:
 
 
 def test_failures_are_shown_before_what_passed(tmp_path: Path) -> None:
-    keep(tmp_path, "r", rows(3, 1))
+    keep(tmp_path, "r", rows(3, 1), "exact_match,token_f1")
     verdict = gate("r", fail_under={"token_f1": 0.1, "exact_match": 0.9}, output_dir=tmp_path)
-    assert [check.passed for check in verdict.checks] == [True, False, True, True]
-    assert [check.passed for check in verdict.failed_first] == [False, True, True, True]
+    assert [check.passed for check in verdict.checks] == [True, False, True]
+    assert [check.passed for check in verdict.failed_first] == [False, True, True]
     assert repr(verdict).splitlines()[1].startswith("FAILED: exact_match")
 
 
