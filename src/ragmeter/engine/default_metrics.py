@@ -56,6 +56,8 @@ DEFAULT_METRICS = (
 RETURNED = ("answer", "contexts", "retrieved")
 #: What a question must be marked with is rarely there, and nobody misses it.
 _RARE = frozenset(MARKS)
+#: The columns that are empty in the first rows are looked for in so many.
+_LOOKED_AT = 262_144
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,20 @@ class MetricChoice:
 
     metrics: tuple[str, ...]
     lacking: Mapping[str, tuple[str, ...]]
+    empty: frozenset[str] = frozenset()
+    looked_at: int | None = None  # so many rows say what is empty; None: all
 
     @classmethod
     def of(
-        cls, columns: Collection[str], *, long_references: bool = False, models: Collection[Model] = ()
+        cls,
+        columns: Collection[str],
+        *,
+        long_references: bool = False,
+        models: Collection[Model] = (),
+        empty: Collection[str] = (),
+        looked_at: int | None = None,
     ) -> MetricChoice:
-        """The choice for a table that has something in these columns, with these models."""
+        """The choice for a table that has something in these columns, with these models; `empty` ones exist."""
         references = "long" if long_references else "short"
         usable = [
             metric
@@ -80,13 +90,15 @@ class MetricChoice:
         return cls(
             tuple(name for name, lacks in missing.items() if not lacks),
             {name: lacks for name, lacks in missing.items() if lacks and not _RARE.intersection(lacks)},
+            frozenset(empty),
+            looked_at,
         )
 
     @classmethod
-    def before_asking(cls, batch: Batch, models: Collection[Model] = ()) -> MetricChoice:
+    def before_asking(cls, batches: Sequence[Batch], models: Collection[Model] = ()) -> MetricChoice:
         """The choice for questions, as if the system returned all that it may return."""
-        columns = filled_columns(batch.columns) | set(RETURNED)
-        return cls.of(columns, long_references=has_long_references(batch.columns), models=models)
+        columns = {name for batch in batches for name in filled_columns(batch.columns)} | set(RETURNED)
+        return cls.of(columns, long_references=has_long_references(batches[0].columns), models=models)
 
     def with_returned(self, columns: Collection[str]) -> MetricChoice:
         """The choice once it is known which of these the system has returned; as it was, if nothing is left."""
@@ -96,7 +108,7 @@ class MetricChoice:
         if not metrics:
             return self
         lacking = {name: tuple(gone[name]) for name in self.metrics if gone[name]}
-        return MetricChoice(metrics, {**lacking, **self.lacking})
+        return MetricChoice(metrics, {**lacking, **self.lacking}, self.empty, self.looked_at)
 
     def remaining(self, metrics: Sequence[Metric], asked: MetricChoice) -> list[Metric]:
         """These metrics without those that were chosen before asking, and are not any more."""
@@ -108,9 +120,17 @@ class MetricChoice:
         columns: dict[tuple[str, ...], list[str]] = {}
         for name, lacks in self.lacking.items():
             columns.setdefault(lacks, []).append(name)
-        left_out = "; ".join(f"{' and '.join(names)} (no {' or '.join(lacks)})" for lacks, names in columns.items())
+        left_out = "; ".join(f"{' and '.join(names)} ({self._lack(lacks)})" for lacks, names in columns.items())
         chosen = f"chosen by its columns: {', '.join(self.metrics)}{f'; left out: {left_out}' if left_out else ''}"
         return f"{chosen}; name metrics to choose otherwise"
+
+    def _lack(self, columns: Sequence[str]) -> str:
+        """What is missing, or there with nothing in it."""
+        empty = [name for name in columns if name in self.empty]
+        missing = [f"no {' or '.join(absent)}"] if (absent := [name for name in columns if name not in empty]) else []
+        verb = "is" if len(empty) == 1 else "are"
+        where = "" if self.looked_at is None else f" in the first {self.looked_at:,} rows"
+        return ", ".join([*missing, *([f"{' and '.join(empty)} {verb} empty{where}"] if empty else [])])
 
 
 def models_of(judge: object, embedding_model: str | None) -> list[Model]:
@@ -120,12 +140,28 @@ def models_of(judge: object, embedding_model: str | None) -> list[Model]:
 
 
 def choose_by_columns(data: Data, models: Collection[Model] = ()) -> MetricChoice:
-    """The choice for results and their reference, by what their first rows have; a note of the results says it."""
+    """The choice for results and their reference; a note of the results says it.
+
+    A column that is empty in the first rows is looked for in more. Answers that are all missing have no scores, and
+    the metrics of answers say so; beside ids that were retrieved without an error they are those of a retriever.
+    """
     columns = data.head()
+    needed = {name for metric in DEFAULT_METRICS for name in (*metric.needs, *metric.marks)}
+    empty = {name for name in needed if name in columns and not any(columns[name])}
+    begin_late, is_whole = data.late_columns(empty, _LOOKED_AT)
+    columns |= begin_late
     names = filled_columns(columns)
     if "retrieved" in names and data.reference is not None and data.reference.passages is not None:
         names.add("contexts")  # the texts of what was retrieved
-    choice = MetricChoice.of(names, long_references=has_long_references(columns), models=models)
+    if "answer" in columns and ("retrieved" not in names or "error" in names):
+        names.add("answer")
+    choice = MetricChoice.of(
+        names,
+        long_references=has_long_references(columns),
+        models=models,
+        empty=empty - names,
+        looked_at=None if is_whole else _LOOKED_AT,
+    )
     if not choice.metrics:
         raise _nothing_to_measure(names, list(columns), data.results.name)
     data.results.say(choice.sentence())
