@@ -128,6 +128,33 @@ def test_nothing_to_measure(row: dict[str, Any], hint: str) -> None:
         ragmeter.evaluate([row])
 
 
+def test_other_names_are_proposed_all_at_once(ragmeter: Run, tmp_path: Path) -> None:
+    row = {"Prompt": "Where?", "output": "Paris", "gold": "Paris", "my ctxs": "x", "ctxs": ["Paris."]}
+    write(tmp_path / "other.jsonl", row)
+    done = ragmeter("evaluate", "other.jsonl")
+    [command] = re.findall(r"ragmeter (evaluate .*?);", done.stderr)
+    assert command == (
+        "evaluate other.jsonl --column question=Prompt --column answer=output --column reference=gold "
+        "--column contexts=ctxs"
+    )
+    again = ragmeter(*command.split())
+    assert "offline_correct, token_f1, offline_hallucinated" in again.stdout
+    named = ragmeter("evaluate", "other.jsonl", "--metrics", "token_f1")
+    assert "--column reference=gold --column answer=output --column question=Prompt" in named.stderr
+
+
+def test_a_file_without_known_names_has_all_of_them_asked_for_at_once() -> None:
+    with pytest.raises(ColumnError) as raised:
+        ragmeter.evaluate([{"a": "Where?", "b": "Paris"}])
+    flags = "--column question=ITS_NAME --column reference=ITS_NAME --column answer=ITS_NAME"
+    assert flags in raised.value.for_command_line()
+
+
+def test_a_column_by_another_name_is_proposed_where_others_are_measured() -> None:
+    evaluation = ragmeter.evaluate([{"question": "Where?", "answer": "Paris", **PASSAGES, "gold": "Paris"}])
+    assert "to read 'gold' as reference: add " in evaluation.summary.notes[0]
+
+
 QUESTIONS = [{"question": "Where?", "reference": "Paris", "relevant": ["d1"]}]
 
 

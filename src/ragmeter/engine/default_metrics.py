@@ -13,8 +13,10 @@ from typing import Literal
 from ragmeter import naming
 from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError
-from ragmeter.hints import by_caller, column_option, option
+from ragmeter.hints import by_caller, columns_option, option
+from ragmeter.io.columns import proposed_titles
 from ragmeter.io.data import Data
+from ragmeter.io.titles import likely_titles
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.sentences import count_long
 from ragmeter.table import Batch, Column
@@ -163,8 +165,10 @@ def choose_by_columns(data: Data, models: Collection[Model] = ()) -> MetricChoic
         looked_at=None if is_whole else _LOOKED_AT,
     )
     if not choice.metrics:
-        raise _nothing_to_measure(names, list(columns), data.results.name)
-    data.results.say(choice.sentence())
+        raise _nothing_to_measure(names, list(columns), data)
+    lacking = {name for lacks in choice.lacking.values() for name in lacks} - empty
+    meant = f"; {proposed_titles((), list(columns))}" if lacking.intersection(likely_titles(list(columns))) else ""
+    data.results.say(f"{choice.sentence()}{meant}")
     return choice
 
 
@@ -179,9 +183,8 @@ def has_long_references(columns: Mapping[str, Column]) -> bool:
     return 2 * count_long(references) > len(references)
 
 
-def _nothing_to_measure(names: Collection[str], titles: Sequence[str], file: str) -> ColumnError:
+def _nothing_to_measure(names: Collection[str], titles: Sequence[str], data: Data) -> ColumnError:
     lacks_answers = "answer" not in names and "retrieved" not in names
-    wanted = "answer" if lacks_answers else "reference"
     hint = (
         "the system's answers (answer), or the ids of what it retrieved (retrieved), are missing: "
         + by_caller("`ragmeter ask` asks a live system", "ask() asks a live system")
@@ -193,8 +196,22 @@ def _nothing_to_measure(names: Collection[str], titles: Sequence[str], file: str
         "; " + by_caller("--metrics answer_relevance --judge-model MODEL", 'metrics="answer_relevance", judge=...')
         + " needs the question and the answer alone"
     )  # fmt: skip
+    likely = likely_titles(titles)
+    wanted = [name for name in ("question", *_TEXTS) if name not in names]
+    if likely:
+        wanted = ["answer"] if lacks_answers and "answer" not in likely else []
+    proposal = proposed_titles(wanted, titles, _command(data))
     return ColumnError(
         f"nothing can be measured by the columns {', '.join(titles)}",
-        file=file,
-        hint=f"{hint}{elsewhere}; if a column is called otherwise, add {column_option(wanted, 'ITS_NAME')}{judged}",
+        file=data.results.name,
+        hint=f"{proposal}; or else {hint}{elsewhere}{judged}" if likely else f"{hint}{elsewhere}; {proposal}{judged}",
     )
+
+
+def _command(data: Data) -> str:
+    """The command line that evaluates these files, for flags that are added to it."""
+    from shlex import quote  # for an error alone
+
+    files = " ".join(quote(source.name) for source in (data.results, data.reference) if source is not None)
+    mapped = f"{columns_option(data.mapping)} " if data.mapping else ""
+    return f"ragmeter evaluate {files} {mapped}"

@@ -179,7 +179,8 @@ class Data:
         columns: dict[str, Column] = {}
         is_whole = True
         role: Role = "both" if self.reference is None else "results"
-        for source, part in ((self.results, role), (self.reference, "reference")):
+        parts: list[tuple[Source | None, Role]] = [(self.results, role), (self.reference, "reference")]
+        for source, part in parts:
             empty = {name for name in names if name not in columns}
             n_rows = 0
             for batch in () if source is None or not empty else Typed(source, part, self.mapping).batches():
@@ -216,12 +217,14 @@ class Data:
             self._check_mapping(sources)
             self.mapping_is_checked = True
         needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
-        for needed, wanted_by in [*needs, *more.items()]:
-            if needed not in batch.columns:
-                gold = needed in GOLD_COLUMNS
-                source = sources[-1] if gold else sources[0]
-                titles = list(next(source.batches()).columns)
-                raise missing_column(needed, wanted_by, titles, source.name, other_file=gold and self.reference is None)
+        missing = [(needed, by) for needed, by in [*needs, *more.items()] if needed not in batch.columns]
+        for needed, wanted_by in missing[:1]:
+            gold = needed in GOLD_COLUMNS
+            source = sources[-1] if gold else sources[0]
+            titles = list(next(source.batches()).columns)
+            elsewhere = gold and self.reference is None
+            others = [name for name, _ in missing if self.reference is None or (name in GOLD_COLUMNS) is gold]
+            raise missing_column(needed, wanted_by, titles, source.name, other_file=elsewhere, missing=others)
 
     def _check_mapping(self, sources: Sequence[Source]) -> None:
         firsts = [next(source.batches()) for source in sources]
