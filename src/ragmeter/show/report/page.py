@@ -252,7 +252,7 @@ def _documents(run: Run) -> dict[str, Any] | None:
     if not len(documents):
         return None
     rows = [document_cells(document) for document in documents[:_DOCUMENTS]]
-    return {"titles": TITLES, "rows": rows, "lines": list_lines(documents.useless)}
+    return {"titles": TITLES, "rows": rows, "lines": list_lines(documents.useless, _DOCUMENTS)}
 
 
 def _run(run: Run, label: str) -> dict[str, Any]:
