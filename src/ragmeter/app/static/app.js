@@ -5,9 +5,10 @@ const root = document.documentElement;
 const stored = localStorage.getItem('ragmeter-theme');
 if (stored) root.dataset.theme = stored;
 
-// htmx reads our own pages with a DOMParser, which runs nothing; no other text becomes markup.
+// htmx reads our own pages into a document apart, where nothing runs; no other text becomes markup.
+const PARSERS = ['Document parseHTMLUnsafe', 'DOMParser parseFromString'];
 window.trustedTypes?.createPolicy('default', {
-  createHTML: (markup, _, sink) => (sink === 'DOMParser parseFromString' ? markup : null),
+  createHTML: (markup, _, sink) => (PARSERS.includes(sink) ? markup : null),
 });
 
 const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
