@@ -230,7 +230,7 @@ def test_nothing_scored_never_passes(tmp_path: Path) -> None:
     for most in (None, 1.0):
         verdict = gate("r", fail_under={"exact_match": 0}, max_failed=most, output_dir=tmp_path)
         assert not verdict.passed
-        assert verdict.checks[0].reason == "exact_match: nothing was scored (3 no_answer)"
+        assert verdict.checks[0].reason == "exact_match: no row has a score (3 no_answer)"
         assert verdict.checks[0].value is None
 
 

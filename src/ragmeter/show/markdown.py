@@ -190,7 +190,7 @@ def _failures(run: Run, label: str) -> list[str]:
         meaning = f", {reason.meaning}" if reason.meaning else ""
         concerned = in_markdown(reason.which_metrics)
         lines.append(f"- {reason.count:,}: {in_markdown(reason.cause)}{meaning} ({concerned})")
-    return [f"**Not scored, {label}**", "", *lines, ""] if lines else []
+    return [f"**No score, {label}**", "", *lines, ""] if lines else []
 
 
 def _judge(run: Run, label: str) -> list[str]:

@@ -66,7 +66,7 @@ class Methods:
             "A difference is significant (marked by an asterisk) where p is below "
             f"{given(self.alpha)} and the interval excludes zero.",
             f"Answers were judged by {_listed(self.judges)}." if self.judges else "",
-            f"Computed with ragmeter {self.version}; signature: {self.signature}.",
+            f"Computed with ragmeter {self.version}; how to reproduce: {self.signature}.",
         ]
         return [line for line in lines if line]
 
