@@ -54,7 +54,7 @@ OTHERS = {
         (option("cluster", None), "--cluster none", "cluster=None"),
         (option("threshold", 0.5), "--threshold 0.5", "threshold=0.5"),
         (parameter("max_failed"), "--max-failed", "max_failed"),
-        (column_option("qid", 'my "id"'), '--column qid=my "id"', r'columns={"qid": "my \"id\""}'),
+        (column_option("qid", 'my "id"'), """--column 'qid=my "id"'""", r'columns={"qid": "my \"id\""}'),
         (f"say {by_caller('this', 'that')}, or {by_caller('one', 'two')}", "say this, or one", "say that, or two"),
         ("{output_dir} and --output-dir as they stand", *["{output_dir} and --output-dir as they stand"] * 2),
     ],
@@ -127,8 +127,8 @@ def test_both_sides_of_the_same_mistakes(
         (
             lambda: evaluate("results.csv", metrics="token_f1"),
             [*score, "results.csv"],
-            'columns={"reference": "ITS_NAME"}',
-            "--column reference=ITS_NAME",
+            'columns={"reference": "gold"}',
+            "--column reference=gold",
         ),
         (
             lambda: evaluate("latin.csv", metrics="token_f1"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 #: The marks before, between and after the two spellings.
@@ -59,7 +60,15 @@ def install_command(extra: str) -> str:
 
 def column_option(name: str, title: str) -> str:
     """The parameter that names a column of the user's file: `--column qid=ID`, or `columns={"qid": "ID"}`."""
-    return by_caller(f"--column {name}={title}", f"columns={json.dumps({name: title}, ensure_ascii=False)}")
+    return columns_option({name: title})
+
+
+def columns_option(titles: Mapping[str, str]) -> str:
+    """The parameters that name columns of the user's file, in a form that can be copied."""
+    from shlex import quote  # as above
+
+    flags = " ".join(f"--column {quote(f'{name}={title}')}" for name, title in titles.items())
+    return by_caller(flags, f"columns={json.dumps(dict(titles), ensure_ascii=False)}")
 
 
 def for_command_line(text: str) -> str:

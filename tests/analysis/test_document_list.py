@@ -27,9 +27,11 @@ def test_counted_by_hand() -> None:
     documents = list_documents(evaluate(ROWS, metrics="exact_match,recall@5"))
     assert documents.n_questions == 3  # what was retrieved for the fourth, nobody knows
     by_id = {document.id: document for document in documents}
-    assert by_id["a"] == DocumentUse("a", retrieved=1, gold=2, missed=1, hits=1, mean_rank=2.0, right=1.0, n_judged=1)
-    assert by_id["b"] == DocumentUse("b", retrieved=2, gold=0, missed=0, hits=0, mean_rank=1.0, right=0.5, n_judged=2)
-    assert by_id["c"] == DocumentUse("c", retrieved=0, gold=1, missed=1, hits=0, mean_rank=None, right=None, n_judged=0)
+    assert by_id["a"] == DocumentUse("a", retrieved=1, gold=2, missed=1, useful=1, mean_rank=2.0, right=1.0, n_judged=1)
+    assert by_id["b"] == DocumentUse("b", retrieved=2, gold=0, missed=0, useful=0, mean_rank=1.0, right=0.5, n_judged=2)
+    assert by_id["c"] == DocumentUse(
+        "c", retrieved=0, gold=1, missed=1, useful=0, mean_rank=None, right=None, n_judged=0
+    )
     assert [document.id for document in documents] == ["a", "c", "d", "b"]
     assert documents[0] == by_id["a"]
     assert documents[-1] == by_id["b"]
@@ -61,7 +63,7 @@ def test_chunks_are_their_documents() -> None:
     rows = [{"relevant": ["a"], "retrieved": ["a::chunk-1", "b::chunk-9", "a::chunk-2", "c"]}]
     documents = {document.id: document for document in list_documents(evaluate(rows, metrics="recall@5"))}
     assert set(documents) == {"a", "b", "c"}
-    assert (documents["a"].hits, documents["a"].mean_rank, documents["c"].mean_rank) == (1, 1.0, 3.0)
+    assert (documents["a"].useful, documents["a"].mean_rank, documents["c"].mean_rank) == (1, 1.0, 3.0)
     rows = [{"relevant": ["a"], "retrieved": ["a#1", "b#9"]}]
     by_pattern = list_documents(evaluate(rows, metrics="recall@5", doc_id_pattern=r"^(.*)#"))
     assert {document.id for document in by_pattern} == {"a", "b"}
@@ -73,7 +75,9 @@ def test_without_gold_documents_right_answers_make_a_document_useful() -> None:
         {"retrieved": ["b", "c"], "answer": "y", "reference": "x"},
     ]
     assert list_documents(evaluate(rows, metrics="exact_match")).useless.never_useful == ["c"]
+    assert [document.useful for document in list_documents(evaluate(rows, metrics="exact_match"))] == [1, 1, 0]
     unjudged = list_documents(evaluate(rows, metrics="token_f1"))
+    assert {document.useful for document in unjudged} == {None}
     assert (unjudged.useless.never_useful, unjudged[0].right) == ([], None)
 
 

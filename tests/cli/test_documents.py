@@ -42,11 +42,24 @@ def test_shows_the_documents_and_the_lists(ragmeter: Run, tmp_path: Path) -> Non
     done = ragmeter("documents", "r", "--corpus", "docs.jsonl")
     assert done.returncode == 0, done.stderr
     shown = " ".join(done.stdout.split())
-    assert "fr 3 4 1 1.00 33% 3" in shown
+    assert "fr 3 4 1 3 1.00 33% 3" in shown
     assert "documents: 2, of 4 questions" in shown
     assert "gold, never retrieved: 0" in shown
     assert "retrieved, never useful: 1 (=1+1)" in shown
     assert "never retrieved, of 2 in the corpus: 1 (es)" in shown
+
+
+def test_the_lists_are_as_long_as_asked(ragmeter: Run, tmp_path: Path) -> None:
+    (tmp_path / "docs.jsonl").write_text("".join(f'{{"_id": "d{place:02}"}}\n' for place in range(40)))
+    corpus = ("documents", "r", "--corpus", "docs.jsonl")
+    shown = " ".join(ragmeter(*corpus).stdout.split())
+    assert "useful: for so many questions it was retrieved and is a gold document" in shown
+    assert "in the corpus: 40 (d00, " in shown
+    assert "d19, … 20 more with --top or --json)" in shown
+    shown = " ".join(ragmeter(*corpus, "--top", "40").stdout.split())
+    assert "d38, d39)" in shown
+    shown = " ".join(ragmeter(*corpus, "--top", "0").stdout.split())
+    assert "in the corpus: 40 (… 40 more" in shown
 
 
 def test_json_and_csv_have_all_of_them(ragmeter: Run, tmp_path: Path) -> None:

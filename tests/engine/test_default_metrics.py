@@ -11,8 +11,11 @@ import pytest
 
 import ragmeter
 from ragmeter import FakeProvider, Judge
-from ragmeter.engine.default_metrics import DEFAULT_METRICS, MetricChoice
+from ragmeter.engine import default_metrics
+from ragmeter.engine.default_metrics import DEFAULT_METRICS, MetricChoice, choose_by_columns
 from ragmeter.errors import ColumnError
+from ragmeter.io.batches import ROWS
+from ragmeter.io.data import Data
 from ragmeter.registry import get
 from tests.conftest import Run
 
@@ -66,6 +69,35 @@ def test_what_was_left_out_has_its_columns() -> None:
     )
 
 
+def test_answers_that_are_all_missing_are_measured_and_have_a_cause() -> None:
+    evaluation = ragmeter.evaluate([{**TEXTS, **PASSAGES, "qid": str(n), "answer": None} for n in range(3)])
+    assert list(evaluation.summary.metrics) == ["offline_correct", "token_f1", "offline_hallucinated"]
+    assert evaluation.summary.cause is not None
+    assert evaluation.summary.cause.shares["failed"].mean == 1
+
+
+def test_a_retriever_with_an_empty_column_of_answers_is_measured_by_its_ids() -> None:
+    evaluation = ragmeter.evaluate([{**TEXTS, **DOCUMENTS, "answer": None}])
+    assert list(evaluation.summary.metrics) == ["recall@5", "ndcg@10"]
+    assert "offline_correct and token_f1 (answer is empty)" in evaluation.summary.notes[0]
+
+
+@pytest.mark.parametrize("column", ["answer", "reference", "contexts"])
+def test_a_column_that_begins_late_counts(column: str) -> None:
+    row = {**TEXTS, **PASSAGES}
+    rows = [{**row, "qid": str(n), column: None if n < ROWS + 10 else row[column]} for n in range(ROWS + 12)]
+    choice = choose_by_columns(Data.open(rows))
+    assert choice.metrics == ("offline_correct", "token_f1", "offline_hallucinated")
+    gold = [{"qid": cells["qid"], "reference": cells.pop("reference")} for cells in rows]
+    assert choose_by_columns(Data.open(rows, gold)).metrics == choice.metrics
+
+
+def test_so_many_rows_are_looked_at_and_the_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(default_metrics, "_LOOKED_AT", ROWS)
+    rows = [{**TEXTS, "qid": str(n), "contexts": None if n < ROWS + 10 else ["Paris."]} for n in range(ROWS + 12)]
+    assert f"(contexts is empty in the first {ROWS:,} rows)" in choose_by_columns(Data.open(rows)).sentence()
+
+
 def test_a_reference_of_another_file_counts() -> None:
     gold = [{"qid": "1", "question": "Where?", "reference": LONG, "relevant": ["d1"]}]
     answers = [{"qid": "1", "answer": "Paris", "retrieved": ["d1"], "reference": "short", "question": ""}]
@@ -94,6 +126,33 @@ def test_an_embedding_model_that_is_named_is_used() -> None:
 def test_nothing_to_measure(row: dict[str, Any], hint: str) -> None:
     with pytest.raises(ColumnError, match=rf"nothing can be measured by the columns question, [\s\S]*{hint}"):
         ragmeter.evaluate([row])
+
+
+def test_other_names_are_proposed_all_at_once(ragmeter: Run, tmp_path: Path) -> None:
+    row = {"Prompt": "Where?", "output": "Paris", "gold": "Paris", "my ctxs": "x", "ctxs": ["Paris."]}
+    write(tmp_path / "other.jsonl", row)
+    done = ragmeter("evaluate", "other.jsonl")
+    [command] = re.findall(r"ragmeter (evaluate .*?);", done.stderr)
+    assert command == (
+        "evaluate other.jsonl --column question=Prompt --column answer=output --column reference=gold "
+        "--column contexts=ctxs"
+    )
+    again = ragmeter(*command.split())
+    assert "offline_correct, token_f1, offline_hallucinated" in again.stdout
+    named = ragmeter("evaluate", "other.jsonl", "--metrics", "token_f1")
+    assert "--column reference=gold --column answer=output --column question=Prompt" in named.stderr
+
+
+def test_a_file_without_known_names_has_all_of_them_asked_for_at_once() -> None:
+    with pytest.raises(ColumnError) as raised:
+        ragmeter.evaluate([{"a": "Where?", "b": "Paris"}])
+    flags = "--column question=ITS_NAME --column reference=ITS_NAME --column answer=ITS_NAME"
+    assert flags in raised.value.for_command_line()
+
+
+def test_a_column_by_another_name_is_proposed_where_others_are_measured() -> None:
+    evaluation = ragmeter.evaluate([{"question": "Where?", "answer": "Paris", **PASSAGES, "gold": "Paris"}])
+    assert "to read 'gold' as reference: add " in evaluation.summary.notes[0]
 
 
 QUESTIONS = [{"question": "Where?", "reference": "Paris", "relevant": ["d1"]}]

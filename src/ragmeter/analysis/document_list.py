@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -31,16 +31,15 @@ _ID_TITLES = ("_id", "id", "doc_id", "docid", "document_id", "chunk_id")
 #: The metrics that say which answers are right, the most trustworthy first.
 _CORRECTNESS = ("llm_correct", "offline_correct", "exact_match")
 _IN_NOTEBOOK = 50  # documents
-_Flags = npt.NDArray[np.bool_]
 
 
 class DocumentList(Tabular, Sequence[DocumentUse]):
     """The documents of a run, those first that are missed most often, then those that are retrieved most often.
 
     `useless` has the ids of gold documents that were never retrieved, of documents that were retrieved and never useful
-    and, with a corpus, of those that were never retrieved. A document was useful if it was retrieved for a question
-    that it is a gold document of; in a run without gold documents, if an answer to a question that it was retrieved
-    for is right.
+    and, with a corpus, of those that were never retrieved. A document was useful for a question if it was retrieved for
+    it and is a gold document of it; in a run without gold documents, if it was retrieved for it and its answer
+    is right.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("documents",)
@@ -114,19 +113,21 @@ def list_documents(run: RunLike, *, corpus: Any = None, output_dir: str | Path =
     numbers, ids = numbered_documents(pa.concat_arrays(parts), _pattern(opened), as_written=as_written)
     ends = np.cumsum([len(part) for part in parts])
     of_parts = np.split(numbers, ends[:-1])
-    table, never_useful = _counted(ids, retrieved, gold, of_parts, _right(opened))
+    table = _counted(ids, retrieved, gold, of_parts, _right(opened))
     corpus_ids = None if in_corpus is None else ids.take(pa.array(np.unique(of_parts[2])))
-    return DocumentList(opened.name, int(known.sum()), table, _useless(table, never_useful, corpus_ids))
+    return DocumentList(opened.name, int(known.sum()), table, _useless(table, corpus_ids, has_gold=len(gold.row) > 0))
 
 
-def _useless(table: pa.Table, never_useful: _Flags, corpus: pa.Array | None) -> UselessDocuments:
+def _useless(table: pa.Table, corpus: pa.Array | None, *, has_gold: bool) -> UselessDocuments:
     ids, is_retrieved = table["id"].combine_chunks(), table["retrieved"].to_numpy() > 0
     is_lost = (table["gold"].to_numpy() > 0) & ~is_retrieved
-    lost, useless = (ids.filter(pa.array(flags)).to_pylist() for flags in (is_lost, never_useful))
+    never_useful = pc.and_(pc.fill_null(pc.equal(table["useful"].combine_chunks(), 0), False), pa.array(is_retrieved))
+    lost, useless = (ids.filter(flags).to_pylist() for flags in (pa.array(is_lost), never_useful))
+    by: Literal["gold", "right"] = "gold" if has_gold else "right"
     if corpus is None:
-        return UselessDocuments(lost, useless)
+        return UselessDocuments(lost, useless, by)
     never = corpus.filter(pc.invert(pc.is_in(corpus, value_set=ids.filter(pa.array(is_retrieved)))))
-    return UselessDocuments(lost, useless, never.to_pylist(), len(corpus))
+    return UselessDocuments(lost, useless, by, never.to_pylist(), len(corpus))
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class _Lists:
     place: Ids
 
     @classmethod
-    def of(cls, column: pa.Array, known: _Flags) -> _Lists:
+    def of(cls, column: pa.Array, known: npt.NDArray[np.bool_]) -> _Lists:
         """The ids of those rows that are known."""
         lists = pc.if_else(pa.array(known), column, pa.scalar(None, column.type))
         row = np.asarray(pc.list_parent_indices(lists), dtype=np.int64)
@@ -150,10 +151,8 @@ class _Lists:
         return cls(pa.array([], pa.large_string()), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def _counted(
-    ids: pa.Array, retrieved: _Lists, gold: _Lists, numbers: Sequence[Ids], right: Scores
-) -> tuple[pa.Table, _Flags]:
-    """The table of documents in their order, and which of them were never useful."""
+def _counted(ids: pa.Array, retrieved: _Lists, gold: _Lists, numbers: Sequence[Ids], right: Scores) -> pa.Table:
+    """The table of documents in their order."""
     n = len(ids)
     keys, firsts = np.unique(retrieved.row * n + numbers[0], return_index=True)
     gold_keys = np.unique(gold.row * n + numbers[1])
@@ -165,25 +164,24 @@ def _counted(
         "retrieved": np.bincount(document, minlength=n),
         "gold": np.bincount(of_gold, minlength=n),
         "missed": np.bincount(of_gold[~np.isin(gold_keys, keys, assume_unique=True)], minlength=n),
-        "hits": np.bincount(document[is_hit], minlength=n),
     }
     n_judged = np.bincount(document[judged], minlength=n)
     n_right = np.bincount(document[judged], right[row[judged]], n)
     ranks = np.bincount(document, _ranks(retrieved, firsts), n)
     order = np.lexsort((np.arange(n), -counts["retrieved"], -counts["missed"]))
     order = order[(counts["retrieved"] + counts["gold"])[order] > 0]  # others are in the corpus alone
-    table = pa.table(
+    hits = np.bincount(document[is_hit], minlength=n)
+    useful = hits if len(gold_keys) else np.where(n_judged > 0, np.rint(n_right), np.nan)
+    return pa.table(
         {
             "id": ids.take(pa.array(order)),
             **{name: values[order] for name, values in counts.items()},
+            "useful": pc.cast(pa.array(useful[order], from_pandas=True), pa.int64()),
             "mean_rank": _shares(ranks, counts["retrieved"], order),
             "right": _shares(n_right, n_judged, order),
             "n_judged": n_judged[order],
         }
     )
-    useful = counts["hits"] > 0 if len(gold_keys) else n_right > 0
-    was_judged = counts["retrieved"] > 0 if len(gold_keys) else n_judged > 0
-    return table, np.asarray((was_judged & ~useful)[order])
 
 
 def _ranks(retrieved: _Lists, firsts: Ids) -> Scores:

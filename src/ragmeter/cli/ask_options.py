@@ -33,7 +33,7 @@ def choose_by_questions(chosen: argparse.Namespace, dataset: Callable[[], Datase
 
     if chosen.metrics is not None:
         return None
-    return MetricChoice.before_asking(dataset().batches[0], read_models(chosen))
+    return MetricChoice.before_asking(dataset().batches, read_models(chosen))
 
 
 def read_ask_plan(

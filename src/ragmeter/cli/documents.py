@@ -17,7 +17,8 @@ Which documents a run's questions found, and which they missed:
   ragmeter documents nightly --csv documents.csv
 
 A document is counted once a question, at its first rank, and a chunk as its document. `right when retrieved` is the
-share of right answers among the questions that it was retrieved for.
+share of right answers among the questions that it was retrieved for. `useful` counts the questions that it was
+retrieved for and is a gold document of; in a run without gold documents, those with a right answer.
 """
 
 
@@ -27,7 +28,13 @@ def parser() -> Parser:
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")
     add("--corpus", metavar="FILE", help="all documents with their ids (_id, id or doc_id), as jsonl, csv or parquet")
-    add("--top", metavar="N", type=int, default=20, help="how many documents are shown; default: %(default)s")
+    add(
+        "--top",
+        metavar="N",
+        type=int,
+        default=20,
+        help="how many documents are shown, in the table and in each list; default: %(default)s",
+    )
     add("--csv", metavar="FILE", type=Path, help="write all of them to a file")
     formula_option(parser)
     runs_option(parser)

@@ -148,7 +148,7 @@ def ask(
     questions = Dataset.read(source, columns or {}, repeats, limit)
     choice = None
     if metrics is None:
-        choice = MetricChoice.before_asking(questions.batches[0], models_of(judge, embedding_model))
+        choice = MetricChoice.before_asking(questions.batches, models_of(judge, embedding_model))
         metrics = choice.metrics
     chosen = choose_metrics(metrics, language=language, embedding=embedding, support_model=support_model, **settings)
     reuse = Reuse(resume, retry_failed)

@@ -13,8 +13,10 @@ from typing import Literal
 from ragmeter import naming
 from ragmeter.definition import Metric
 from ragmeter.errors import ColumnError
-from ragmeter.hints import by_caller, column_option, option
+from ragmeter.hints import by_caller, columns_option, option
+from ragmeter.io.columns import proposed_titles
 from ragmeter.io.data import Data
+from ragmeter.io.titles import likely_titles
 from ragmeter.metrics.abstention import MARKS
 from ragmeter.metrics.sentences import count_long
 from ragmeter.table import Batch, Column
@@ -56,6 +58,8 @@ DEFAULT_METRICS = (
 RETURNED = ("answer", "contexts", "retrieved")
 #: What a question must be marked with is rarely there, and nobody misses it.
 _RARE = frozenset(MARKS)
+#: The columns that are empty in the first rows are looked for in so many.
+_LOOKED_AT = 262_144
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,20 @@ class MetricChoice:
 
     metrics: tuple[str, ...]
     lacking: Mapping[str, tuple[str, ...]]
+    empty: frozenset[str] = frozenset()
+    looked_at: int | None = None  # so many rows say what is empty; None: all
 
     @classmethod
     def of(
-        cls, columns: Collection[str], *, long_references: bool = False, models: Collection[Model] = ()
+        cls,
+        columns: Collection[str],
+        *,
+        long_references: bool = False,
+        models: Collection[Model] = (),
+        empty: Collection[str] = (),
+        looked_at: int | None = None,
     ) -> MetricChoice:
-        """The choice for a table that has something in these columns, with these models."""
+        """The choice for a table that has something in these columns, with these models; `empty` ones exist."""
         references = "long" if long_references else "short"
         usable = [
             metric
@@ -80,13 +92,15 @@ class MetricChoice:
         return cls(
             tuple(name for name, lacks in missing.items() if not lacks),
             {name: lacks for name, lacks in missing.items() if lacks and not _RARE.intersection(lacks)},
+            frozenset(empty),
+            looked_at,
         )
 
     @classmethod
-    def before_asking(cls, batch: Batch, models: Collection[Model] = ()) -> MetricChoice:
+    def before_asking(cls, batches: Sequence[Batch], models: Collection[Model] = ()) -> MetricChoice:
         """The choice for questions, as if the system returned all that it may return."""
-        columns = filled_columns(batch.columns) | set(RETURNED)
-        return cls.of(columns, long_references=has_long_references(batch.columns), models=models)
+        columns = {name for batch in batches for name in filled_columns(batch.columns)} | set(RETURNED)
+        return cls.of(columns, long_references=has_long_references(batches[0].columns), models=models)
 
     def with_returned(self, columns: Collection[str]) -> MetricChoice:
         """The choice once it is known which of these the system has returned; as it was, if nothing is left."""
@@ -96,7 +110,7 @@ class MetricChoice:
         if not metrics:
             return self
         lacking = {name: tuple(gone[name]) for name in self.metrics if gone[name]}
-        return MetricChoice(metrics, {**lacking, **self.lacking})
+        return MetricChoice(metrics, {**lacking, **self.lacking}, self.empty, self.looked_at)
 
     def remaining(self, metrics: Sequence[Metric], asked: MetricChoice) -> list[Metric]:
         """These metrics without those that were chosen before asking, and are not any more."""
@@ -108,9 +122,17 @@ class MetricChoice:
         columns: dict[tuple[str, ...], list[str]] = {}
         for name, lacks in self.lacking.items():
             columns.setdefault(lacks, []).append(name)
-        left_out = "; ".join(f"{' and '.join(names)} (no {' or '.join(lacks)})" for lacks, names in columns.items())
+        left_out = "; ".join(f"{' and '.join(names)} ({self._lack(lacks)})" for lacks, names in columns.items())
         chosen = f"chosen by its columns: {', '.join(self.metrics)}{f'; left out: {left_out}' if left_out else ''}"
         return f"{chosen}; name metrics to choose otherwise"
+
+    def _lack(self, columns: Sequence[str]) -> str:
+        """What is missing, or there with nothing in it."""
+        empty = [name for name in columns if name in self.empty]
+        missing = [f"no {' or '.join(absent)}"] if (absent := [name for name in columns if name not in empty]) else []
+        verb = "is" if len(empty) == 1 else "are"
+        where = "" if self.looked_at is None else f" in the first {self.looked_at:,} rows"
+        return ", ".join([*missing, *([f"{' and '.join(empty)} {verb} empty{where}"] if empty else [])])
 
 
 def models_of(judge: object, embedding_model: str | None) -> list[Model]:
@@ -120,15 +142,33 @@ def models_of(judge: object, embedding_model: str | None) -> list[Model]:
 
 
 def choose_by_columns(data: Data, models: Collection[Model] = ()) -> MetricChoice:
-    """The choice for results and their reference, by what their first rows have; a note of the results says it."""
+    """The choice for results and their reference; a note of the results says it.
+
+    A column that is empty in the first rows is looked for in more. Answers that are all missing have no scores, and
+    the metrics of answers say so; beside ids that were retrieved without an error they are those of a retriever.
+    """
     columns = data.head()
+    needed = {name for metric in DEFAULT_METRICS for name in (*metric.needs, *metric.marks)}
+    empty = {name for name in needed if name in columns and not any(columns[name])}
+    begin_late, is_whole = data.late_columns(empty, _LOOKED_AT)
+    columns |= begin_late
     names = filled_columns(columns)
     if "retrieved" in names and data.reference is not None and data.reference.passages is not None:
         names.add("contexts")  # the texts of what was retrieved
-    choice = MetricChoice.of(names, long_references=has_long_references(columns), models=models)
+    if "answer" in columns and ("retrieved" not in names or "error" in names):
+        names.add("answer")
+    choice = MetricChoice.of(
+        names,
+        long_references=has_long_references(columns),
+        models=models,
+        empty=empty - names,
+        looked_at=None if is_whole else _LOOKED_AT,
+    )
     if not choice.metrics:
-        raise _nothing_to_measure(names, list(columns), data.results.name)
-    data.results.say(choice.sentence())
+        raise _nothing_to_measure(names, list(columns), data)
+    lacking = {name for lacks in choice.lacking.values() for name in lacks} - empty
+    meant = f"; {proposed_titles((), list(columns))}" if lacking.intersection(likely_titles(list(columns))) else ""
+    data.results.say(f"{choice.sentence()}{meant}")
     return choice
 
 
@@ -143,9 +183,8 @@ def has_long_references(columns: Mapping[str, Column]) -> bool:
     return 2 * count_long(references) > len(references)
 
 
-def _nothing_to_measure(names: Collection[str], titles: Sequence[str], file: str) -> ColumnError:
+def _nothing_to_measure(names: Collection[str], titles: Sequence[str], data: Data) -> ColumnError:
     lacks_answers = "answer" not in names and "retrieved" not in names
-    wanted = "answer" if lacks_answers else "reference"
     hint = (
         "the system's answers (answer), or the ids of what it retrieved (retrieved), are missing: "
         + by_caller("`ragmeter ask` asks a live system", "ask() asks a live system")
@@ -157,8 +196,22 @@ def _nothing_to_measure(names: Collection[str], titles: Sequence[str], file: str
         "; " + by_caller("--metrics answer_relevance --judge-model MODEL", 'metrics="answer_relevance", judge=...')
         + " needs the question and the answer alone"
     )  # fmt: skip
+    likely = likely_titles(titles)
+    wanted = [name for name in ("question", *_TEXTS) if name not in names]
+    if likely:
+        wanted = ["answer"] if lacks_answers and "answer" not in likely else []
+    proposal = proposed_titles(wanted, titles, _command(data))
     return ColumnError(
         f"nothing can be measured by the columns {', '.join(titles)}",
-        file=file,
-        hint=f"{hint}{elsewhere}; if a column is called otherwise, add {column_option(wanted, 'ITS_NAME')}{judged}",
+        file=data.results.name,
+        hint=f"{proposal}; or else {hint}{elsewhere}{judged}" if likely else f"{hint}{elsewhere}; {proposal}{judged}",
     )
+
+
+def _command(data: Data) -> str:
+    """The command line that evaluates these files, for flags that are added to it."""
+    from shlex import quote  # for an error alone
+
+    files = " ".join(quote(source.name) for source in (data.results, data.reference) if source is not None)
+    mapped = f"{columns_option(data.mapping)} " if data.mapping else ""
+    return f"ragmeter evaluate {files} {mapped}"

@@ -15,7 +15,7 @@ from typing import Any
 
 from ragmeter.definition import METRICS
 from ragmeter.errors import ColumnError, InputError, UsageError, did_you_mean
-from ragmeter.hints import column_option, option
+from ragmeter.hints import by_caller, column_option, columns_option, option
 from ragmeter.io.batches import check_columns, row_place
 from ragmeter.io.cells import (
     CellError,
@@ -32,7 +32,7 @@ from ragmeter.io.cells import (
 from ragmeter.io.objects import Passages, read_documents, read_gold_documents, read_passages
 from ragmeter.io.paths import split_path, value_at
 from ragmeter.io.source import Source
-from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, recognise, weak_lists
+from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, likely_titles, recognise, weak_lists
 from ragmeter.io.tools.fields import Known, heads_of, known_file
 from ragmeter.io.tools.openinference import NOTE, has_spans, rows_of_spans
 from ragmeter.naming import base_of
@@ -288,9 +288,15 @@ def check_mapping(mapping: Mapping[str, str]) -> None:
 
 
 def missing_column(
-    needed: str, wanted_by: str, titles: Sequence[str], file: str, *, other_file: bool = False
+    needed: str,
+    wanted_by: str,
+    titles: Sequence[str],
+    file: str,
+    *,
+    other_file: bool = False,
+    missing: Sequence[str] = (),
 ) -> ColumnError:
-    """The error for a needed column that is missing.
+    """The error for a needed column that is missing; it proposes titles for this one and the others that are `missing`.
 
     `other_file`: it may be in a reference file that was not given.
     """
@@ -302,6 +308,18 @@ def missing_column(
     return ColumnError(
         f"{wanted_by} needs the column {needed!r}, which is missing{close}",
         file=file,
-        hint=f"the columns are {', '.join(titles)}; {elsewhere}if one of them is meant, add "
-        + column_option(needed, "ITS_NAME"),
+        hint=f"the columns are {', '.join(titles)}; {elsewhere}{proposed_titles((needed, *missing), titles)}",
     )
+
+
+def proposed_titles(needed: Sequence[str], titles: Sequence[str], command: str = "") -> str:
+    """What to add if titles mean these columns, for all of them at once: likely titles, or a word to be replaced.
+
+    `command` is what the flags are added to, where it is known.
+    """
+    likely = likely_titles(titles)
+    option_of_all = columns_option({**dict.fromkeys(needed, "ITS_NAME"), **likely})
+    if not likely:
+        return f"if {'one of them is meant' if len(needed) == 1 else 'they have other names'}, add {option_of_all}"
+    meant = ", ".join(f"{title!r} as {name}" for name, title in likely.items())
+    return f"to read {meant}: {by_caller(command, '') if command else 'add '}{option_of_all}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ from ragmeter.io.locations import StorePath, on_disk, same_place
 from ragmeter.io.paths import keys_of, split_path
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import Source, open_source
+from ragmeter.io.titles import Role
 from ragmeter.io.tools.fields import leads_to_value
 from ragmeter.naming import Signature
 from ragmeter.table import GOLD_COLUMNS, NUMBER_COLUMNS, QID, Batch, Column, outcome_column
@@ -170,6 +171,28 @@ class Data:
             columns |= {name: column for name, column in gold.columns.items() if name not in own}
         return columns
 
+    def late_columns(self, names: Collection[str], limit: int) -> tuple[dict[str, Column], bool]:
+        """Those of these columns that begin after the first rows, each as the batch in which it begins has it.
+
+        So many rows of each file are looked at; returned is also whether that was all that could matter.
+        """
+        columns: dict[str, Column] = {}
+        is_whole = True
+        role: Role = "both" if self.reference is None else "results"
+        parts: list[tuple[Source | None, Role]] = [(self.results, role), (self.reference, "reference")]
+        for source, part in parts:
+            empty = {name for name in names if name not in columns}
+            n_rows = 0
+            for batch in () if source is None or not empty else Typed(source, part, self.mapping).batches():
+                empty &= set(batch.columns)
+                columns |= {name: batch.columns[name] for name in empty if any(batch.columns[name])}
+                empty -= set(columns)
+                n_rows += len(batch)
+                if not empty or n_rows >= limit:
+                    is_whole = is_whole and not empty
+                    break
+        return columns, is_whole
+
     def first_columns(self, metrics: Sequence[Metric]) -> list[str]:
         """The columns of the joined table, as its first rows have them; raises if one is missing."""
         columns = self.head(self.wanted(metrics))
@@ -194,12 +217,14 @@ class Data:
             self._check_mapping(sources)
             self.mapping_is_checked = True
         needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
-        for needed, wanted_by in [*needs, *more.items()]:
-            if needed not in batch.columns:
-                gold = needed in GOLD_COLUMNS
-                source = sources[-1] if gold else sources[0]
-                titles = list(next(source.batches()).columns)
-                raise missing_column(needed, wanted_by, titles, source.name, other_file=gold and self.reference is None)
+        missing = [(needed, by) for needed, by in [*needs, *more.items()] if needed not in batch.columns]
+        for needed, wanted_by in missing[:1]:
+            gold = needed in GOLD_COLUMNS
+            source = sources[-1] if gold else sources[0]
+            titles = list(next(source.batches()).columns)
+            elsewhere = gold and self.reference is None
+            others = [name for name, _ in missing if self.reference is None or (name in GOLD_COLUMNS) is gold]
+            raise missing_column(needed, wanted_by, titles, source.name, other_file=elsewhere, missing=others)
 
     def _check_mapping(self, sources: Sequence[Source]) -> None:
         firsts = [next(source.batches()) for source in sources]

@@ -72,6 +72,21 @@ _ALIASES: dict[Role, dict[str, tuple[str, ...]]] = {
     "reference": _SHARED
     | {"reference": (*_GOLD_ANSWER, "answer", "respuesta"), "relevant": (*_GOLD_DOCUMENTS, "document_ids", "doc_ids")},
 }
+#: Titles that often mean a column and are never taken for it without a word of the user's: they are proposed.
+_LIKELY = {
+    "question": "prompt, input, inputs, instruction, user_question, user_query, user_message, utterance, request, q",
+    "answer": "output, outputs, model_output, model_answer, model_response, system_answer, system_output, completion, "
+    "generation, generated, generated_text, generated_response, predicted, predicted_answer, pred, reply, bot_answer, "
+    "bot_response, chatbot_answer, llm_answer, llm_output, llm_response, rag_answer, rag_response, hypothesis",
+    "reference": "gold, golden, gold_standard, target, targets, expected, expected_response, truth, gt, ideal, "
+    "ideal_answer, correct_answer, best_answer, true_answer, right_answer, reference_output, reference_response",
+    "contexts": "ctxs, ctx, passages, passage, documents, docs, snippets, evidence, retrieved_passages, "
+    "retrieved_documents, retrieved_texts, retrieved_chunks, source_documents",
+    "relevant": "gold_ids, relevant_docs, relevant_documents, positives, positive_ids, qrels, "
+    "expected_ids, expected_docs",
+    "retrieved": "hits, ranking, context_ids, chunk_ids, passage_ids, result_ids, top_k_ids",
+}
+_LIKELY_TITLES = {other.replace("_", ""): name for name, others in _LIKELY.items() for other in others.split(", ")}
 #: The columns that a title may be mapped to.
 MAPPED_COLUMNS = tuple(_ALIASES["both"])
 _TEXTS = ("question", "reference", "answer")
@@ -97,6 +112,17 @@ def by_alias(titles: Sequence[str], role: Role) -> dict[str, str]:
         for name, aliases in _ALIASES[role].items()
     }
     return {name: present[0] for name, present in matches.items() if present}
+
+
+def likely_titles(titles: Sequence[str]) -> dict[str, str]:
+    """For each of the table's columns that none of these titles is known to be, the first that is likely to mean it."""
+    known = by_alias(titles, "both")
+    likely: dict[str, str] = {}
+    for title in titles:
+        name = _LIKELY_TITLES.get(alias(title).replace("_", ""))
+        if name is not None and name not in known:
+            likely.setdefault(name, title)
+    return {name: likely[name] for name in _LIKELY if name in likely}
 
 
 def is_title(text: str) -> bool:

@@ -101,10 +101,10 @@ def _systems(comparison: Comparison) -> list[str]:
     order = [[in_markdown(cell.text) for cell in row] for row in tables.order()]
     metrics = [[in_markdown(cell.text) for cell in row] for row in tables.metrics()]
     lines = [f"**{first}**", "", *(text for line in (*others, *warnings) for text in (line, ""))]
-    lines += [*_table(list(map(in_markdown, tables.order_titles)), order, (_LEFT, _LEFT, *[_RIGHT] * 4)), ""]
+    lines += [*_table(list(map(in_markdown, tables.order_titles)), order, (_LEFT, _LEFT, *[_RIGHT] * 5)), ""]
     if metrics:
-        lines += [*_table(["metric", *map(in_markdown, tables.systems)], metrics), ""]
-    return [*lines, in_markdown(tables.signs), ""]
+        lines += [*_table(["metric", *map(in_markdown, tables.systems), "n"], metrics), ""]
+    return [*lines, *(text for line in (tables.signs, tables.n_differs) if line for text in (in_markdown(line), ""))]
 
 
 def verdict_as_markdown(verdict: Verdict) -> str:

@@ -7,8 +7,13 @@ from collections.abc import Sequence
 from ragmeter.documents.document_use import DocumentUse, UselessDocuments
 from ragmeter.wording.numbers import MISSING, hundredths, percent
 
-TITLES = ("document", "retrieved", "gold", "missed", "mean rank", "right when retrieved", "n")
+TITLES = ("document", "retrieved", "gold", "missed", "useful", "mean rank", "right when retrieved", "n")
 _SHOWN = 5
+#: What the column `useful` counts.
+_USEFUL = {
+    "gold": "useful: for so many questions it was retrieved and is a gold document",
+    "right": "useful: for so many questions it was retrieved and the answer is right",
+}
 
 
 def document_cells(document: DocumentUse) -> tuple[str, ...]:
@@ -16,20 +21,26 @@ def document_cells(document: DocumentUse) -> tuple[str, ...]:
     counts = (f"{count:,}" for count in (document.retrieved, document.gold, document.missed))
     rank = MISSING if document.mean_rank is None else hundredths(document.mean_rank)
     right = MISSING if document.right is None else percent(document.right, decimals=0)
-    return document.id, *counts, rank, right, f"{document.n_judged:,}"
+    useful = MISSING if document.useful is None else f"{document.useful:,}"
+    return document.id, *counts, useful, rank, right, f"{document.n_judged:,}"
 
 
-def list_lines(documents: UselessDocuments) -> list[str]:
-    """A line for each list: how many documents are in it, and the first few."""
+def list_lines(documents: UselessDocuments, shown: int = _SHOWN, more: str = "") -> list[str]:
+    """What makes a document useful, and a line for each list: how many documents are in it, and the first of them.
+
+    `more` says where the others are.
+    """
     lists = {
         "gold, never retrieved": documents.gold_never_retrieved,
         "retrieved, never useful": documents.never_useful,
     }
     if documents.never_retrieved is not None:
         lists[f"never retrieved, of {documents.n_corpus:,} in the corpus"] = documents.never_retrieved
-    return [f"{title}: {len(ids):,}{_first(ids)}" for title, ids in lists.items()]
+    return [_USEFUL[documents.useful_by], *(f"{title}: {_first(ids, shown, more)}" for title, ids in lists.items())]
 
 
-def _first(ids: Sequence[str]) -> str:
-    more = ", …" if len(ids) > _SHOWN else ""
-    return f" ({', '.join(ids[:_SHOWN])}{more})" if ids else ""
+def _first(ids: Sequence[str], shown: int, more: str) -> str:
+    first = ", ".join(ids[:shown])
+    left = len(ids) - shown
+    rest = f"{first and ', '}… {left:,} more{more}" if left > 0 else ""
+    return f"{len(ids):,} ({first}{rest})" if ids else "0"

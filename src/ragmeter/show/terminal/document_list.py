@@ -13,12 +13,13 @@ def show_documents(documents: DocumentList, top: int) -> None:
     """The first documents as a table, and the lists."""
     out = console()
     table = Figures.of(*TITLES)
-    for document in documents[: max(top, 0)]:
+    top = max(top, 0)
+    for document in documents[:top]:
         table.add(*map(printable, document_cells(document)))
     if table.rows:
         out.print(table)
     left = len(documents) - len(table.rows)
     more = f"; {left:,} more with --top, --csv or --json" if left else ""
     out.sentence(f"documents: {len(documents):,}, of {documents.n_questions:,} questions{more}")
-    for line in list_lines(documents.useless):
+    for line in list_lines(documents.useless, top, " with --top or --json"):
         out.sentence(printable(line))
