@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ragmeter.cli.commands import COMMANDS, GROUPS, find_command, first_words, overview
+from ragmeter.cli.parser import HelpFormatter
 from ragmeter.effects.process.own_process import set_up_own_process
 from ragmeter.effects.process.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
@@ -121,7 +122,7 @@ def outer_parser() -> argparse.ArgumentParser:
         usage="ragmeter COMMAND ...",
         description=f"Measure retrieval-augmented generation: fast, offline, honest.\n\n{overview()}",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="the versions of ragmeter and of all that it uses")
     parser.add_argument("--completion", metavar="SHELL", help="a script for completion: bash, zsh or fish")
@@ -139,7 +140,7 @@ def _incomplete(arguments: list[str]) -> int:
         prog=f"ragmeter {first}",
         usage=f"ragmeter {first} COMMAND ...",
         description=f"{GROUPS[first].capitalize()}.\n\n{listed}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     ).print_help()
     return 0
 
