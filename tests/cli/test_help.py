@@ -68,7 +68,8 @@ def test_help_of_a_command_and_of_none(ragmeter: Run) -> None:
 
 
 def test_a_narrow_terminal_breaks_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "Score a file of answers and keep it.\nMore of it.\n\n  ragmeter evaluate answers.jsonl  # a comment\n  run  a b c"
+    prose = "Score a file of answers and keep it.\nMore of it."
+    text = f"{prose}\n\n  ragmeter evaluate answers.jsonl  # a comment\n  run  a b c"
     formatter = HelpFormatter("ragmeter", width=26)
     monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
     assert formatter._fill_text(text, 26, "") == text

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from ragmeter.cli.commands import COMMANDS, GROUPS, find_command, first_words, overview
-from ragmeter.cli.parser import HelpFormatter
 from ragmeter.effects.process.own_process import set_up_own_process
 from ragmeter.effects.process.signals import exit_code, raising_terminated
 from ragmeter.errors import Interrupted, RagmeterError, RagmeterWarning, UsageError, did_you_mean
@@ -117,6 +116,8 @@ def _dispatch(arguments: list[str]) -> int:
 
 def outer_parser() -> argparse.ArgumentParser:
     """The parser of what stands before a command, which has the help of them all."""
+    from ragmeter.cli.parser import HelpFormatter
+
     parser = argparse.ArgumentParser(
         prog="ragmeter",
         usage="ragmeter COMMAND ...",
@@ -135,6 +136,8 @@ def _incomplete(arguments: list[str]) -> int:
     commands = {name: command.help for name, command in COMMANDS.items() if name.startswith(f"{first} ")}
     if not {"-h", "--help"}.intersection(rest[:1]):
         raise UsageError(f"a command is missing: {' or '.join(f'`ragmeter {name}`' for name in commands)}")
+    from ragmeter.cli.parser import HelpFormatter
+
     listed = "".join(f"  ragmeter {name:15} {text}\n" for name, text in commands.items())
     argparse.ArgumentParser(
         prog=f"ragmeter {first}",
