@@ -20,32 +20,32 @@ terminal.
 
 - **Names.** A metric's name with its settings is its identity: `ndcg@10`, `rouge_l_score[language=es]`. The same string
   is the argument, the column and the key in the summary.
-- **Failure is never a number.** A row that can't be scored is NaN, with its cause in the column `NAME.outcome`, and is
-  counted: `no_answer`, `no_reference`, `no_relevant`, `no_retrieved`, `no_result` (a reference that no result answers),
-  `target_error` (the row has an `error`), `scorer_error: …`. An empty answer is an answer, and a bad one. The
-  one metric whose formula is over all questions, `response_coverage_rate`, counts a question that the system failed to
-  answer as 0.
-- **Several references.** For text metrics the best one counts, for each metric on its own.
-- **Folding.** Texts are compared after NFC, case folding and NFC again, with quotes and apostrophes made one (’ = ').
+- **Failure is never a number.** A row that can't be scored has no score: NaN, with its cause in the column
+  `NAME.outcome`. It is counted: `no_answer`, `no_reference`, `no_relevant`, `no_retrieved`, `no_result` (a reference
+  that no result answers), `target_error` (a system error: the row has an `error`), `scorer_error: …`. An answer that
+  declines is `abstained` where a metric can't score it. An empty answer is an answer, and a bad one. Only
+  `response_coverage_rate` is over all questions by its formula, and counts a question that the system failed to answer
+  as 0.
+- **Several references.** For text metrics the best one counts, separately for each metric.
+- **Folding.** Texts are compared after NFC, case folding and NFC again; all quotes and apostrophes are equal (’ = ').
   `edit_distance` and `normalized_distance` compare the raw characters, after NFC alone.
 - **Words** are runs of letters, marks, digits and underscores. An apostrophe stays inside a word (don't, 1923'te), a
   point or a comma inside a number (3.5, 1,000). Scripts that put no space between words (Chinese, Japanese, Thai, Lao,
   Khmer, Burmese, Tibetan) are compared by characters, each with its marks, with or without a language setting.
 - **Languages.** `language=es` (a code or an English name, every Snowball language) stems words first; `zh`, `ja` and
-  `th` are known and stem nothing. Without it words are compared as they stand. `auto` takes the language of each row
-  from its column `language`; where there is none, or none that is known (how many is said), it tells it from the text,
-  and needs the extra `languages`:
-  `pip install '.[languages]'` in a clone.
+  `th` are accepted and stem nothing. Without this setting words are compared as they are. `auto` takes the language of
+  each row from its column `language`. Where that is missing or unknown (a message says for how many rows), the language
+  is detected from the text, which needs the extra `languages`: `pip install '.[languages]'` in a clone.
 - **Case.** Folding is Unicode's own, the same for all languages. It makes İ an i, but a Turkish I in capitals becomes i
   and not ı: KIRMIZI and kırmızı differ. Full-width forms (Ｈｅｌｌｏ) differ from plain ones.
 - **Accents** count for words (`token_f1` and the others), and not for `exact_match`.
 - **Intervals** are 95%: Wilson's for scores that are all 0 or 1, Student's t for the others, which needs two rows, with
-  a pseudo-row at each end of the range where many scores are equal. All are clipped to the range, wherever they stand
-  ([statistics.md](statistics.md#intervals)).
+  a pseudo-row at each end of the range where many scores are equal. All are clipped to the range, wherever they are
+  shown ([statistics.md](statistics.md#intervals)).
 - **Documents.** A chunk stands for its document: `doc-<urn:uuid:X>::chunk-3` and `X::chunk-3` stand for
-  `<urn:uuid:X>` and `X`. Another form is given by `--doc-id-pattern`, a regular expression whose first group is the
-  document's id. A document counts once, at the first rank of its chunks. In TREC's runs and qrels an id is compared as
-  it is written, as trec_eval does, unless there is such a pattern.
+  `<urn:uuid:X>` and `X`. For another form give `--doc-id-pattern`, a regular expression whose first group is the
+  document's id. A document counts once, at the first rank of its chunks. In TREC runs and qrels an id is compared as
+  it is written, as in trec_eval, unless you give a pattern.
 """
 SECTIONS = {
     ("reference", "answer"): "Answers against references",

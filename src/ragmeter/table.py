@@ -39,7 +39,7 @@ QID = "qid"
 TEXT_COLUMNS = ("qid", "question", "answer", "error", "session_id", "system_name")
 LIST_COLUMNS = ("reference", "relevant", "retrieved", "contexts")
 NUMBER_COLUMNS = ("latency_ms", "time_to_first_token_ms")
-#: What had arrived of an answer that broke off. It is not scored.
+#: What had arrived of an answer that broke off. It has no score.
 PARTIAL_ANSWER = "partial_answer"
 #: The system's own scores of what it retrieved, in the order of `retrieved`: a JSON list of numbers as a text.
 RETRIEVED_SCORES = "retrieved_scores"
@@ -99,7 +99,7 @@ BLOCKED = _outcome("blocked", "the page refuses, wants a login, or leads elsewhe
 #: Outcomes of conversations, whose score stands in the row of their last turn: the other rows do not lack one.
 ENDED = _outcome("ended", "not asked: the conversation had ended")
 OTHER_TURN = _outcome("other_turn", "the score of the conversation is with its last turn")
-TURN_NOT_SCORED = _outcome("turn_not_scored", "a turn of the conversation is not scored")
+TURN_NOT_SCORED = _outcome("turn_not_scored", "a turn of the conversation has no score")
 NOT_MARKED = _outcome("no_unanswerable", "the question is not marked as answerable or unanswerable")
 NOT_YES_OR_NO = _outcome("not_yes_or_no", "what marks the question as answerable is neither yes nor no")
 NOTHING_TO_USE = _outcome("nothing_to_use", "the passages support no claim of the reference")

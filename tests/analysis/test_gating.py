@@ -228,7 +228,7 @@ def test_nothing_scored_never_passes(tmp_path: Path) -> None:
     for most in (None, 1.0):
         verdict = gate("r", fail_under={"exact_match": 0}, max_failed=most, output_dir=tmp_path)
         assert not verdict.passed
-        assert verdict.checks[0].reason == "exact_match: nothing was scored (3 no_answer)"
+        assert verdict.checks[0].reason == "exact_match: no row has a score (3 no_answer)"
         assert verdict.checks[0].value is None
 
 
@@ -274,9 +274,8 @@ def test_the_interval_of_the_difference_against_a_margin(tmp_path: Path) -> None
     assert check.interval == pytest.approx((2 - 2.4841377, 2 + 2.4841377))
     assert check.baseline == "main"
     assert check.reason == (
-        "latency_ms: new is 2.0000 higher than main (95%: -0.4841 to +4.4841), not significant after correction over 2 "
-        "tests (Holm p = 0.5000, n = 3): the interval does not rule out a loss of more than 4.4; few rows, so it is "
-        "rough"
+        "latency_ms: new is 2.0000 higher than main (95%: -0.4841 to +4.4841), not significant (p = 0.2500, n = 3): "
+        "the interval does not rule out a loss of more than 4.4; few rows, so it is rough"
     )
     passed = gate("new", no_worse_than="main:latency_ms:4.5", output_dir=tmp_path)
     assert passed.passed

@@ -243,3 +243,36 @@ def test_a_comparison_is_kept_from_the_page_and_its_command_is_copied(browser: A
         assert copied == f"ragmeter compare a b --test mcnemar --alpha 0.1 --output-dir {tmp_path} --keep"
         visit.check()
         visit.context.close()
+
+
+def test_keys_of_every_page(browser: Any, tmp_path: Path) -> None:
+    for name in ("first-run", "second-run"):
+        ragmeter.evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", run=name, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client)
+        page = visit.page
+        page.wait_for_selector("html[data-ready]")
+        page.keyboard.press("?")
+        page.locator("dialog#keys[open]").wait_for()
+        page.keyboard.press("Escape")
+        page.keyboard.press("/")
+        assert page.evaluate("document.activeElement.name") == "search"
+        page.keyboard.press("Control+k")
+        page.locator("#runs-by-name a").nth(1).wait_for()
+        page.keyboard.type("second")
+        page.wait_for_function("document.querySelectorAll('#runs-by-name a').length === 1")
+        page.keyboard.press("Enter")
+        page.locator("h1", has_text="second-run").wait_for()
+        visit.check()
+        visit.context.close()
+
+
+def test_on_a_phone_the_rail_is_behind_a_button(browser: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        visit = Visit(browser, client, viewport={"width": 390, "height": 800})
+        visit.page.wait_for_selector("html[data-ready]")
+        assert not visit.page.locator("#rail").is_visible()
+        visit.page.click("#menu")
+        assert visit.page.locator("#rail a", has_text="Runs").is_visible()
+        visit.check()
+        visit.context.close()

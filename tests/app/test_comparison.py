@@ -39,7 +39,10 @@ def client(folder: Path) -> Iterator[Client]:
 def test_any_test_and_alpha_kept_with_the_runs_and_as_a_command(folder: Path, client: Client) -> None:
     page = client.page("/side-by-side?run=a&run=b&test=t&alpha=0.01")
     text = words(page)
-    assert "Paired t test; p corrected (Holm) over 2 tests; significant: p below 0.01." in text
+    assert (
+        "Paired t test; the headline metric is tested by itself, and so is the other one; significant: p below 0.01."
+        in text
+    )
     command = unescape(re.search(r'data-copy="([^"]+)"', page)[1])  # type: ignore[index]
     assert command == f"ragmeter compare a b --test t --alpha 0.01 --output-dir {folder} --keep"
     assert "got -0.5" in words(client.page("/side-by-side?run=a&run=b&alpha=-0.5"))

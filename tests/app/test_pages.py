@@ -275,3 +275,17 @@ def test_damaged_tags_are_an_error_of_the_page_and_not_of_the_server(tmp_path: P
         assert answer.status in (200, 400, 500)
         assert "Traceback" not in answer.text
         assert client.ask("/static/app.css").status == 200
+
+
+def test_the_search_for_runs(client: Client) -> None:
+    page = client.page("/find?search=A")
+    assert '<ul id="runs-by-name"><li><a href="/run/a">' in page
+    assert "damaged" not in words(page)  # it has no page
+    assert "No run has this" in client.page("/find?search=nothing+like+it")
+
+
+def test_the_rail_leads_to_the_pages_of_the_run(client: Client) -> None:
+    rail = client.page("/run/a").partition('class="rail"')[2].partition("</header>")[0]
+    assert re.findall(r'href="([^"]+)"', rail) == ["/", "/side-by-side", "/run/a/label", "/run/a/agreement"]
+    blind = client.page("/run/a/label?blind=1").partition('class="rail"')[2].partition("</header>")[0]
+    assert "/run/a" not in blind

@@ -64,14 +64,14 @@ def test_labels_of_an_offline_run_set_the_threshold(ragmeter: Run, tmp_path: Pat
     with JudgeServer() as server:
         done = ragmeter(*cascade(server, "--labels", "labels.csv"))
         assert done.returncode == 2
-        assert "nobody has labelled" in done.stderr
+        assert "no row is labelled" in done.stderr
         lines = ["qid,label", *(f"{row['interaction_id']},{i % 2}" for i, row in enumerate(TURNS))]
         (tmp_path / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
         done = ragmeter(*cascade(server, "--labels", "labels.csv", "--target-agreement", "0.95", "--audit-share", "0"))
         assert done.returncode == 0, done.stderr
         assert server.count == 0
     assert "set by 200 labels" in done.stdout
-    assert "no promise" not in done.stdout
+    assert "not guaranteed" not in done.stdout
 
 
 @pytest.mark.parametrize(

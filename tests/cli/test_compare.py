@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def test_the_command_shows_it(runs: Path, monkeypatch: pytest.MonkeyPatch, capsy
     out = " ".join(capsys.readouterr().out.split())
     assert "the judge prefers after to before in 0.1667 of the questions" in out
     assert "a tie counts one half: won 0, lost 2, tied 1" in out
-    assert "not significant after correction over 2 tests (Holm p = " in out
+    assert re.search(r"in 0\.1667 of the questions \([^)]+\), not significant \(p = ", out)
     assert "n = 3 of 4);" in out
     assert main([*command, "--json"]) == 0
     preference = json.loads(capsys.readouterr().out)["preference"]
@@ -97,7 +98,7 @@ def test_conversations_stay_together(
             for talk in talks
             for turn in range(talk[3])
         ]
-        evaluate(rows, metrics="token_f1", run=name, output_dir=tmp_path)
+        evaluate(rows, metrics="token_f1,token_precision", run=name, output_dir=tmp_path)
     provider = FakeProvider(lambda first, second: "First" if len(first) > len(second) else "Second")
     result = prefer("before", "after", judge=judge(provider), output_dir=tmp_path)
     assert result["preference"].n_clusters == 3
@@ -111,10 +112,14 @@ def test_conversations_stay_together(
     command = ["compare", "before", "after", "--output-dir", str(tmp_path), "--preference", "--judge-model", "m"]
     assert main(command) == 0
     assert "n = 60 of 60 in 3 clusters)" in " ".join(capsys.readouterr().out.split())
-    assert main([*command, "--cluster", "none", "--json"]) == 0
+    assert main([*command, "--cluster", "none", "--metrics", "token_f1", "--json"]) == 0
     comparison = json.loads(capsys.readouterr().out)
-    assert comparison["tests"] == 2, "the comparison's metric, and the preference"
-    p_values = [comparison["pairs"][0]["metrics"]["token_f1"]["p"], comparison["preference"]["p"]]
+    assert comparison["tests"] == {"headline": 1, "others": 1}, "the comparison's metric, and the preference"
+    assert comparison["preference"]["p_holm"] == comparison["preference"]["p"]
+    assert main([*command, "--cluster", "none", "--metrics", "token_f1,token_precision", "--json"]) == 0
+    comparison = json.loads(capsys.readouterr().out)
+    assert comparison["tests"] == {"headline": 1, "others": 2}
+    p_values = [comparison["pairs"][0]["metrics"]["token_precision"]["p"], comparison["preference"]["p"]]
     assert comparison["preference"]["p_holm"] == min(1.0, 2 * min(p_values))
 
 

@@ -230,7 +230,7 @@ def test_a_budget_over_several_commands(ragmeter: Command, tmp_path: Path) -> No
 def test_a_server_that_counts_no_tokens(ragmeter: Command, tmp_path: Path) -> None:
     (tmp_path / "prices.json").write_text(PRICES, encoding="utf-8")
     with JudgeServer(lambda request, number: Action(body={**completion("Yes"), "usage": None})) as server:
-        assert "no token counts for 39 of 39 calls: they are not in these figures\n" in said(
+        assert "no token counts for 39 of 39 calls: they are not in these totals\n" in said(
             ragmeter(*results(), *judge(server))
         )
         options = judge(server, "--prices", "prices.json", "--judge-budget", "0.004", "--judge-seed", "1")
@@ -264,7 +264,7 @@ def test_a_cascade(ragmeter: Command, tmp_path: Path) -> None:
         assert "set by a share of 0.2" in both
         said(ragmeter("label", "r", "--by", "random", "--n", "30", "--blank", "--output", "labels.csv"))
         done = ragmeter(*results("t"), *judge(server, "--judge", "cascade", "--labels", "labels.csv"))
-        assert "nobody has labelled" in said(done, 2)
+        assert "no row is labelled" in said(done, 2)
         lines = ["qid,label", *(f"{row['qid']},{int('Paris' in row['answer'])}" for row in ROWS)]
         (tmp_path / "labels.csv").write_text("\n".join(lines), encoding="utf-8")
         labelled = judge(server, "--judge", "cascade", "--labels", "labels.csv", "--target-agreement", "0.9")

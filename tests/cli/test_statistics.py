@@ -42,7 +42,8 @@ def test_compare(ragmeter: Run, runs: Path) -> None:
     )
     assert lines[1].startswith("Of 2 metrics: ")
     assert lines[2] == "baseline: old, candidate: new"
-    assert lines.count("Paired randomisation test; p corrected (Holm) over 2 tests; significant: p below 0.05.") == 1
+    tested = "the headline metric is tested by itself, and so is the other one"
+    assert lines.count(f"Paired randomisation test; {tested}; significant: p below 0.05.") == 1
     (row,) = (line.split() for line in lines if line.startswith(" score ↑"))
     assert row[2:4] == ["▲", "better"]
     assert sum(line.endswith("(--worse N shows more):") for line in lines) == 1
@@ -94,11 +95,11 @@ def test_several_systems_in_the_terminal(ragmeter: Run, runs: Path) -> None:
     assert lines[0].startswith("new is better on score: ")
     assert lines[1].startswith("The baseline is old")
     (order,) = (line.split() for line in lines if line.startswith(" system"))
-    assert order == ["system", "verdict", "rank", "score", "↑", "difference", "95%", "interval"]
+    assert order == ["system", "verdict", "rank", "score", "↑", "difference", "95%", "interval", "n"]
     (new,) = (line.split() for line in lines if line.startswith(" new"))
     assert new[:4] == ["new", "▲", "better", "1"]
     (title,) = (line.split() for line in lines if line.startswith(" metric"))
-    assert set(title[1:]) == {"old", "new", "other"}
+    assert set(title[1:]) == {"old", "new", "other", "n"}
     assert lines[-1] == "which rows changed: ragmeter compare old SYSTEM"
     pairs = ragmeter("compare", "old", "new", "other", "--all-pairs").stdout.splitlines()
     assert sum(line.startswith(" score ↑") for line in pairs) == 1, "that of the two which are not the baseline"
@@ -115,10 +116,12 @@ def test_what_can_be_pasted(ragmeter: Run, runs: Path) -> None:
     (line,) = (line for line in paper.splitlines() if line.startswith(r"score $\uparrow$ & "))
     assert re.search(r"& \+0\.\d+\$\^\{\*\}\$\{\\small \[\+0\.\d+, \+0\.\d+\]\} & \$<\$0\.0001 & 300 ", line)
     assert r"\paragraph{Methods}" in paper
-    assert "corrected over 2 tests by Holm's method" in paper
+    assert "The headline metric is score: it was chosen by its name, not by its scores." in paper
+    assert "Its p-value is not corrected." in paper
     assert r"test:randomisation\textbar{}draws:9999" in paper
-    several = ragmeter("compare", "old", "new", "new", "--markdown").stdout
-    assert "| system | verdict | rank | score ↑ | difference | 95% interval |" in several
+    make_run(runs / "runs" / "other", {"score": np.linspace(0, 1, 300)})
+    several = ragmeter("compare", "old", "new", "other", "--markdown").stdout
+    assert "| system | verdict | rank | score ↑ | difference | 95% interval | n |" in several
     assert ragmeter("compare", "old", "new", "--json", "--latex").returncode == 2
 
 
@@ -354,7 +357,7 @@ def test_the_test_that_was_made_is_named(ragmeter: Run, runs: Path) -> None:
     """McNemar's test is for scores of 0 and 1, and others get another one."""
     made = "mcnemar (right) or randomisation (score)"
     done = ragmeter("compare", "old", "new", "--metrics", "right", "score", "--test", "mcnemar", "--keep")
-    assert f"Paired {made} test; p corrected" in done.stdout
+    assert f"Paired {made} test; the headline metric is tested by itself" in done.stdout
     assert ragmeter("report", "old", "new", "--output", "page.html", "--markdown", "page.md").returncode == 0
     assert f"; test: {made}, alpha: 0.05" in (runs / "page.md").read_text(encoding="utf-8")
     page = (runs / "page.html").read_text(encoding="utf-8")

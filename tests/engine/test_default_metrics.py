@@ -217,7 +217,7 @@ def test_a_metric_that_a_gate_may_name_is_kept(ragmeter: Run, tmp_path: Path) ->
     command = ("ask", "--dataset", "qa.jsonl", "--target", "here:answer", "--fail-under", "ndcg@10=0.5")
     done = ragmeter(*command)
     assert done.returncode == 1
-    assert "ndcg@10: nothing was scored (1 no_retrieved)" in done.stderr
+    assert "ndcg@10: no row has a score (1 no_retrieved)" in done.stderr
 
 
 def test_a_results_json_has_its_own_metrics_too(ragmeter: Run, tmp_path: Path) -> None:

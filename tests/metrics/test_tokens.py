@@ -177,7 +177,7 @@ def test_rows_whose_language_is_not_known_are_counted(tmp_path: Path) -> None:
     summary = evaluate(rows, metrics=auto).summary
     assert summary.unknown_languages == 2
     assert [line for line, _ in judge_lines(summary, Manifest())] == [
-        "2 rows have a language in the column language that is not known here: it is told from the texts"
+        "2 rows have a language in the column language that is not known here: it is detected from the texts"
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     in_parts = evaluate(str(tmp_path / "rows.jsonl"), metrics=auto, run="r", output_dir=tmp_path, engine="threads")

@@ -183,6 +183,7 @@ SOURCES = [
 ALLOWED = {
     "wording/numbers.py": "writes them all",
     "show/report/static/numbers.js": "writes them all on the page",
+    "show/page/charts/drawing.py": "places on a chart",
     "show/report/static/charts.js": "places on a chart",
     "show/report/static/elements.js": "dates",
     "io/progress.py": "seconds, and a count that a progress bar holds as a float",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ragmeter.analysis.comparing import MetricDifference
+from ragmeter.documents.comparison import NumberOfTests
 from ragmeter.wording import verdicts
 from ragmeter.wording.comparison import Wording
 from ragmeter.wording.methods import Methods
@@ -151,10 +152,29 @@ def test_each_verdict_has_a_sign_with_its_words() -> None:
 
 
 def test_the_test_is_said_once() -> None:
-    assert verdicts.test_sentence("t", "", 1, 0.05) == "Paired t test; significant: p below 0.05."
-    assert verdicts.test_sentence("randomisation", ", clustered by user", 9, 0.01) == (
-        "Paired randomisation test, clustered by user; p corrected (Holm) over 9 tests; significant: p below 0.01."
+    assert verdicts.test_sentence("t", "", NumberOfTests(1, 0), 0.05) == "Paired t test; significant: p below 0.05."
+    assert verdicts.test_sentence("randomisation", ", clustered by user", NumberOfTests(1, 8), 0.01) == (
+        "Paired randomisation test, clustered by user; the headline metric is tested by itself, the other 8 tests are "
+        "Holm-corrected; significant: p below 0.01."
     )
+
+
+@pytest.mark.parametrize(
+    ("tests", "correction"),
+    [
+        (NumberOfTests(0, 1), ""),
+        (NumberOfTests(0, 4), "; p corrected (Holm) over 4 tests"),
+        (NumberOfTests(1, 1), "; the headline metric is tested by itself, and so is the other one"),
+        (NumberOfTests(3, 0), "; p corrected (Holm) over 3 tests"),
+        (NumberOfTests(3, 1), "; the headline metric is Holm-corrected over 3 tests"),
+        (
+            NumberOfTests(3, 8),
+            "; the headline metric is Holm-corrected over 3 tests, the other 8 tests among themselves",
+        ),
+    ],
+)
+def test_what_is_corrected_is_said(tests: NumberOfTests, correction: str) -> None:
+    assert verdicts.test_sentence("t", "", tests, 0.05) == f"Paired t test{correction}; significant: p below 0.05."
 
 
 def test_rows_are_counted_and_more_can_be_had() -> None:
@@ -168,18 +188,20 @@ def test_rows_are_counted_and_more_can_be_had() -> None:
 def test_methods_for_a_paper() -> None:
     methods = Methods(
         version="1.2", baseline="bm25", candidates=["rerank", "tuned"], questions=[400, 390], level=0.95, alpha=0.05,
-        tests_made=["mcnemar", "randomisation"], draws=9_999, seed=7, tests=42, cluster="session_id",
+        tests_made=["mcnemar", "randomisation"], draws=9_999, seed=7, tests=NumberOfTests(1, 41), cluster="session_id",
         interval_methods=["newcombe", "student_t_with_pseudo_rows"], judges=["gpt-x"], metrics=["right", "mrr"],
+        headlines=["right"],
     )  # fmt: skip
     text = " ".join(methods.sentences())
     for part in (
         "rerank and tuned are compared with the baseline bm25 on the 390 to 400 questions",
         "Newcombe's hybrid score method for rates and Student's t, with pseudo-rows at the ends of the range",
-        "McNemar's exact test or a paired two-sided randomisation test (Fisher) with 9,999 draws, corrected over 42 "
-        "tests by Holm's method",
+        "McNemar's exact test or a paired two-sided randomisation test (Fisher) with 9,999 draws. The headline metric "
+        "is right: it was chosen by its name, not by its scores. Its p-value is not corrected. The p-values of the "
+        "other 41 tests are corrected among themselves by Holm's method.",
         "Rows with the same session_id are taken together.",
         "judged by gpt-x",
-        "ragmeter:1.2|metrics:right,mrr|test:mcnemar,randomisation|draws:9999|seed:7|alpha:0.05|correction:holm/42|"
+        "ragmeter:1.2|metrics:right,mrr|test:mcnemar,randomisation|draws:9999|seed:7|alpha:0.05|correction:holm/1+41|"
         "interval:newcombe,student_t_with_pseudo_rows|level:0.95|cluster:session_id|judge:gpt-x",
     ):
         assert part in text

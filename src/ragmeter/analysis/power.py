@@ -68,8 +68,8 @@ def plan(
 ) -> PowerPlan:
     """Plan for known variances. Without `differences` and `numbers`, plan for the `usual` differences.
 
-    `bounds` is the range of the metric: no difference is larger than that. `tests` is the number of metrics and pairs
-    of runs that will be compared: Holm's correction is over all of them.
+    `bounds` is the range of the metric: no difference is larger than that. `tests` is the number of tests
+    that share alpha by Holm's correction: one for the headline metric of two runs.
     """
     for name, share in (("alpha", alpha), ("power", power)):
         if not 0 < share < 1:

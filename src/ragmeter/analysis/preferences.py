@@ -65,7 +65,7 @@ def prefer(
         before: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
         after: the run to compare it with, likewise.
         judge: the language model to ask.
-        retry_failed: ask again about questions that got no verdict.
+        retry_failed: ask again about questions with no score.
         run: a name to keep the result under, as a run.
         interval: the method of intervals, "auto" or as for `evaluate()`.
         cluster: the column that groups dependent rows, None, or "auto": as in a comparison of the runs.

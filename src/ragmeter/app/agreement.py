@@ -9,10 +9,10 @@ from pathlib import Path
 from ragmeter.analysis.people.agreement import PeopleAgreement, people_agreement
 from ragmeter.app import wording
 from ragmeter.app.calibration import calibration_part
-from ragmeter.app.elements import Content, address, element, link, text
-from ragmeter.app.layout import command, section, table
 from ragmeter.io.write import RUNS
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, address, element, link, text
+from ragmeter.show.page.parts import command, section, table
 from ragmeter.show.terminal.calibration import agreement_lines
 
 _MOST_ROWS = 200

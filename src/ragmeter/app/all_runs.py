@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.app.layout import field, figure, options, section, table, worded
 from ragmeter.runs.catalogue import RunEntry
+from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
+from ragmeter.show.page.parts import field, figure, options, section, table, worded
 from ragmeter.show.terminal.catalogue import day, headlines
 from ragmeter.wording import numbers
 from ragmeter.wording.limits import rows_shown
@@ -102,7 +102,7 @@ def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> lis
     created = [joined(element("span", part, class_="nowrap"), " ") for part in day(entry.created).split()]
     return [
         box,
-        joined(link(text(entry.name), address("run", entry.name)), [_tag(tag, query) for tag in entry.tags]),
+        joined(link(breakable(entry.name), address("run", entry.name)), [_tag(tag, query) for tag in entry.tags]),
         element("time", created, datetime=entry.created),
         rows_shown(entry.n_rows, limited=entry.limited),
         *(figure(entry.metrics.get(name)) for name in names),

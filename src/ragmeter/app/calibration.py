@@ -8,10 +8,10 @@ from pathlib import Path
 from ragmeter.analysis.people.calibration import calibrate
 from ragmeter.analysis.people.verdicts import binary_metrics
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, address, element, joined, link, text
-from ragmeter.app.layout import section
 from ragmeter.errors import RagmeterError
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, address, element, joined, link, text
+from ragmeter.show.page.parts import section
 
 
 def calibration_part(run: Run, files: Sequence[Path], page: str, query: Mapping[str, str], *more: Content) -> Content:

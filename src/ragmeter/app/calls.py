@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ragmeter.analysis.calls import Call, calls_or_problem
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, element, joined, text
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, Markup, element, joined, text
 from ragmeter.table import Row
 from ragmeter.wording import numbers
 

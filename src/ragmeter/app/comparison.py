@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from ragmeter.analysis.comparing import ChangedRow, Pair, compare
 from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.app.layout import command, field, options, table
 from ragmeter.documents.comparison import ComparisonSettings
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.io.decoding import JsonObject
 from ragmeter.io.write import RUNS
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
+from ragmeter.show.page.parts import command, field, options, table
 from ragmeter.show.terminal.catalogue import day
 from ragmeter.stats.confidence import AUTO, TESTS
 from ragmeter.wording import numbers

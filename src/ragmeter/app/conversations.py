@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.app.scores import score
 from ragmeter.errors import UnknownNameError
 from ragmeter.runs.conversations import TURN, turns_of
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.table import Row, outcome_column
 from ragmeter.wording.texts import shortened
 

@@ -19,12 +19,12 @@ from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.app import wording
 from ragmeter.app.agreement import agreement_link
 from ragmeter.app.calibration import calibration_part
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.app.layout import command, field, options, section, worded
 from ragmeter.errors import InputError, UsageError
 from ragmeter.io.cells import whole
 from ragmeter.io.write import RUNS
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.show.page.parts import command, field, options, section, worded
 
 LABELS = (CORRECT, WRONG, SKIPPED)
 #: What file names don't have: of a run's name, and of a person's.

@@ -1,171 +1,141 @@
-"""The frame of every page, and pieces that several pages have: tables, intervals as pictures, pages of rows."""
+"""The frame of every page (rail, breadcrumb, search for runs, keys), and the lines about pages of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.responses import HTMLResponse
 
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, address, element, joined, link, plain, text
 from ragmeter.app.queries import PAGE, RowQuery, Selection
-from ragmeter.documents.metrics import MetricSummary
-from ragmeter.show.report.shapes import axis_of_means
-from ragmeter.wording import numbers
-from ragmeter.wording.metrics import differing_level, headline
+from ragmeter.io.write import dumps
+from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
+
+#: What htmx may do: no eval, no scripts or styles of its own, no other server, no copies of pages in the browser.
+_HTMX = dumps(
+    {
+        "allowEval": False, "allowScriptTags": False, "includeIndicatorStyles": False, "selfRequestsOnly": True,
+        "historyCacheSize": 0, "refreshOnHistoryMiss": True,
+    }
+)  # fmt: skip
+#: The rail's links: those to all runs, and those that lead to a part of the run that a page is about.
+_EVERYWHERE = {"runs": (wording.RUNS,), "compare": (wording.COMPARE, "side-by-side")}
+_OF_RUN = {"label": (wording.LABEL, "label"), "judge": (wording.JUDGE, "agreement")}
 
 
 def page(
-    title: str, *content: Content, csrf: str = "", status: int = 200, here: Sequence[Content] = ()
+    title: str,
+    *content: Content,
+    csrf: str = "",
+    status: int = 200,
+    here: Sequence[Content] = (),
+    active: str = "runs",
+    run: str = "",
+    heading: Content = "",
 ) -> HTMLResponse:
-    """A whole page. `here` are the links from the list of runs to this page."""
-    crumbs = [link(wording.ALL_RUNS, address()), *here]
+    """A whole page.
+
+    Args:
+        title: the page's title, and its heading unless it has another.
+        content: what it shows.
+        csrf: the token with which its scripts may write.
+        status: of the response.
+        here: links from the list of runs to this page.
+        active: the entry of the rail that it belongs to.
+        run: the run that it is about; the rail leads to this run's other pages.
+        heading: another heading than the title; None if the content has one.
+    """
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="csrf", content=csrf),
+        element("meta", name="htmx-config", content=_HTMX),
         element("title", f"{title} – ragmeter"),
         element("link", rel="icon", href="data:,"),
-        element("link", rel="stylesheet", href="/static/report.css"),
+        element("link", rel="stylesheet", href="/static/style.css"),
         element("link", rel="stylesheet", href="/static/app.css"),
         element("script", type="module", src="/static/app.js"),
+        element("script", src="/static/htmx.js", defer=True),
     )
-    bar = element(
-        "header",
-        element(
-            "div",
-            element("span", "ragmeter", class_="brand", aria_hidden="true"),
-            element("nav", crumbs, id="contents", aria_label="Breadcrumbs"),
-            element("button", "◐", type="button", id="theme", class_="quiet", aria_label=wording.THEME),
-            class_="inside",
-        ),
-        class_="bar",
-    )
+    top = None if heading is None else element("h1", heading or text(title))
     body = element(
         "body",
         link(wording.SKIP_TO_MAIN, "#main", class_="skip"),
-        bar,
-        element("main", element("h1", text(title)), *content, id="main", tabindex="-1"),
+        element("div", id="waiting", role="status", aria_label=wording.WAITING),
+        element("header", _rail(active, run), class_="rail"),
+        element(
+            "div",
+            element("nav", [link(wording.RUNS, address()), *here], id="contents", aria_label=wording.BREADCRUMB),
+            element("main", top, *content, id="main", tabindex="-1"),
+            class_="beside-rail",
+        ),
+        _search_dialog(),
+        _keys_dialog(),
     )
     return HTMLResponse("<!doctype html>" + element("html", head, body, lang="en"), status)
 
 
-def section(title: str, *content: Content, name: str) -> Markup:
-    """A part of a page under its own heading; nothing if it is empty."""
-    if not joined(*content):
-        return Markup()
-    return element("section", element("h2", title, id=f"{name}-title"), *content, aria_labelledby=f"{name}-title")
-
-
-def table(
-    titles: Sequence[Content],
-    rows: Iterable[Sequence[Content]],
-    *,
-    caption: str,
-    figures: Sequence[int] = (),
-    texts: Sequence[int] = (),
-    cards: bool | None = None,
-) -> Markup:
-    """A table that scrolls by itself where it is too wide. On a phone its rows are `cards` if it has three columns.
-
-    The columns at `figures` are aligned to the right; those at `texts` have long texts. Roles are named because some
-    browsers forget those of a table whose rows are not shown as such.
-    """
-    kinds = ["number" if at in figures else "words" if at in texts else None for at in range(len(titles))]
-    columns = [(kind, plain(title)) for kind, title in zip(kinds, titles, strict=True)]
-    head = [
-        element("th", title, scope="col", role="columnheader", class_=kind)
-        for title, kind in zip(titles, kinds, strict=True)
+def _rail(active: str, run: str) -> list[Markup]:
+    """The brand, the links, and the buttons at the foot; on a phone a button unfolds them."""
+    entries = {name: (label, address(*where)) for name, (label, *where) in _EVERYWHERE.items()}
+    if run:
+        entries |= {name: (label, address("run", run, *where)) for name, (label, *where) in _OF_RUN.items()}
+    links = [
+        element("li", link(label, where, aria_current="page" if name == active else None))
+        for name, (label, where) in entries.items()
     ]
-    body = [
+    return [
+        element("span", "ragmeter", class_="brand", aria_hidden="true"),
         element(
-            "tr",
-            [
-                element("td", cell, role="cell", class_=kind, data_title=title)
-                for cell, (kind, title) in zip(row, columns, strict=True)
-            ],
-            role="row",
-        )
-        for row in rows
-    ]
-    return element(
-        "div",
-        element(
-            "table",
-            element("caption", caption, class_="hidden"),
-            element("thead", element("tr", head, role="row"), role="rowgroup", data_title=wording.SORT_BY),
-            element("tbody", body, role="rowgroup"),
-            role="table",
-            class_="cards-on-phones" if (len(titles) > 2 if cards is None else cards) else None,
+            "button", "☰", type="button", id="menu", class_="quiet", aria_label=wording.MENU, aria_expanded="false",
+            aria_controls="rail",
         ),
-        class_="scroll",
-        tabindex="0",
-        role="group",  # a section has the same name already, and landmarks need names of their own
-        aria_label=caption,
-    )
+        element(
+            "div",
+            element("nav", element("ul", links), aria_label=wording.PAGES),
+            element(
+                "div",
+                _button(wording.FIND_RUN, "Ctrl K", "find"),
+                _button(wording.KEYS_TITLE, "?", "keys"),
+                element("button", "◐ ", wording.THEME, type="button", id="theme", class_="link"),
+                class_="foot",
+            ),
+            id="rail",
+        ),
+    ]  # fmt: skip
 
 
-def figure(summary: MetricSummary | None) -> Markup:
-    """A mean with its interval and n, as text and as a picture."""
-    if summary is None:
-        return Markup()
-    mean, interval = headline(summary)
-    between = "" if interval is None else differing_level(summary) + interval
-    n = numbers.scored(summary.n_scored, summary.n_total)
-    return joined(
-        element("span", mean, class_="mean"),
-        " ",
-        element("span", between, class_="soft nowrap"),
-        whisker(summary),
-        element("span", f"n {n}", class_="soft nowrap"),
-    )
+def _button(words: str, key: str, opens: str) -> Markup:
+    return element("button", words, " ", element("kbd", key), type="button", class_="link", data_opens=opens)
 
 
-def whisker(summary: MetricSummary) -> Markup:
-    """A mean and its interval on the metric's axis."""
-    if summary.mean is None or summary.bounds_of_mean is not None:
-        return Markup()
-    low, high = axis_of_means([summary])
-    scale = 100 / (high - low)
-    begin, end = summary.interval or (summary.mean, summary.mean)
-    x = [f"{min(max((value - low) * scale, 0), 100):.2f}" for value in (begin, summary.mean, end)]
-    return element(
-        "svg",
-        element("line", x1="0", x2="100", y1="6", y2="6", class_="axis"),
-        element("line", x1=x[0], x2=x[2], y1="6", y2="6", class_="interval"),
-        element("circle", cx=x[1], cy="6", r="4", class_="dot"),
-        viewBox="-4 0 108 12",
-        class_="whisker run-0",
-        aria_hidden="true",
-    )
+def _search_dialog() -> Markup:
+    """The search for runs: its results come from the page that `found_runs` makes."""
+    control = element(
+        "input", type="search", name="search", aria_label=wording.FIND_RUN, placeholder=wording.FIND_RUN,
+        hx_get=address("find"), hx_trigger="input changed delay:60ms, open", hx_target="#runs-by-name",
+        hx_select="#runs-by-name", hx_swap="outerHTML", hx_sync="this:replace", autocomplete="off", autofocus=True,
+    )  # fmt: skip
+    inside = element("form", control, element("ul", id="runs-by-name"), method="get", action=address("find"))
+    return element("dialog", inside, id="find", aria_label=wording.FIND_RUN)
 
 
-def worded(sentence: str) -> list[Content]:
-    """A sentence of ours, with what stands between backticks as code."""
-    return [element("code", part) if place % 2 else part for place, part in enumerate(sentence.split("`"))]
+def found_runs(names: Sequence[str]) -> Markup:
+    """Links to runs, for the search."""
+    links = [element("li", link(text(name), address("run", name))) for name in names]
+    return element("ul", links or element("li", wording.NO_RUN, class_="soft"), id="runs-by-name")
 
 
-def field(label: Content, control: Markup) -> Markup:
-    """A control with its label."""
-    return element("label", element("span", label), " ", control)
-
-
-def command(line: str) -> Markup:
-    """A command that does the same as the page, with a button that copies it."""
-    copy = element("button", wording.COPY, type="button", class_="quiet", data_copy=line, data_done=wording.COPIED)
-    return element("p", wording.COMMAND, " ", element("code", text(line)), " ", copy, class_="soft")
-
-
-def options(name: str, choices: Mapping[str, str], chosen: str) -> Markup:
-    """A drop-down list."""
-    return element(
-        "select",
-        [element("option", label, value=value, selected=value == chosen) for value, label in choices.items()],
-        name=name,
-    )
+def _keys_dialog() -> Markup:
+    rows = [
+        joined(element("dt", element("kbd", key)), element("dd", does)) for key, does in wording.KEYS_EVERYWHERE.items()
+    ]
+    close = element("form", element("button", wording.CLOSE, class_="quiet"), method="dialog")
+    title = element("h2", wording.KEYS_TITLE, id="keys-title")
+    return element("dialog", title, element("dl", rows), close, id="keys", aria_labelledby="keys-title")
 
 
 def downloads(where: Sequence[str | int], fields: Mapping[str, object], before: Content = None) -> Markup:

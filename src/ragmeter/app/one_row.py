@@ -11,8 +11,6 @@ from ragmeter.analysis.explanation import METRICS, explain_rows, settings_of
 from ragmeter.app import wording
 from ragmeter.app.calls import calls
 from ragmeter.app.conversations import conversation_address
-from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.app.layout import section, table
 from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.row_claims import claims, for_claims, marked, row_claims, supported_in_passage, unsupported_in_answer
 from ragmeter.app.scores import score
@@ -21,6 +19,8 @@ from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES
 from ragmeter.metrics.support import as_passages
 from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
+from ragmeter.show.page.parts import section, table
 from ragmeter.table import LIST_COLUMNS, SCORED, Row, outcome_column
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import row_sentence

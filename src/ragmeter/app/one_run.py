@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from ragmeter.app import wording
 from ragmeter.app.conversations import conversation_address
-from ragmeter.app.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.app.layout import downloads, field, figure, options, paged, section, table, worded
+from ragmeter.app.layout import downloads, paged
 from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.scores import score
 from ragmeter.documents.metrics import MetricSummary
@@ -19,6 +18,8 @@ from ragmeter.io.write import dumps
 from ragmeter.metrics.causes import CAUSE
 from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
+from ragmeter.show.page.parts import field, figure, options, section, table, worded
 from ragmeter.table import outcome_column
 from ragmeter.wording.answer_causes import TITLES, cause_lines
 from ragmeter.wording.causes import NotScored, failures

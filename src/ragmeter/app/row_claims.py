@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim, claim_sets
 from ragmeter.app import wording
-from ragmeter.app.elements import Content, Markup, element, in_own_direction, joined, link, text
-from ragmeter.app.layout import table
 from ragmeter.metrics.support import SUPPORTED
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, Markup, element, in_own_direction, joined, link, text
+from ragmeter.show.page.parts import table
 from ragmeter.wording.signs import clash_in_words, sign_of
 
 Span = tuple[int, int]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragmeter.app import wording
-from ragmeter.app.elements import Markup, element, text
+from ragmeter.show.page.elements import Markup, element, text
 from ragmeter.wording import numbers
 
 

@@ -21,9 +21,8 @@ from ragmeter.app.all_runs import all_runs
 from ragmeter.app.comparison import keep
 from ragmeter.app.conversations import conversation_page
 from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page
-from ragmeter.app.elements import address, element, link, text
 from ragmeter.app.labelling import Labelling, label_page
-from ragmeter.app.layout import page
+from ragmeter.app.layout import found_runs, page
 from ragmeter.app.one_row import one_row
 from ragmeter.app.one_run import one_run, slice_table
 from ragmeter.app.queries import Database, RowQuery
@@ -38,14 +37,19 @@ from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
 from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
+from ragmeter.show.page import elements
+from ragmeter.show.page.elements import address, element, link, text
 
 _STATIC = {
     "app.css": Path(__file__).with_name("static") / "app.css",
     "app.js": Path(__file__).with_name("static") / "app.js",
-    "report.css": Path(__file__).parent.parent / "show" / "report" / "static" / "report.css",
+    "htmx.js": Path(__file__).with_name("static") / "htmx" / "htmx-2.0.11.min.js",
+    "style.css": Path(elements.__file__).with_name("style.css"),
 }
 #: How often a run that is replaced just now is read for the list of all runs.
 _TRIES = 10
+#: Runs that the search for runs shows.
+_FINDS = 12
 
 
 class App:
@@ -74,6 +78,7 @@ class App:
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
             Route("/run/{name}/report", self._page(self._report)),
+            Route("/find", self._page(self._find)),
             Route("/events", self._events),
             Route("/side-by-side", self._page(self._side_by_side)),
             Route("/side-by-side/export/{kind}", self._page(self._export_side_by_side)),
@@ -126,6 +131,14 @@ class App:
         content = all_runs(self.entries(), dict(request.query_params), live())
         return page(wording.ALL_RUNS, *content)
 
+    def _find(self, request: Request) -> Response:
+        """The newest runs that have all words of the search in their name or tags."""
+        words = request.query_params.get("search", "").casefold().split()
+        entries = sorted(self.entries(), key=lambda entry: entry.created, reverse=True)
+        about = {entry.name: "\n".join((entry.name, *entry.tags)).casefold() for entry in entries if not entry.error}
+        names = [name for name, texts in about.items() if all(word in texts for word in words)]
+        return page(wording.FIND_RUN, found_runs(names[:_FINDS]))
+
     async def _events(self, request: Request) -> Response:
         return events(self._folder, request)
 
@@ -133,7 +146,7 @@ class App:
         run = _run(request)
         tags = read_tags(self._folder).get(run.name, [])
         content = one_run(run, self._database, RowQuery.read(request.query_params), tags)
-        return page(run.name, *content, csrf=self._keys.csrf)
+        return page(run.name, *content, csrf=self._keys.csrf, run=run.name)
 
     def _tags(self, request: Request) -> Response:
         run = _run(request)
@@ -149,23 +162,25 @@ class App:
         query = RowQuery.read(request.query_params)
         (record,) = self._database.records(run, [place], ["qid"])
         title = str(record.get("qid") or place + 1)
-        return page(title, *one_row(run, self._database, query, place), here=[_up(run)])
+        return page(title, *one_row(run, self._database, query, place), here=[_up(run)], run=run.name)
 
     def _conversation(self, request: Request) -> Response:
         run = _run(request)
         session = request.query_params.get("session", "")
         title = f"{wording.CONVERSATION} {session}"
-        return page(title, *conversation_page(run, session), here=[_up(run)])
+        return page(title, *conversation_page(run, session), here=[_up(run)], run=run.name)
 
     def _slices(self, request: Request) -> Response:
         run = _run(request)
         column = request.query_params.get("by", "")
-        return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)])
+        return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)], run=run.name)
 
     def _side_by_side(self, request: Request) -> Response:
         runs = self._runs(request)
         title = " · ".join(run.name for run in runs) or wording.SIDE_BY_SIDE
-        return page(title, *side_by_side(runs, self._database, request.query_params), csrf=self._keys.csrf)
+        return page(
+            title, *side_by_side(runs, self._database, request.query_params), csrf=self._keys.csrf, active="compare"
+        )
 
     def _keep(self, request: Request) -> Response:
         form = request.state.form
@@ -178,12 +193,13 @@ class App:
         content = label_page(run, self._labelling, request.query_params)
         blind = request.query_params.get("blind") == "1"
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
-        return page(title, *content, csrf=self._keys.csrf, here=here)
+        about = "" if blind else run.name  # the rail would name the system
+        return page(title, *content, csrf=self._keys.csrf, here=here, active="label", run=about)
 
     def _agreement(self, request: Request) -> Response:
         run = _run(request)
         content = agreement_page(run, self._labelling.files(run), dict(request.query_params))
-        return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)])
+        return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)], active="judge", run=run.name)
 
     def _begin(self, request: Request) -> Response:
         run, form = _run(request), request.state.form

@@ -11,12 +11,23 @@ from rapidfuzz.distance import Indel
 from ragmeter.app import wording
 from ragmeter.app.changes import ALL_ROWS, CHANGES, ChangedRows
 from ragmeter.app.comparison import comparison_part, settings_fields
-from ragmeter.app.elements import Content, Markup, address, breakable, element, in_own_direction, joined, link, text
-from ragmeter.app.layout import downloads, field, figure, options, paged, section, table
+from ragmeter.app.layout import downloads, paged
 from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import (
+    Content,
+    Markup,
+    address,
+    breakable,
+    element,
+    in_own_direction,
+    joined,
+    link,
+    text,
+)
+from ragmeter.show.page.parts import field, figure, options, section, table
 from ragmeter.table import Row, outcome_column
 from ragmeter.wording.metrics import titled
 

@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from ragmeter.app import wording
-from ragmeter.app.elements import Markup, element
 from ragmeter.documents.status import RunUnderWay
 from ragmeter.io.write import dumps
 from ragmeter.runs.catalogue import run_stamps
 from ragmeter.runs.status import under_way
+from ragmeter.show.page.elements import Markup, element
 from ragmeter.wording import numbers
 
 _EVERY = 1.0

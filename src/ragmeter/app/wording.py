@@ -3,6 +3,23 @@
 from __future__ import annotations
 
 ALL_RUNS = "All runs"
+RUNS = "Runs"
+PAGES = "Pages"
+MENU = "Menu"
+BREADCRUMB = "Breadcrumb"
+WAITING = "Working"
+FIND_RUN = "Find a run"
+NO_RUN = "No run has this in its name or tags."
+CLOSE = "Close"
+KEYS_TITLE = "Keys"
+KEYS_EVERYWHERE = {
+    "Ctrl K": "find a run",
+    "/": "search on this page",
+    "j": "next row, or next page of rows",
+    "k": "previous row, or previous page of rows",
+    "c, w, s, b": "label: correct, wrong, skip, back",
+    "?": "these keys",
+}
 SEARCH = "Search"
 RUN = "Run"
 SYSTEM = "System"
@@ -58,12 +75,8 @@ TO = "to"
 COLUMN = "Column"
 ANY = "any"
 CLEAR = "Clear"
-SORT_BY = "Sort by"
 EXPORT = "Download these rows:"
 REPORT = "The report page"
-COMMAND = "The same on the command line:"
-COPY = "Copy"
-COPIED = "Copied"
 PREVIOUS = "Previous"
 NEXT = "Next"
 NO_ROWS = "No row matches."
@@ -125,7 +138,7 @@ ALL_LABELLED = "All rows are labelled."
 CALIBRATION = "Calibration"
 TOO_FEW_LABELS = "It takes at least {needed:,} rows that are labelled correct or wrong; there are {given:,}."
 CHOOSE_METRIC = "Choose the metric to compare with people."
-THEME = "Switch between light and dark"
+THEME = "Light or dark"
 SKIP_TO_MAIN = "Skip to the content"
 ERROR = "That did not work"
 SIGNATURE = "How to reproduce"

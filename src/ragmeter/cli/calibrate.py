@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ragmeter.runs.run import Run
 
 _DESCRIPTION = """\
-Compare a run's verdicts with people's labels: agreement, kappa, sensitivity and specificity; and estimate the accuracy
-that people would find, from the judge's verdicts on all rows and people's on some. The interval includes the judge's
-error. `ragmeter label` makes the file of labels.
+Compare a run's verdicts with people's labels: agreement, kappa, sensitivity and specificity. Then estimate the accuracy
+that people would find, from the judge's verdicts on all rows and people's labels on some. The interval includes the
+judge's error. `ragmeter label` makes the file of labels.
 """
 
 

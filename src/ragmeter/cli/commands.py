@@ -62,7 +62,7 @@ HEADINGS = {
         Command("evaluate", "score a file of answers, by what its columns allow"),
         Command("ask", "put a dataset's questions to a live system, and score its answers"),
         Command("compare", "say whether one run is better than another, and how certain that is"),
-        Command("report", "show runs on one page, or as figures and tables for papers"),
+        Command("report", "show runs on one page, or as charts and tables for papers"),
         Command("app", "look at all runs in the browser, compare them, and label their answers"),
     ),
     "Judge and people": (
@@ -78,7 +78,7 @@ HEADINGS = {
         Command("power", "say how many questions a difference needs"),
     ),
     "Manage": (
-        Command("runs", "list the runs, remove some, and delete what nobody needs"),
+        Command("runs", "list the runs, remove some, and delete unused files"),
         Command("runs remove", "delete runs, each with its journal"),
         Command("runs tag", "attach words to a run"),
         Command("runs prune", "delete what has not been used for a while"),

@@ -199,7 +199,7 @@ def _preference(
     if p is not None:
         comparison, p_holm = with_another_test(comparison, p)
         significant = is_significant(p, p_holm, comparison.alpha, excludes_zero=preferred.test.excludes_zero)
-    wording = Wording(comparison.level, comparison.alpha, comparison.tests)
+    wording = Wording(comparison.level, comparison.alpha, comparison.tests.others)
     sentence = wording.preference(before, after, summary, counts, inconsistent, p_holm=p_holm, significant=significant)
     tested = {"p": p, "p_holm": p_holm, "significant": significant}
     return comparison, sentence, {**summary.as_dict(), **counts, "inconsistent": inconsistent, **tested, **judging}
@@ -228,7 +228,9 @@ def parser() -> Parser:
         choices=TESTS,
         help=f"default: {TESTS[0]}; mcnemar is for scores of 0 and 1, others get {TESTS[0]}",
     )
-    options.number_option(tests, "--alpha", "SHARE", 0.05, "of false alarms, over all metrics")
+    options.number_option(
+        tests, "--alpha", "SHARE", 0.05, "of a false alarm by the headline metric, and of any by the others"
+    )
     tests.add_argument(
         "--margin",
         metavar="METRIC=X",

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ragmeter.metrics.offline.evidence import Explanation, RunVerdict
 
 _DESCRIPTION = """\
-Show where a row's answer failed, what the run's judge said of it, why the offline judge takes it for right or wrong,
-and what supports each of its claims. Where the run has a verdict, that is what its scores come from; the offline
-judge's is an opinion.
+Show where a row's answer failed, what the run's judge said about it, why the offline judge calls it right or wrong,
+and what supports each of its claims. If the run has a verdict, its scores come from that verdict; the offline judge's
+is a second opinion.
 
 Each piece of evidence is shown with its weight: by how much it moved the log-odds. A weight above 0 is evidence for the
-answer. Where the run has metrics over claims, each claim is shown with its label and the passages that support it;
-with judge=offline, words that no passage supports stand in brackets. What the run has metrics for comes first.
+answer. If the run has metrics over claims, each claim is shown with its label and the passages that support it;
+with judge=offline, words that no passage supports are in brackets. What the run has metrics for comes first.
 """
 
 

@@ -18,7 +18,7 @@ Write a run in the format of another tool:
   ragmeter export nightly --to openinference                   # spans as OTLP JSON, for Phoenix or a collector
   ragmeter export nightly --to mlflow --tracking-uri http://127.0.0.1:5000
 
-Nothing is sent anywhere but to the MLflow that --tracking-uri names: figures and settings, no questions, no answers.
+Data is sent only to the MLflow that --tracking-uri names: scores and settings, no questions, no answers.
 """
 _FORMATS = ("csv", "parquet", "jsonl", "trec", "openinference", "mlflow")
 

@@ -11,7 +11,7 @@ from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = f"""\
-Check a run against bounds and against other runs.
+Check whether a run keeps its bounds, and is no worse than other runs.
 
 The exit code is 0 if every check passed, {FAILED} if one failed, with the reason, and 2 if the call is invalid.
 `ragmeter evaluate`, `ask`, `web` and `crag evaluate` take the same options, and score and check in one command.

@@ -35,7 +35,7 @@ _OPTIONS: dict[str, OptionWords] = {
     "gate_on": {"choices": ("mean", "interval"), "help": "whether --fail-under and --fail-over are for the mean, or "
                 "for the whole interval; default: mean"},
     "junit": {"metavar": "FILE", "type": Path, "help": "the checks as JUnit XML"},
-    "markdown": {"metavar": "FILE", "type": Path, "help": "the checks and figures as Markdown; the file that "
+    "markdown": {"metavar": "FILE", "type": Path, "help": "the checks and scores as Markdown; the file that "
                  f"${_STEP_SUMMARY} names is appended to"},
 }  # fmt: skip
 

@@ -22,10 +22,10 @@ _DESCRIPTION = """\
 Choose some of a run's rows, and label them: is the answer correct? Or with --claims some of its claims: is the claim
 supported?
 
-In a terminal the rows are shown one by one, and a key is a label; each is saved before the next row is shown.
-Run the same command again to go on. With --blank, or without a terminal, the file is written to be filled in
-elsewhere: write correct or wrong, of a claim supported or unsupported (1, 0, yes, no), into its column `label`. The
-judge's verdict is not shown, so that it influences nobody. `ragmeter calibrate` compares the labels with the judge.
+In a terminal the rows are shown one by one, and one key labels a row; each label is saved before the next row is shown.
+Run the same command again to continue. With --blank, or without a terminal, the file is written for you to fill in
+elsewhere: write correct or wrong, or for a claim supported or unsupported (1, 0, yes, no), into its column `label`. The
+judge's verdict is hidden, so that it does not influence you. `ragmeter calibrate` compares the labels with the judge.
 """
 
 

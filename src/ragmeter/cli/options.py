@@ -361,7 +361,7 @@ def read_random_labels(
 
     labels = random_labels(read_labels(files), *rows())
     if not labels:
-        raise UsageError("--labels: nobody has labelled a row yet", hint="`ragmeter label` asks for them")
+        raise UsageError("--labels: no row is labelled yet", hint="`ragmeter label` asks for them")
     return labels
 
 

@@ -89,7 +89,11 @@ def parser() -> Parser:
     number_option(parser, "--power", "SHARE", 0.8, "the chance to see it")
     number_option(parser, "--alpha", "SHARE", 0.05, "of false alarms")
     number_option(
-        parser, "--tests", "N", 1, "how many metrics and pairs of runs will be compared, for Holm's correction"
+        parser,
+        "--tests",
+        "N",
+        1,
+        "how many tests share alpha (Holm): of the headline metric, pairs of runs; else all others",
     )
     number_option(parser, "--repeats", "K", 1, "how often each question is answered or judged")
     pilot = parser.add_argument_group("from a pilot")

@@ -61,8 +61,8 @@ def parser() -> Parser:
     )
     papers = parser.add_argument_group("for papers")
     add = papers.add_argument
-    add("--figures", metavar="DIR", type=Path, help="figures as PNG and SVG files (needs the extra `figures`)")
-    add("--markdown", metavar="FILE", type=Path, help="the figures as Markdown, for example summary.md")
-    add("--latex", metavar="FILE", type=Path, help="the figures as a LaTeX table")
+    add("--figures", metavar="DIR", type=Path, help="charts as PNG and SVG files (needs the extra `figures`)")
+    add("--markdown", metavar="FILE", type=Path, help="the scores as Markdown, for example summary.md")
+    add("--latex", metavar="FILE", type=Path, help="the scores as a LaTeX table")
     json_option(parser)
     return parser

@@ -9,7 +9,7 @@ from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = """\
-A run's figures again, on all rows and by slices:
+Show a run's scores again, over all rows and by slices:
 
   ragmeter summary english --slice domain --slice domain,language
 """

@@ -201,7 +201,7 @@ class EvaluationResultRow:
 
 @dataclass(slots=True)
 class EvaluationResult:
-    """An evaluator's result: aggregated `metrics`, a dict for each row, and counts of rows that were not scored.
+    """An evaluator's result: aggregated `metrics`, a dict for each row, and counts of rows with no score.
 
     A row may also be an object with `qid`, `metrics` and `evaluator_name`; it becomes a dict.
     """

@@ -72,10 +72,10 @@ def metric(
         holds_lock: its function holds the interpreter's lock, so that processes are faster than threads.
         bounds: the least and the greatest score.
         optional: columns that may be empty in a row: the function gets None there. A row in which another needed column
-            is empty is not scored.
+            is empty has no score.
         may_lack: columns that a table may lack altogether; they are optional, too.
         failed_score: the score of a row that the system was asked and failed to answer, for metrics over all questions;
-            by default such a row is not scored.
+            by default such a row has no score.
         by_session: a row's score depends on other rows of its conversation: the function gets all rows of the table,
             failed ones too, with None in empty cells and the references of a row as a list.
         per_session: it has a score for each conversation, in the row of its last turn, and `OTHER_TURN` in the others.

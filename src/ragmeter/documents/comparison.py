@@ -15,6 +15,17 @@ NOT_SIGNIFICANT, NO_VERDICT = "not significant", "no verdict"
 JUDGES_DIFFER = "judges differ"
 
 
+class NumberOfTests(Record, frozen=True):
+    """How many tests a comparison makes: of the headline metric, and of all others.
+
+    Which metric is the headline follows from its name and not from its scores. So it is tested by itself, once for each
+    pair of runs: Holm's correction is over each of the two numbers for itself.
+    """
+
+    headline: Count
+    others: Count
+
+
 class RunIdentity(Record, frozen=True):
     """Which run was compared: another one of the same name was made at another time, or has other means."""
 

@@ -130,7 +130,7 @@ def evaluate(
         seed: the seed of the bootstrap.
         judge: the language model behind metrics such as `llm_correct`: `Judge(model="gpt-4o")`. Its replies are kept
             in `output_dir/judge.journal.sqlite`, so that the same answer is paid for once.
-        retry_failed: ask the judge again about rows that got no verdict.
+        retry_failed: ask the judge again about rows with no score.
         run: a name to keep the run under, as `output_dir/run`; {n} in it is the next free number, {date} and {time}
             say when. An older run of that name is replaced; one with a judge's replies only if this judge gives them
             again from the journal, or `replace` is true.
@@ -298,7 +298,7 @@ def add_metrics(
     Args:
         run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
         metrics: the metrics to add.
-        retry_failed: ask the judge again about rows that got no verdict.
+        retry_failed: ask the judge again about rows with no score.
         settings: any setting that one of the metrics has.
 
     The other keywords are those of `evaluate()`.

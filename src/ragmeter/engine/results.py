@@ -115,7 +115,7 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
 
 def _short(summary: MetricSummary) -> str:
     if summary.mean is None:
-        return f"nothing scored of {summary.n_total}"
+        return f"none of {summary.n_total} rows has a score"
     n = scored(summary.n_scored, summary.n_total)
     if (bounds := summary.bounds_of_mean) is not None:
         return f"{within(bounds)}: most rows have no score, n = {n}"

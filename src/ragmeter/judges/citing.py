@@ -79,13 +79,13 @@ def citation_precision(
     exist, or has no text, supports nothing. The column `citation_support` is filled by the judge's model, one call for
     each citation.
 
-    **Settings.** `judge=offline` asks no model, but the offline support model, `judge=encoder` the local classifier
-    `support_model`.
+    **Settings.** `judge=offline` asks the offline support model in place of a language model, `judge=encoder` the local
+    classifier `support_model`.
 
-    **Edge cases.** An answer without citations is `no_citations`, one that declines `abstained`: neither is scored. A
-    sentence that takes two passages together is supported by neither.
+    **Edge cases.** An answer without citations is `no_citations`, one that declines `abstained`: neither has a score. A
+    sentence that only two passages together support is supported by neither.
 
-    **Use it** where answers must name their sources. **Not** for what goes without a source: that is `citation_recall`.
+    **Use it** where answers must name their sources. **Not** for statements without one: that is `citation_recall`.
     """
     scores: list[float | Failed] = []
     for sentences in citation_support:
@@ -98,14 +98,14 @@ def citation_precision(
 def citation_recall(
     citation_support: Sequence[Sequence[Any]], *, judge: Judged = "llm", support_model: str | None = None
 ) -> list[float | Failed]:
-    """The share of the answer's sentences that a passage which they cite supports.
+    """The share of the answer's sentences that are supported by a passage they cite.
 
     **Formula.** Sentences with at least one citation whose passage supports them, over all sentences.
 
-    **Settings.** `judge=offline` asks no model, but the offline support model, `judge=encoder` the local classifier
-    `support_model`.
+    **Settings.** `judge=offline` asks the offline support model in place of a language model, `judge=encoder` the local
+    classifier `support_model`.
 
-    **Edge cases.** An answer that declines is `abstained`, one without sentences `no_claims`: neither is scored. An
+    **Edge cases.** An answer that declines is `abstained`, one without sentences `no_claims`: neither has a score. An
     answer without citations scores 0.
 
     **Use it** where every statement must name its source. **Not** for answers that are not meant to cite.

@@ -153,10 +153,10 @@ def criteria(ratings: Sequence[Mapping[str, float]], *, file: str = "", only: st
     1-5` asks for numbers. `{contexts}` or any other column may be a field. `only=tone` is one of several criteria by
     itself, and costs nothing more.
 
-    **Edge cases.** A reply without a rating by each criterion is `unparsable`, and not scored.
+    **Edge cases.** A reply without a rating by each criterion is `unparsable`, and has no score.
 
-    **Use it** for tone, form, safety, house rules. **Not** for right or wrong: `llm_correct` is measured against
-    people.
+    **Use it** for tone, form, safety, rules of your own. **Not** for right or wrong: `llm_correct` has been compared
+    with people's verdicts.
     """
     scores: list[float | Failed] = []
     for by_name in ratings:

@@ -62,16 +62,16 @@ grade = judge_column(
 
 @metric(direction="higher")
 def llm_grade(grade: Sequence[str], *, scale: ScaleName = _USUAL) -> list[float | Failed]:
-    """How good a language model holds the answer to be, on a scale, from 0 (its worst grade) to 1 (its best).
+    """How good the answer is in the judgement of a language model, from 0 (its worst grade) to 1 (its best).
 
     **Formula.** `(grade − lowest) / (highest − lowest)`. The column `grade` is filled by the judge's model.
 
     **Settings.** `scale=1-10` asks for grades from 1 to 10; 1-5 unless given.
 
-    **Edge cases.** An empty answer has the worst grade, and nobody is asked. A reply that is no whole number of the
-    scale is no grade: the row is counted, and not scored.
+    **Edge cases.** An empty answer gets the worst grade, without asking the model. A reply that is not a whole number
+    on the scale is not a grade: the row is counted, and has no score.
 
-    **Use it** with a prompt of your own, for what is more or less so: completeness, tone. **Not** for right or wrong:
+    **Use it** with a prompt of your own, for what comes in degrees: completeness, tone. **Not** for right or wrong:
     `llm_correct` is steadier.
     """
     low, high = scale.ends

@@ -72,8 +72,8 @@ def preference(preferred: Sequence[str]) -> list[float | Failed]:
     orders disagree (`inconsistent` in the column `preferred`) or it says that they are equal. That column is filled by
     the judge's model with two calls a row; it is shown the reference, if there is one.
 
-    **Edge cases.** Two answers with the same words are a tie, and an empty answer is worse than any other: nobody is
-    asked.
+    **Edge cases.** Two answers with the same words are a tie, and an empty answer is worse than any other; the model
+    is not asked.
 
     **Use it** for two versions of a system: `ragmeter compare A B --preference` pairs their runs. **Not** for whether
     an answer is right: of two wrong answers one is still better.

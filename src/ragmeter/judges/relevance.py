@@ -55,13 +55,13 @@ answer_relevance_label = judge_column(
 
 @metric(direction="higher")
 def llm_context_precision(passage_relevance: Sequence[Sequence[str]]) -> list[float | Failed]:
-    """Whether the passages that help stand before those that do not, as judged by a language model.
+    """Whether the passages that help are ranked before those that do not, as judged by a language model.
 
     **Formula.** The mean, over the passages that help to arrive at the answer, of the share of such passages down to
     its rank: average precision, and Ragas's context precision. 0 where no passage helps. The column `passage_relevance`
     is filled by the judge's model, with the reference if there is one.
 
-    **Edge cases.** A row without passages is `no_contexts`, and not scored. A passage without text does not count.
+    **Edge cases.** A row without passages is `no_contexts`, and has no score. A passage without text does not count.
 
     **Use it** where the data has no ids of relevant documents. **Not** where it has: `context_precision` compares ids,
     and `map` is the same formula over them.
@@ -79,10 +79,10 @@ def llm_context_precision(passage_relevance: Sequence[Sequence[str]]) -> list[fl
 def answer_relevance(answer_relevance_label: Sequence[str]) -> list[float | Failed]:
     """Whether the answer addresses the question, right or wrong, as judged by a language model.
 
-    **Formula.** 1 if the model says that it does fully, 0.5 partly, 0 not. Ragas and DeepEval mean the same by answer
-    relevancy, and compute it otherwise: from made-up questions, or sentence by sentence.
+    **Formula.** 1 if the model says that it does so fully, 0.5 if partly, 0 if not. Ragas and DeepEval mean the same by
+    answer relevancy, but compute it in other ways: from generated questions, or sentence by sentence.
 
-    **Edge cases.** An answer that declines is `abstained`, and not scored.
+    **Edge cases.** An answer that declines is `abstained`, and has no score.
 
     **Use it** to find answers that are beside the point. **Not** for whether they are right: `llm_correct`.
     """

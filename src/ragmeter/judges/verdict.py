@@ -65,18 +65,18 @@ verdict = judge_column(
 
 @metric(direction="higher", binary=True, is_verdict=True)
 def llm_correct(verdict: Sequence[str], *, judge: Literal["llm", "cascade"] = "llm") -> list[float | Failed]:
-    """Whether a language model holds the answer for right.
+    """Whether the answer is right in the judgement of a language model.
 
     **Formula.** 1 if its verdict is CORRECT, 0 if it is WRONG. The column `verdict` is filled by the judge's model, and
     kept in the run with its `reason`; `judged_by` says who decided. An answer that is the reference word for word (but
     for case, quotes, white space and a full stop) is CORRECT without asking, an empty one WRONG.
 
-    **Settings.** `judge=cascade` has the offline judge decide where it is sure, and asks the model about the rest.
+    **Settings.** With `judge=cascade` the offline judge decides where it is sure, and the model judges the rest.
 
-    **Edge cases.** A reply that can't be read, a refusal and a failed call are no verdicts: the row is counted with its
-    cause, and not scored. So is a row of a table with a column `verdict` that says anything else.
+    **Edge cases.** A reply that can't be read, a refusal and a failed call are not verdicts: the row is counted with
+    its cause, and has no score. So is any other value in a table's own column `verdict`.
 
-    **Use it** where answers are phrased freely. **Not** without a look at how it agrees with people: `ragmeter label`
+    **Use it** where answers are phrased freely. **Not** without checking how it agrees with people: `ragmeter label`
     and `ragmeter calibrate`.
     """
     scores = {CORRECT: 1.0, WRONG: 0.0}

@@ -98,7 +98,7 @@ def abstention_correct(
     1 or 0.
 
     **Edge cases.** An empty answer declines. A question without a mark is `no_unanswerable`, one whose mark is neither
-    yes nor no `not_yes_or_no`: neither is scored.
+    yes nor no `not_yes_or_no`: neither has a score.
 
     **Use it** beside `faithfulness`, which does not score answers that decline. **Not** for whether an answer that is
     given is right.

@@ -143,8 +143,8 @@ def valid_citations(answer: Sequence[str], contexts: Sequence[Sequence[str]]) ->
     **Formula.** Citations (`[1]`, `[2, 3]`, `(doc 3)`, `[^1]`, links) whose number or address is that of a passage,
     over all citations; a passage that a sentence cites twice counts once.
 
-    **Edge cases.** An answer without citations is `no_citations`, a row without passages `no_contexts`: neither is
-    scored. A passage without text, such as a null in the list, keeps its number and is none that can be cited.
+    **Edge cases.** An answer without citations is `no_citations`, a row without passages `no_contexts`: neither has
+    a score. A passage without text, such as a null in the list, keeps its number but can't be cited.
 
     **Use it** to catch made-up sources, at no cost. **Not** for whether a source says what it is cited for: that is
     `citation_precision`.

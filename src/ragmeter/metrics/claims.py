@@ -48,10 +48,10 @@ def claim_precision(
     **Formula.** Claims of the answer that the reference supports, over the claims of the answer: RAGChecker's overall
     precision. The columns `claims` and `support_by_reference` are filled by the judge's model.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
-    **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`: neither is scored.
+    **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`: neither has a score.
 
     **Use it** for long answers with a long reference. **Not** for a reference of a few words, which leaves out much
     that is true: `llm_correct` is for those.
@@ -69,11 +69,11 @@ def claim_recall(
     overall recall. The columns `reference_claims` and `reference_support_by_answer` are filled by the judge's model. Of
     several acceptable references, the claims are those of the first.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
-    **Edge cases.** A reference that claims nothing is `no_claims`, an answer that declines `abstained`: neither is
-    scored.
+    **Edge cases.** A reference that claims nothing is `no_claims`, an answer that declines `abstained`: neither has
+    a score.
 
     **Use it** to see what long answers leave out. **Not** for what was retrieved: that is `context_claim_recall`.
     """
@@ -92,10 +92,10 @@ def claim_f1(
 
     **Formula.** `2PR / (P + R)`, and 0 where both are 0: RAGChecker's overall F1.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
-    **Edge cases.** As for the two that it is made of.
+    **Edge cases.** Those of its two parts.
 
     **Use it** as the one number for long answers. **Not** alone: the two parts say what to change.
     """
@@ -116,10 +116,11 @@ def context_claim_recall(
     **Formula.** Claims of the reference that at least one passage supports, over the claims of the reference:
     RAGChecker's claim recall of the retriever, and Ragas's context recall.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
-    **Edge cases.** A row without passages is `no_contexts`, a reference without claims `no_claims`: neither is scored.
+    **Edge cases.** A row without passages is `no_contexts`, a reference without claims `no_claims`: neither has a
+    score.
 
     **Use it** for a retriever whose data has no ids of relevant documents. **Not** where it has: `context_recall`
     compares ids, and costs nothing.
@@ -136,8 +137,8 @@ def context_claim_precision(
     **Formula.** Passages that support at least one claim of the reference, over the passages: RAGChecker's context
     precision.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
     **Edge cases.** As for `context_claim_recall`. A passage without text does not count.
 
@@ -159,16 +160,16 @@ def context_utilization(
     judge: Judged = "llm",
     support_model: str | None = None,
 ) -> list[_Share]:
-    """The share of what was retrieved of the reference that the answer makes use of.
+    """The share of the reference's retrieved claims that the answer uses.
 
     **Formula.** Claims of the reference that both some passage and the answer support, over those that some passage
     supports: RAGChecker's context utilization.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
     **Edge cases.** Where no passage supports a claim of the reference there is nothing to use: the row is
-    `nothing_to_use`, and not scored. RAGChecker gives it 0.
+    `nothing_to_use`, and has no score. RAGChecker gives it 0.
 
     **Use it** to tell a generator that leaves things out from a retriever that misses them. **Not** by itself: a
     retriever that finds little makes it easy.
@@ -191,12 +192,12 @@ def faithfulness(
     and Ragas's faithfulness. The columns `claims` and `support_by_passages` are filled by the judge's model, which is
     asked about each passage by itself, or about several together (`--judge-passages-per-call`).
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
     **Edge cases.** An answer that declines is `abstained`, one that claims nothing `no_claims`, a row without passages
-    `no_contexts`: none is scored. A claim that takes two passages together is held for unsupported, unless the
-    model is shown these together.
+    `no_contexts`: none has a score. A claim that only two passages together support counts as unsupported, unless
+    the model is shown both at once.
 
     **Use it** to see whether the answers keep to what was retrieved. **Not** for whether they are right: a passage may
     be wrong or beside the point.
@@ -217,8 +218,8 @@ def hallucination(
     **Formula.** Claims of the answer that neither the reference nor any passage supports, over the claims of the
     answer: RAGChecker's hallucination.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
     **Edge cases.** As for `faithfulness`.
 
@@ -245,8 +246,8 @@ def self_knowledge(
     **Formula.** Claims of the answer that the reference supports and no passage does, over the claims of the answer:
     RAGChecker's self-knowledge.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
     **Edge cases.** As for `faithfulness`.
 
@@ -275,8 +276,8 @@ def noise_sensitivity_in_relevant(
     claims of the answer; a passage is relevant if it supports some claim of the reference. RAGChecker's noise
     sensitivity in relevant passages.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
     **Edge cases.** As for `faithfulness` and `context_claim_recall`.
 
@@ -299,8 +300,8 @@ def noise_sensitivity_in_irrelevant(
     **Formula.** As `noise_sensitivity_in_relevant`, with claims that no relevant passage supports and an irrelevant one
     does. RAGChecker's noise sensitivity in irrelevant passages.
 
-    **Settings.** `judge=offline` asks no model: sentences and clauses, and the offline support model. `judge=encoder`
-    has the local classifier `support_model` say what supports them.
+    **Settings.** `judge=offline` asks no model: the claims are sentences and clauses, and the offline support model
+    labels them. With `judge=encoder` the local classifier `support_model` labels them.
 
     **Edge cases.** As for `faithfulness` and `context_claim_recall`.
 

@@ -175,9 +175,9 @@ def accuracy(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Fail
     correct. Two incorrect turns in a row end a conversation: all its later turns count 0, and no judge is asked about
     them. Rows with the same `session_id` are a conversation, in the order of `turn_idx`.
 
-    **Settings.** `judge=cascade` has the offline judge decide where it is sure, and asks the model about the rest.
+    **Settings.** With `judge=cascade` the offline judge decides where it is sure, and the model judges the rest.
 
-    **Edge cases.** A turn without a verdict, an answer or a reference is not scored, unless its conversation had ended.
+    **Edge cases.** A turn without a verdict, an answer or a reference has no score, unless its conversation had ended.
     A row without a `session_id` is a conversation of its own.
 
     **Use it** for conversations that are judged turn by turn. **Not** for single questions: `llm_correct` does that.
@@ -194,7 +194,7 @@ def exact_answer(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | 
 
     **Edge cases.** Those of `accuracy`.
 
-    **Use it** beside `accuracy`, to see how much of it took no judge. **Not** alone: `exact_match` needs no judge.
+    **Use it** beside `accuracy`, to see how much of it needed no judge. **Not** alone: `exact_match` needs no judge.
     """
     return judged_turns.scores(lambda turn: turn.exact)
 
@@ -208,7 +208,7 @@ def missing(judged_turns: Turns, *, judge: Judges = "llm") -> list[float | Faile
 
     **Edge cases.** Those of `accuracy`.
 
-    **Use it** beside `hallucination_rate`: which of the two wrong turns are. **Not** for single questions:
+    **Use it** beside `hallucination_rate`, to see which of the two went wrong. **Not** for single questions:
     `abstention_correct` says whether declining was right.
     """
     return judged_turns.scores(lambda turn: turn.miss)
@@ -236,7 +236,7 @@ def truthfulness_score(judged_turns: Turns, *, judge: Judges = "llm") -> list[fl
 
     **Edge cases.** Those of `accuracy`.
 
-    **Use it** as one number for right answers and honest ones. **Not** where declining is as bad as being wrong.
+    **Use it** as one number that rewards right answers and honesty. **Not** where declining is as bad as being wrong.
     """
     return judged_turns.scores(lambda turn: float(turn.correct is True) - float(turn.hallucination))
 
@@ -254,7 +254,7 @@ def multi_turn_conversation_score(judged_turns: Turns, *, judge: Judges = "llm")
     **Formula.** For each conversation, the mean of `truthfulness_score` over its turns. It stands in the row of the
     last turn; n counts conversations.
 
-    **Edge cases.** A conversation with a turn that is not scored has no score (`turn_not_scored`).
+    **Edge cases.** A conversation with a turn that has no score has none itself (`turn_not_scored`).
 
     **Use it** where long conversations should not count more than short ones. **Not** for single questions.
     """

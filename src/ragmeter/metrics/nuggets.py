@@ -67,9 +67,9 @@ def nugget_recall(
     `judge=encoder` the local classifier `support_model`; the nuggets are then those of the data.
 
     **Edge cases.** A row without nuggets of the kind that counts is `no_nuggets`, an answer that declines `abstained`:
-    neither is scored.
+    neither has a score.
 
-    **Use it** for long answers of which it is known what they should contain. **Not** for what they should not contain.
+    **Use it** for long answers when you know what they should contain. **Not** for what they should not contain.
     """
     weight = {"vital": 0.0, "all": 1.0, "weighted": 0.5}[count]
     scores: list[float | Failed] = []

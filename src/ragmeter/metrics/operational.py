@@ -46,7 +46,7 @@ def response_coverage_rate(
 
     **Edge cases.** Nothing retrieved, or no `retrieved` in the row: 0, whatever the answer. No answer, or a row that
     failed: 0. An empty answer contains no phrase. A question that was not asked because the budget was spent
-    (`skipped_budget`) is not scored.
+    (`skipped_budget`) has no score.
 
     **Use it** to see how often a system has anything to offer. **Not** as a measure of quality: wrong answers count 1.
     """
@@ -84,9 +84,9 @@ def satisfaction_score(
     `semantic_similarity` and found is 1 if anything was retrieved. The three weights and the limit are settings.
 
     **Edge cases.** At the latency limit and above, the last part is 0. In a row without `retrieved`, found is 0. A row
-    without a latency is not scored, and neither is a call that failed; the number of scored rows is shown.
+    without a latency has no score, and neither has a call that failed; the number of rows with a score is shown.
 
-    **Use it** for a single figure over time, as in the tool that it comes from. **Not** to learn why it changed: look
+    **Use it** for a single number over time, as in the tool that it comes from. **Not** to learn why it changed: look
     at its three parts.
     """
     if not latency_limit_ms > 0:

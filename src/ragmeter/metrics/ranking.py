@@ -1,7 +1,7 @@
 """Metrics that compare the retrieved documents with the gold ones.
 
 The order of the retrieved documents is their rank. A chunk counts as its document (in TREC's files by a pattern of the
-user's alone), and a document counts once, at its first rank. A row without gold documents is not scored; one that
+user's alone), and a document counts once, at its first rank. A row without gold documents has no score; one that
 retrieved nothing scores 0.
 """
 
@@ -111,7 +111,7 @@ def context_recall(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
 
     **Formula.** `|retrieved ∩ gold| / |gold|`, over distinct documents.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** when the generator gets everything that was retrieved. **Not** to compare systems that retrieve different
     numbers of documents: more always helps. There use `recall@k`. Ragas and DeepEval mean by context recall what a
@@ -126,7 +126,7 @@ def context_precision(ranked: Ranked, *, doc_id: Pattern | None = None) -> Score
 
     **Formula.** `|retrieved ∩ gold| / |retrieved|`, over distinct documents.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** when irrelevant context costs money or misleads the generator. **Not** when there are only one or two
     gold documents and ten are always retrieved: it can't exceed 0.2 then. Ragas and DeepEval mean by context precision
@@ -141,7 +141,7 @@ def context_f1(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
 
     **Formula.** `2PR / (P + R)` = `2 |retrieved ∩ gold| / (|retrieved| + |gold|)`.
 
-    **Edge cases.** Nothing retrieved, or nothing in common: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved, or nothing in common: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** when the number of retrieved documents varies and both sides matter. **Not** where precision is
     meaningless (see `context_precision`).
@@ -165,7 +165,7 @@ def ndcg(
     the gold documents have grades (TREC qrels), it is the grade, as in trec_eval, or `2^grade - 1` with
     `[gains=exponential]`. `[gains=binary]` ignores grades.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** to compare retrievers and rerankers, where order matters. **Not** when the generator sees all k
     documents anyway: there recall matters.
@@ -192,7 +192,7 @@ def recall(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = Non
 
     **Formula.** `|first k ∩ gold| / |gold|`. Without k it is `context_recall`.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** with the k that the generator sees. **Not** with a k below the number of gold documents: it can't reach
     1 then.
@@ -207,7 +207,7 @@ def precision(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = 
     **Formula.** `|first k ∩ gold| / k`; the divisor is k even if fewer were retrieved, as in trec_eval. Without k it is
     `context_precision`.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** when there are many gold documents. **Not** with one or two: it can't exceed their number over k.
     """
@@ -220,7 +220,7 @@ def hit(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) 
 
     **Formula.** `|first k ∩ gold| > 0`. Without k, anywhere in the list.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** when one good document is enough to answer. **Not** for questions that need several: it ignores all but
     the first.
@@ -234,7 +234,7 @@ def mrr(ranked: Ranked, *, k: int | None = None, doc_id: Pattern | None = None) 
 
     **Formula.** `1 / rank` of the first gold document within the first k, or 0 if there is none.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** when only the first good document matters. **Not** for questions that need several.
     """
@@ -249,9 +249,9 @@ def average_precision(ranked: Ranked, *, k: int | None = None, doc_id: Pattern |
     **Formula.** The sum of `precision@rank` over the ranks of the gold documents found (within the first k), divided
     by the number of *all* gold documents.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
-    **Use it** for one figure over the whole ranking with several gold documents. **Not** if you must explain it
+    **Use it** for one number over the whole ranking with several gold documents. **Not** if you must explain it
     quickly: `recall@k` and `mrr` are easier to understand.
     """
     place = np.arange(len(ranked.row))
@@ -265,7 +265,7 @@ def retrieved_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Sc
 
     **Formula.** `|retrieved|`.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`), as for the other counts.
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`), as for the other counts.
 
     **Use it** to see whether chunks of few documents fill the list. **Not** as a measure of quality.
     """
@@ -278,7 +278,7 @@ def gold_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scores:
 
     **Formula.** `|gold|`.
 
-    **Edge cases.** No gold documents: not scored (`no_relevant`).
+    **Edge cases.** No gold documents: no score (`no_relevant`).
 
     **Use it** to interpret precision and `recall@k`: both are bounded by it. **Not** as a measure of quality.
     """
@@ -291,7 +291,7 @@ def correct_docs_count(ranked: Ranked, *, doc_id: Pattern | None = None) -> Scor
 
     **Formula.** `|retrieved ∩ gold|`.
 
-    **Edge cases.** Nothing retrieved: 0. No gold documents: not scored (`no_relevant`).
+    **Edge cases.** Nothing retrieved: 0. No gold documents: no score (`no_relevant`).
 
     **Use it** beside the two other counts. **Not** to compare questions with different numbers of gold documents.
     """
@@ -305,10 +305,10 @@ def judged(judgements: Graded, *, k: int | None = None, doc_id: Pattern | None =
     **Formula.** `|first k that have a grade| / |first k|`, over the documents that were retrieved: fewer than k if the
     list is shorter. Without k, the whole list.
 
-    **Edge cases.** Nothing retrieved: not scored (`undefined`). No judgements of this query: not scored.
+    **Edge cases.** Nothing retrieved: no score (`undefined`). No judgements of this query: no score.
 
     **Use it** beside `ndcg@k` on TREC qrels: documents without a judgement count as not relevant, and a new system may
-    find good ones that nobody has looked at. **Not** as a measure of quality.
+    find good ones that no assessor has seen. **Not** as a measure of quality.
     """
     looked_at = judgements.retrieved if k is None else np.minimum(judgements.retrieved, k)
     return np.where(looked_at > 0, share(judgements.count(k), looked_at), np.nan)
@@ -320,7 +320,7 @@ def unjudged_docs_count(judgements: Graded, *, k: int | None = None, doc_id: Pat
 
     **Formula.** `|first k| - |first k that have a grade|`. Without k, the whole list.
 
-    **Edge cases.** Nothing retrieved: 0. No judgements of this query: not scored.
+    **Edge cases.** Nothing retrieved: 0. No judgements of this query: no score.
 
     **Use it** to know how many judgements are missing. **Not** as a measure of quality.
     """

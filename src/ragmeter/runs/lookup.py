@@ -91,6 +91,14 @@ def find_runs(runs: RunLike | ManyRuns, output_dir: str | Location = RUNS) -> li
     return [find_run(run, output_dir) for run in runs]
 
 
+def check_distinct(runs: Sequence[Run]) -> None:
+    """Refuse one run that is named twice."""
+    counts = Counter(run if isinstance(run, TemporaryRun) else run.location.resolve() for run in runs)
+    for run in runs:
+        if counts[run if isinstance(run, TemporaryRun) else run.location.resolve()] > 1:
+            raise UsageError(f"{run.name} is named twice: it is one run", hint="name each run once")
+
+
 def _named(name: str, run: Run) -> Run:
     """A run that was not kept, under this name; one that was has a name."""
     if isinstance(run, TemporaryRun):

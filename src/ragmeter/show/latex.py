@@ -84,6 +84,7 @@ def _methods(comparison: Comparison, runs: Sequence[Run]) -> Methods:
         cluster=comparison.cluster,
         interval_methods=sorted({result.interval_method for result in results if result.interval is not None}),
         judges=list(dict.fromkeys(judges)),
+        headlines=list(dict.fromkeys(pair.headline for pair in comparison.pairs)),
         metrics=list(dict.fromkeys(name for pair in comparison.pairs for name in pair.metrics)),
     )
 

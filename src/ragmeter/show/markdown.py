@@ -110,10 +110,10 @@ def _systems(comparison: Comparison) -> list[str]:
     order = [[in_markdown(cell.text) for cell in row] for row in tables.order()]
     metrics = [[in_markdown(cell.text) for cell in row] for row in tables.metrics()]
     lines = [f"**{first}**", "", *(text for line in (*others, *warnings) for text in (line, ""))]
-    lines += [*_table(list(map(in_markdown, tables.order_titles)), order, (_LEFT, _LEFT, *[_RIGHT] * 4)), ""]
+    lines += [*_table(list(map(in_markdown, tables.order_titles)), order, (_LEFT, _LEFT, *[_RIGHT] * 5)), ""]
     if metrics:
-        lines += [*_table(["metric", *map(in_markdown, tables.systems)], metrics), ""]
-    return [*lines, in_markdown(tables.signs), ""]
+        lines += [*_table(["metric", *map(in_markdown, tables.systems), "n"], metrics), ""]
+    return [*lines, *(text for line in (tables.signs, tables.n_differs) if line for text in (in_markdown(line), ""))]
 
 
 def verdict_as_markdown(verdict: Verdict) -> str:
@@ -186,7 +186,7 @@ def _failures(run: Run, label: str) -> list[str]:
         meaning = f", {reason.meaning}" if reason.meaning else ""
         concerned = in_markdown(reason.which_metrics)
         lines.append(f"- {reason.count:,}: {in_markdown(reason.cause)}{meaning} ({concerned})")
-    return [f"**Not scored, {label}**", "", *lines, ""] if lines else []
+    return [f"**No score, {label}**", "", *lines, ""] if lines else []
 
 
 def _judge(run: Run, label: str) -> list[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ragmeter.analysis.comparing import Comparison, Pair
+from ragmeter.analysis.comparing import Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.wording import verdicts
 from ragmeter.wording.metrics import titled
@@ -59,33 +59,38 @@ class SystemTables:
         """The titles of the table of the order."""
         direction = next(pair.metrics[self.headline].direction for pair in self._with_headline())
         level = percent(self.comparison.level)
-        return "system", "verdict", "rank", titled(self.headline, direction), "difference", f"{level} interval"
+        return "system", "verdict", "rank", titled(self.headline, direction), "difference", f"{level} interval", "n"
 
     def order(self) -> Iterator[list[Cell]]:
-        """A row for each system: its rank, its mean by the headline metric, and the difference from the baseline."""
+        """A row for each system: its rank, its mean by the headline metric, and the difference from the baseline.
+
+        A difference is the system minus the baseline, on the n rows that both have a score for.
+        """
+        results = self._results(self.headline)
         for system in self.systems:
             if system == self.comparison.baseline:
-                result = next(self._with_headline()).metrics[self.headline]
-                mean = number(result.mean_a, decimals=deserved_decimals(result.interval))
-                yield [Cell(system), Cell("baseline"), self._rank(system), Cell(mean), Cell(""), Cell("")]
-            elif self.headline in self.pairs[system].metrics:
-                result = self.pairs[system].metrics[self.headline]
+                of_baseline = _of_baseline(results.values()), "", "", _counts(results.values())
+                yield [Cell(system), Cell("baseline"), self._rank(system), *map(Cell, of_baseline)]
+            elif system in results:
+                result = results[system]
                 _, marked, _, mean, *difference = table_cells(self.headline, result)
-                yield [Cell(system), Cell(marked, result.verdict), self._rank(system), *map(Cell, (mean, *difference))]
+                cells = mean, *difference, _counts([result])
+                yield [Cell(system), Cell(marked, result.verdict), self._rank(system), *map(Cell, cells)]
 
     def metrics(self) -> Iterator[list[Cell]]:
-        """A row for each of the other metrics, with a mean for each system and the sign of its verdict."""
+        """A row for each of the other metrics: each system's mean with the sign of its verdict, and n."""
         names = dict.fromkeys(name for pair in self.pairs.values() for name in pair.metrics)
         for name in (name for name in names if name != self.headline):
-            results = {run: pair.metrics[name] for run, pair in self.pairs.items() if name in pair.metrics}
+            results = self._results(name)
             first = next(iter(results.values()))
-            cells = {self.comparison.baseline: Cell(number(first.mean_a, decimals=deserved_decimals(first.interval)))}
+            cells = {self.comparison.baseline: Cell(_of_baseline(results.values()))}
             for run, result in results.items():
                 mean = number(result.mean_b, decimals=deserved_decimals(result.interval))
                 cells[run] = Cell(f"{verdicts.sign(result.verdict)} {mean}", result.verdict)
             yield [
                 Cell(titled(name, first.direction)),
                 *(cells.get(system, Cell(MISSING)) for system in self.systems),
+                Cell(_counts(results.values())),
             ]
 
     @property
@@ -93,6 +98,17 @@ class SystemTables:
         """What the signs stand for."""
         there = {result.verdict for pair in self.pairs.values() for result in pair.metrics.values()}
         return f"{verdicts.signs_explained(there)}: each beside the baseline {self.comparison.baseline}."
+
+    @property
+    def n_differs(self) -> str:
+        """Says that systems are compared with the baseline on other rows each; an empty text where they are not."""
+        names = {name for pair in self.pairs.values() for name in pair.metrics}
+        alike = all(len({result.n for result in self._results(name).values()}) == 1 for name in names)
+        return "" if alike else verdicts.n_differs(self.comparison.baseline)
+
+    def _results(self, metric: str) -> dict[str, MetricDifference]:
+        """Each system's difference from the baseline by a metric."""
+        return {run: pair.metrics[metric] for run, pair in self.pairs.items() if metric in pair.metrics}
 
     def _with_headline(self) -> Iterator[Pair]:
         return (pair for pair in self.pairs.values() if self.headline in pair.metrics)
@@ -103,3 +119,18 @@ class SystemTables:
             return Cell(MISSING)
         rank = next(rank for rank in self.comparison.ranking.ranks if rank.run == system)
         return Cell(f"{rank.first}" if rank.first == rank.last else f"{rank.first}–{rank.last}")
+
+
+def _of_baseline(results: Iterable[MetricDifference]) -> str:
+    """The baseline's mean; from the least to the greatest where it is compared with systems on other rows each."""
+    results = list(results)
+    decimals = deserved_decimals(results[0].interval)
+    means = sorted(result.mean_a for result in results if result.mean_a is not None)
+    ends = dict.fromkeys(number(mean, decimals=decimals) for mean in means[:1] + means[-1:])
+    return "–".join(ends) or MISSING
+
+
+def _counts(results: Iterable[MetricDifference]) -> str:
+    """The number of rows that both have a score for: 200, or 180–200 where it is not the same for all systems."""
+    counts = [result.n for result in results]
+    return "–".join(dict.fromkeys(f"{count:,}" for count in (min(counts), max(counts))))

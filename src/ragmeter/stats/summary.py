@@ -24,7 +24,7 @@ def summarise(
     confidence: Confidence = Confidence(),  # noqa: B008 - it is immutable
     codes: Codes | None = None,
 ) -> MetricSummary:
-    """Summarise one metric's column: NaN where a row was not scored, with the causes counted in `not_scored`.
+    """Summarise one metric's column: NaN where a row has no score, with the causes counted in `not_scored`.
 
     The other turns of a conversation don't count where a metric has one score for each. `codes` has the cluster of each
     row. The interval is clipped to `bounds`, the metric's range.

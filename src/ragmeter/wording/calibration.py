@@ -15,17 +15,17 @@ _NAMED = 5
 
 FEW_LABELS = "{n:,} labels are few: the corrected interval is wide, and more labels make it narrower"
 UNKNOWN_DESIGN = (
-    "the labels have no column `weight` or `stratum_rows`: they are taken for a simple random sample, and if they were "
-    "chosen otherwise, every number here is off"
+    "the labels have no column `weight` or `stratum_rows`: they are treated as a simple random sample; if they were "
+    "chosen in another way, every number here is biased"
 )
-CHANGED_ANSWERS = "{n:,} labels belong to answers that have changed since, and count for nothing"
+CHANGED_ANSWERS = "{n:,} labels belong to answers that have changed since, and don't count"
 MANY_SKIPPED = "{n:,} rows were skipped: if they are harder than the others, the estimate is off"
 TIED = "{n:,} rows are left out because people are split evenly on them"
 UNSCORED_LABELS = "{n:,} labelled rows have no score of {metric}, and are left out"
-UNSCORED_ROWS = "{n:,} of the run's {total:,} rows have no score of {metric}: they are not spoken for"
+UNSCORED_ROWS = "{n:,} of the run's {total:,} rows have no score of {metric}: the result does not cover them"
 DRAWN_FROM_OTHERS = (
-    "the labels were drawn from {drawn:,} rows; the run has {total:,}, and {scored:,} with a score: the rows without "
-    "an answer or a score are not spoken for"
+    "the labels were drawn from {drawn:,} rows; the run has {total:,}, and {scored:,} with a score: the result does "
+    "not cover rows without an answer or a score"
 )
 FEW_CLUSTERS = (
     "rows that belong together, as the turns of a conversation, count as one draw, and the labels are of {n:,} such "

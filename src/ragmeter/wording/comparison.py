@@ -75,14 +75,14 @@ class SliceOfDifference(Protocol):
 
 @dataclass(frozen=True)
 class Wording:
-    """Sentences about differences: by the intervals' level, alpha, and the number of tests for the correction.
+    """Sentences about differences: by the intervals' level, alpha, and the number of tests that p is corrected over.
 
     `margins` has the metrics whose margin was given; that of the others is a share of their range.
     """
 
     level: float
     alpha: float
-    tests: int
+    tests: int = 1
     margins: frozenset[str] = frozenset()
 
     def difference(self, metric: str, a: str, b: str, result: JudgedDifference) -> str:

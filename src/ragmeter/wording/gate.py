@@ -13,7 +13,7 @@ from ragmeter.wording.numbers import about, given, number, percent, signed
 def bound_reason(metric: str, summary: MetricSummary, bound: float, *, under: bool, whole: bool, doubtful: bool) -> str:
     """A mean against a bound. `whole`: the whole interval must meet it; `doubtful`: it does not, and need not."""
     if summary.mean is None:
-        return f"{metric}: nothing was scored{because(summary.n_not_scored)}"
+        return f"{metric}: no row has a score{because(summary.n_not_scored)}"
     asked = f"{'at least' if under else 'at most'} {given(bound, thousands=True)} is asked for"
     by_interval = ", by the whole interval" if whole else ""
     doubt = f"; a true mean {'below' if under else 'above'} that can't be ruled out" if doubtful else ""

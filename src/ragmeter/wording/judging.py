@@ -99,7 +99,7 @@ def unknown_language_lines(summary: Summary) -> Iterator[Line]:
     if rows := summary.unknown_languages:
         which = "1 row has" if rows == 1 else f"{rows:,} rows have"
         yield (
-            f"{which} a language in the column language that is not known here: it is told from the texts",
+            f"{which} a language in the column language that is not known here: it is detected from the texts",
             WARNING,
         )
 
@@ -215,7 +215,7 @@ def _uncounted_lines(usage: Usage) -> Iterator[Line]:
         charged = usage.charged_usd
         at_worst = "; each is charged to the budget at the most that it can cost: "
         yield (
-            f"{missing}: they are not in these figures" + (at_worst + f"{money(charged)} in all" if charged else ""),
+            f"{missing}: they are not in these totals" + (at_worst + f"{money(charged)} in all" if charged else ""),
             WARNING,
         )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ragmeter.documents.comparison import NumberOfTests
 from ragmeter.wording.numbers import given, percent
 
 #: How intervals are made, by the beginning of the method's name.
@@ -27,7 +28,10 @@ _PADDED = "with_pseudo_rows"
 
 @dataclass(frozen=True)
 class Methods:
-    """How a comparison was made: `tests_made` are the tests of its metrics, `judges` the models that judged."""
+    """How a comparison was made: `tests_made` are the tests of its metrics, `judges` the models that judged.
+
+    `headlines` are the metrics that the verdicts go by; it is one unless some runs lack it.
+    """
 
     version: str
     baseline: str
@@ -38,17 +42,17 @@ class Methods:
     tests_made: Sequence[str]
     draws: int
     seed: int
-    tests: int
+    tests: NumberOfTests
     cluster: str | None
     interval_methods: Sequence[str]
     judges: Sequence[str]
     metrics: Sequence[str]
+    headlines: Sequence[str]
 
     def sentences(self) -> list[str]:
         """The paragraph, sentence by sentence; the signature comes last."""
         few, most = min(self.questions), max(self.questions)
         questions = f"{few:,}" if few == most else f"{few:,} to {most:,}"
-        correction = f", corrected over {self.tests:,} tests by Holm's method" if self.tests > 1 else ""
         made = " or ".join(_TESTS[test] for test in dict.fromkeys(self.tests_made))
         drawn = f" with {self.draws:,} draws" if _DRAWN & set(self.tests_made) else ""
         lines = [
@@ -56,18 +60,20 @@ class Methods:
             f"{self.baseline} on the {questions} questions that both have answered.",
             "A difference is the mean of the paired differences, candidate minus baseline, over the rows that both "
             f"have a score for (n in the table), with its {percent(self.level)} interval ({self._intervals()}).",
-            f"p-values are those of {made}{drawn}{correction}." if made else "",
+            f"p-values are those of {made}{drawn}." if made else "",
+            *self._corrections(),
             f"Rows with the same {self.cluster} are taken together." if self.cluster else "",
-            "A difference is significant (marked by an asterisk) where the corrected p is below "
+            "A difference is significant (marked by an asterisk) where p is below "
             f"{given(self.alpha)} and the interval excludes zero.",
             f"Answers were judged by {_listed(self.judges)}." if self.judges else "",
-            f"Computed with ragmeter {self.version}; signature: {self.signature}.",
+            f"Computed with ragmeter {self.version}; how to reproduce: {self.signature}.",
         ]
         return [line for line in lines if line]
 
     @property
     def signature(self) -> str:
         """All settings in one line, as sacrebleu has it."""
+        headline, others = self.tests.headline, self.tests.others
         parts = {
             "ragmeter": self.version,
             "metrics": ",".join(self.metrics),
@@ -75,13 +81,25 @@ class Methods:
             "draws": str(self.draws),
             "seed": str(self.seed),
             "alpha": given(self.alpha),
-            "correction": f"holm/{self.tests}" if self.tests > 1 else "none",
+            "correction": f"holm/{headline}+{others}" if max(headline, others) > 1 else "none",
             "interval": ",".join(dict.fromkeys(self.interval_methods)),
             "level": given(self.level),
             "cluster": self.cluster or "none",
             "judge": ",".join(self.judges) or "none",
         }
         return "|".join(f"{name}:{value}" for name, value in parts.items())
+
+    def _corrections(self) -> Iterator[str]:
+        """Which metric was the headline, and what p-values are corrected over."""
+        headline, others = self.tests.headline, self.tests.others
+        if headline and len(self.metrics) > 1:
+            yield f"The headline metric is {_listed(self.headlines)}: it was chosen by its name, not by its scores."
+        if headline > 1:
+            yield f"Its {headline:,} p-values are corrected by Holm's method."
+        elif headline and others:
+            yield "Its p-value is not corrected."
+        if others > 1:
+            yield f"The p-values of the other {others:,} tests are corrected among themselves by Holm's method."
 
     def _intervals(self) -> str:
         made = self.interval_methods

@@ -198,7 +198,7 @@ def brief(summary: MetricSummary, limit: float | None = None) -> str:
     Beside a `limit` the numbers have the digits that tell on which side of it they are.
     """
     if summary.mean is None:
-        return f"nothing scored of {summary.n_total:,}{because(summary.n_not_scored)}"
+        return f"none of {summary.n_total:,} rows has a score{because(summary.n_not_scored)}"
     if (bounds := summary.bounds_of_mean) is not None:
         of_all = f"{within(bounds)}: most rows have no score"
         return f"{of_all}, n = {numbers.scored(summary.n_scored, summary.n_total)}{because(summary.n_not_scored)}"

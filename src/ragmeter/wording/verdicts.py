@@ -12,6 +12,7 @@ from ragmeter.documents.comparison import (
     NOT_SIGNIFICANT,
     SMALL,
     WORSE,
+    NumberOfTests,
 )
 from ragmeter.wording.comparison import JudgedDifference, Wording, listed
 from ragmeter.wording.metrics import first_of, is_right
@@ -185,10 +186,30 @@ def outlook(result: JudgedDifference) -> str:
     return f"To see a difference of {margin}, about {about(result.needed)} questions are needed; these can show {seen}."
 
 
-def test_sentence(test: str, clustered: str, tests: int, alpha: float) -> str:
+def test_sentence(test: str, clustered: str, tests: NumberOfTests, alpha: float) -> str:
     """The test and its correction, said once for the whole table."""
-    correction = f"; p corrected (Holm) over {tests:,} tests" if tests > 1 else ""
-    return f"Paired {test} test{clustered}{correction}; significant: p below {given(alpha)}."
+    return f"Paired {test} test{clustered}{_corrections(tests)}; significant: p below {given(alpha)}."
+
+
+def _corrections(tests: NumberOfTests) -> str:
+    """What p-values are corrected over: those of the headline metric apart from all others."""
+    headline, others = tests.headline, tests.others
+    if not (headline and others):
+        return f"; p corrected (Holm) over {headline + others:,} tests" if headline + others > 1 else ""
+    first = "is tested by itself" if headline == 1 else f"is Holm-corrected over {headline:,} tests"
+    if others == 1:
+        return (
+            f"; the headline metric {first}, and so is the other one"
+            if headline == 1
+            else f"; the headline metric {first}"
+        )
+    alike = "are Holm-corrected" if headline == 1 else "among themselves"
+    return f"; the headline metric {first}, the other {others:,} tests {alike}"
+
+
+def n_differs(baseline: str) -> str:
+    """Says that each system is compared with the baseline on rows of its own, so that the baseline's means differ."""
+    return f"n differs: each system is compared with {baseline} on the rows that both have a score for."
 
 
 def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:

@@ -33,6 +33,11 @@ def test_other_questions_under_the_same_ids(tmp_path: Path, reworded: int, is_mo
     said = f"{reworded} of 40 questions under the same qid {be} worded otherwise."
     assert (pair.sentence == f"No verdict: {said}") == is_most
     assert pair.sentence.startswith("No verdict" if is_most else "b is better")
+    shown = {result.verdict for result in pair.metrics.values()}
+    assert shown == ({"no verdict"} if is_most else {"better"})
+    assert ("▲" in comparison_as_markdown(comparison)) != is_most
+    assert all(result.p is None and said in result.sentence for result in pair.metrics.values()) == is_most
+    assert bool(pair.better_rows) != is_most
     assert pair.warnings == ([said] if reworded and not is_most else [])
     assert (said in comparison_as_markdown(comparison)) == bool(reworded)
     check = gate("b", no_worse_than="a:exact_match:0.02", output_dir=tmp_path).checks[0]

@@ -10,8 +10,11 @@ import pytest
 
 from ragmeter import compare
 from ragmeter.analysis.comparing.ranking import ranked
+from ragmeter.documents.comparison import NumberOfTests
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.runs.layout import MANIFEST
+from ragmeter.show.markdown import comparison_as_markdown
+from ragmeter.show.system_tables import SystemTables
 from tests.make_runs import make_run
 
 RANDOM = np.random.default_rng(3)
@@ -59,12 +62,28 @@ def test_the_order_has_ranks_and_groups(folder: Path) -> None:
     }  # fmt: skip
     assert ranking.ranks[-1].mean == pytest.approx(RIGHT.mean())
     assert [set(group) for group in ranking.groups] == [{"good", "alike"}]
-    assert comparison.tests == 5, "two metrics of two systems, and the pair that the order needs"
+    assert comparison.tests == NumberOfTests(3, 2), "the headline metric of the pair that the order needs, too"
     assert compare(["old", "good"], output_dir=folder).ranking is None
     everything = compare(["old", "good", "alike"], all_pairs=True, output_dir=folder)
-    assert everything.tests == 6
+    assert everything.tests == NumberOfTests(3, 3)
     assert everything.ranking is not None
     assert everything.as_dict()["ranking"]["ranks"][0]["first"] == 1
+
+
+def test_n_is_shown_and_where_it_differs(folder: Path) -> None:
+    make_run(folder / "part", {"right": np.where(np.arange(300) < 60, np.nan, BETTER), "score": RIGHT * 0.5 + 0.2})
+    alike = SystemTables(compare(["old", "good", "alike"], baseline="old", output_dir=folder))
+    assert {row[-1].text for row in (*alike.order(), *alike.metrics())} == {"300"}
+    assert alike.n_differs == ""
+    tables = SystemTables(compare(["old", "good", "part"], baseline="old", output_dir=folder))
+    rows = {row[0].text: [cell.text for cell in row] for row in tables.order()}
+    assert (rows["good"][-1], rows["part"][-1], rows["old"][-1]) == ("300", "240", "240–300")
+    ends = sorted((RIGHT.mean(), RIGHT[60:].mean()))
+    assert [float(end) for end in rows["old"][3].split("–")] == pytest.approx(ends, abs=0.006)
+    assert rows["good"][4].startswith("+"), "the system minus the baseline"
+    assert [row[-1].text for row in tables.metrics()] == ["300"]
+    assert tables.n_differs.startswith("n differs: each system is compared with old")
+    assert tables.n_differs in comparison_as_markdown(tables.comparison)
 
 
 def test_groups_may_overlap() -> None:

@@ -286,7 +286,7 @@ def test_rows_without_a_score_are_not_spoken_for(tmp_path: Path) -> None:
         for row in choose_sample(run, 20).rows
     ]
     warnings = calibrate(run, labels).warnings
-    assert "10 of the run's 50 rows have no score of exact_match: they are not spoken for" in warnings
+    assert "10 of the run's 50 rows have no score of exact_match: the result does not cover them" in warnings
 
 
 def test_zeros_that_a_spreadsheet_dropped(tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def test_who_decides_what() -> None:
         assert server.count == 5
     assert found["judged_by"] == {"exact": 1, "llm": 5, "miss": 1, "offline": 30}
     assert found["cascade"]["calls_saved"] == 30
-    assert found["cascade"]["basis"] == "the offline judge's own figures"
-    assert "no promise" in found["cascade"]["warnings"][0]
+    assert found["cascade"]["basis"] == "the offline judge's own probabilities"
+    assert "not guaranteed" in found["cascade"]["warnings"][0]
     assert found["metrics"]["accuracy"]["mean"] == pytest.approx((1 + 20 + 5) / 37)
 
 

@@ -10,6 +10,7 @@ from ragmeter import naming
 from ragmeter.analysis.comparing.causes import CauseChanges
 from ragmeter.analysis.comparing.changed_rows import ChangedRow
 from ragmeter.analysis.comparing.ranking import Ranking
+from ragmeter.documents.comparison import NumberOfTests
 from ragmeter.documents.record import Interval, plain
 from ragmeter.documents.summary import Unmatched
 from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
@@ -38,12 +39,12 @@ class MetricDifference:
     """One metric of two runs, on the rows that are scored in both, from the second run's point of view.
 
     `difference` is b - a; `better` and `worse` count rows by the metric's direction. `verdict` follows from `p_holm`,
-    which is corrected over all metrics and pairs of runs, and from the interval at the level 1 - alpha
-    (`excludes_zero`): where the two disagree there is none. A significant difference below `margin` is small.
-    `sentence` is the result in words. With 80% power, at alpha and after the same correction, `needed` questions would
-    detect a difference of `margin`, and these can detect a difference of `smallest`; both go by
-    `shown_error`, which the interval's width stands for. The interval is clipped to the possible range of a difference:
-    -1 to 1 for scores from 0 to 1. `binary`: all scores are 0 or 1, so that the means are rates.
+    which is corrected over the tests of its kind (`NumberOfTests`: those of the headline metric, or all others), and
+    from the interval at the level 1 - alpha (`excludes_zero`): where the two disagree there is none. A significant
+    difference below `margin` is small. `sentence` is the result in words. With 80% power, at alpha and after the same
+    correction, `needed` questions would detect a difference of `margin`, and these can detect a difference of
+    `smallest`; both go by `shown_error`, which the interval's width stands for. The interval is clipped to the possible
+    range of a difference: -1 to 1 for scores from 0 to 1. `binary`: all scores are 0 or 1, so that the means are rates.
 
     `judges_differ` has each setting in which the two runs' judges differ, with its two values. If that is more than the
     endpoint, the metric is not tested, and its verdict is `judges differ`: the difference may be the judge's.
@@ -136,7 +137,7 @@ class Pair:
     @property
     def mostly_reworded(self) -> bool:
         """Whether most of the paired questions are other questions: then there is no verdict."""
-        return 2 * self.questions_differ > self.n_paired
+        return is_mostly_reworded(self.questions_differ, self.n_paired)
 
     @property
     def texts(self) -> list[str]:
@@ -146,7 +147,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison(Tabular):
-    """The comparison of a baseline with other runs, or of every pair. p-values are corrected over so many `tests`.
+    """The comparison of a baseline with other runs, or of every pair. p-values are corrected over its `tests`.
 
     `ranking` has the order of several systems by the headline metric; None for two, and where there is no order.
 
@@ -165,7 +166,7 @@ class Comparison(Tabular):
     cluster: str | None
     seed: int
     draws: int
-    tests: int
+    tests: NumberOfTests
     pairs: list[Pair]
     other_clusters: dict[str, str] = field(default_factory=dict)
     margins: dict[str, float] = field(default_factory=dict)
@@ -242,6 +243,11 @@ class Comparison(Tabular):
             _record(pair, result, metric=metric) for pair in self.pairs for metric, result in pair.metrics.items()
         ]
         return arrow_table(results, ("a", "b", "metric", "mean_a", "mean_b", "difference", "low", "high"))
+
+
+def is_mostly_reworded(questions_differ: int, n_paired: int) -> bool:
+    """Whether most of the paired questions are other questions."""
+    return 2 * questions_differ > n_paired
 
 
 def table_cells(name: str, result: MetricDifference) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from shlex import quote
 
 from ragmeter import registry
 from ragmeter.analysis.comparing.comparison import MetricDifference
-from ragmeter.documents.comparison import JUDGES_DIFFER
 from ragmeter.runs.judges import ENDPOINT, Differing
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary_run import TemporaryRun
@@ -24,9 +23,9 @@ def forbids_verdict(differing: Differing) -> bool:
     return differing.keys() - {ENDPOINT} != set()
 
 
-def withheld(result: MetricDifference, sentence: str) -> MetricDifference:
+def withheld(result: MetricDifference, verdict: str, sentence: str) -> MetricDifference:
     """The difference as it was measured, without what a test and a plan would say about the systems."""
-    return replace(result, p=None, verdict=JUDGES_DIFFER, sentence=sentence)
+    return replace(result, p=None, verdict=verdict, sentence=sentence)
 
 
 def judge_warnings(a: Run, b: Run, labels: tuple[str, str], differing: Mapping[str, Differing]) -> list[str]:

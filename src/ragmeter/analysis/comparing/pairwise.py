@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ragmeter.analysis.comparing.causes import cause_changes, causes_differ
 from ragmeter.analysis.comparing.changed_rows import changed_rows, texts_of
-from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference, Mover, Pair
+from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference, Mover, Pair, is_mostly_reworded
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
 from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margin
@@ -21,7 +21,7 @@ from ragmeter.analysis.comparing.row_pairs import Pairing, cluster_column, pair,
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
 from ragmeter.analysis.comparing.systems import Place, Systems, open_systems
-from ragmeter.documents.comparison import NO_VERDICT, ComparisonSettings
+from ragmeter.documents.comparison import JUDGES_DIFFER, NO_VERDICT, ComparisonSettings, NumberOfTests
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import RUNS
@@ -37,7 +37,7 @@ from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 from ragmeter.wording.comparison import Wording
 from ragmeter.wording.numbers import given
-from ragmeter.wording.verdicts import headline_metric, reworded_sentence
+from ragmeter.wording.verdicts import headline_metric, no_verdict_reworded, reworded_sentence
 
 #: A spread below this share of the largest difference is rounding: the differences are all the same.
 _ROUNDING = 1e-12
@@ -112,8 +112,7 @@ def compare(
     places = systems.all_pairs if all_pairs else systems.with_baseline
     pairs = [_compare_two(systems, pair, chosen) for pair in places]
     others = _of_headline(systems, pairs, chosen) if len(opened) > 2 else []
-    tests = sum(result.p is not None for pair in (*pairs, *others) for result in pair.metrics.values())
-    compared = _corrected([*pairs, *others], Wording(level, alpha, tests, frozenset(margins)))
+    compared, tests = _corrected([*pairs, *others], Wording(level, alpha, margins=frozenset(margins)))
     comparison = Comparison(
         labels, level, alpha, test, column, seed, draws, tests, compared[: len(pairs)], other_clusters, margins,
         baseline=labels[systems.baseline], ranking=_ranking(systems, compared),
@@ -162,6 +161,8 @@ def _ranking(systems: Systems, pairs: Sequence[Pair]) -> Ranking | None:
     shared = {name: result for name, result in pairs[0].metrics.items() if all(name in pair.metrics for pair in pairs)}
     if len(systems.runs) < 3 or len(pairs) < len(systems.all_pairs) or not shared:
         return None
+    if any(pair.mostly_reworded for pair in pairs):
+        return None
     metric = headline_metric(shared)
     scores = {label: run.scores(metric) for label, run in zip(systems.labels, systems.runs, strict=True)}
     means = {label: None if np.isnan(of_run).all() else float(np.nanmean(of_run)) for label, of_run in scores.items()}
@@ -185,6 +186,8 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         )
     codes = paired_clusters(a, b, pairing, settings.confidence)
     differing = differing_judges(a, b, [measure.name for measure in measures])
+    differ, n_paired = pairing.questions_differ, len(pairing)
+    other_questions = no_verdict_reworded(differ, n_paired) if is_mostly_reworded(differ, n_paired) else ""
     metrics, tested = {}, []
     for measure in measures:
         name = measure.name
@@ -201,7 +204,9 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         metrics[name] = replace(_difference(a, b, scores, pairing, settings), judges_differ=settings_of_judges)
         if forbids_verdict(settings_of_judges):
             (sentence,) = judge_warnings(a, b, labels, {name: settings_of_judges})
-            metrics[name] = withheld(metrics[name], sentence)
+            metrics[name] = withheld(metrics[name], JUDGES_DIFFER, sentence)
+        elif other_questions:
+            metrics[name] = withheld(metrics[name], NO_VERDICT, f"{name}: {other_questions}")
         else:
             tested.append(scores)
     others = {
@@ -215,23 +220,23 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
     columns = chosen.slices
     if columns is None:
         columns = [name for name in a.slices() if _same_values(a, b, pairing, name)]
-    differ, n_paired = pairing.questions_differ, len(pairing)
-    reworded = [reworded_sentence(differ, n_paired)] if 0 < 2 * differ <= n_paired else []
+    reworded = [reworded_sentence(differ, n_paired)] if differ and not other_questions else []
     headline = headline_metric(metrics)
     rows = changed_rows(a, b, pairing, tested, headline, better=settings.better, worse=settings.worse)
     return Pair(
         *labels,
-        n_paired=len(pairing),
+        n_paired=n_paired,
         only_a=pairing.only_a,
         only_b=pairing.only_b,
-        questions_differ=pairing.questions_differ,
+        questions_differ=differ,
         metrics=metrics,
         left_out=others,
         slices=slice_differences(a, pairing.a, tested, columns, settings),
         warnings=[*reworded, *judge_warnings(a, b, labels, differing)],
+        headline=headline,
         better_rows=rows.better,
         worse_rows=rows.worse,
-        causes=cause_changes(a, b, pairing),
+        causes=None if other_questions else cause_changes(a, b, pairing),
         missing=missing_metric(a, b, labels) if names is None else "",
         unscored=unscored_rows(a, b, pairing, headline, metrics[headline]),
     )
@@ -326,30 +331,40 @@ def _movers(a: Run, b: Run, pairing: Pairing, scores: PairedScores, number: int)
 
 
 def with_another_test(comparison: Comparison, p: float) -> tuple[Comparison, float]:
-    """The comparison with its p-values corrected over one test more, and that test's corrected p-value."""
-    tests = comparison.tests + 1
-    wording = Wording(comparison.level, comparison.alpha, tests, frozenset(comparison.margins))
-    pairs = _corrected(comparison.pairs, wording, [p])
-    p_values = [result.p for pair in pairs for result in pair.metrics.values() if result.p is not None]
+    """The comparison with one test more beside the headline metric's, and that test's corrected p-value."""
+    wording = Wording(comparison.level, comparison.alpha, margins=frozenset(comparison.margins))
+    pairs, tests = _corrected(comparison.pairs, wording, [p])
+    p_values = [p_value for _, _, p_value in _tested(pairs, of_headline=False)]
     return replace(comparison, pairs=pairs, tests=tests), float(holm([*p_values, p])[-1])
 
 
-def _corrected(pairs: Sequence[Pair], wording: Wording, others: Sequence[float] = ()) -> list[Pair]:
-    """The pairs with p-values corrected over all metrics of all pairs, and with the verdicts that follow from them.
+def _corrected(
+    pairs: Sequence[Pair], wording: Wording, others: Sequence[float] = ()
+) -> tuple[list[Pair], NumberOfTests]:
+    """The pairs with corrected p-values and the verdicts that follow from them, and how many tests were made.
 
-    `others` are p-values of other tests that the correction is over as well.
+    The headline metric, which is chosen by its name, is corrected over the pairs of runs alone; all other metrics are
+    corrected among themselves. `others` are p-values of other tests that this second correction is over as well.
     """
-    tested = [
+    metrics = [dict(pair.metrics) for pair in pairs]
+    counts = []
+    for of_headline in (True, False):
+        tested = _tested(pairs, of_headline=of_headline)
+        p_values = [*(p for _, _, p in tested), *(() if of_headline else others)]
+        adjusted = zip(tested, holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=False)
+        for (place, name, _), by_holm, by_bh in adjusted:
+            metrics[place][name] = replace(metrics[place][name], p_holm=by_holm, p_bh=by_bh)
+        counts.append(len(p_values))
+    tests = NumberOfTests(*counts)
+    compared = [replace(pair, metrics=results) for pair, results in zip(pairs, metrics, strict=True)]
+    return [with_verdicts(pair, wording, tests) for pair in compared], tests
+
+
+def _tested(pairs: Sequence[Pair], *, of_headline: bool) -> list[tuple[int, str, float]]:
+    """The tests of the pairs' headline metrics, or of all others: the place of the pair, the metric, and p."""
+    return [
         (place, name, result.p)
         for place, pair in enumerate(pairs)
         for name, result in pair.metrics.items()
-        if result.p is not None
-    ]
-    p_values = [*(p for _, _, p in tested), *others]
-    adjusted = zip(tested, holm(p_values).tolist(), benjamini_hochberg(p_values).tolist(), strict=False)
-    metrics = [dict(pair.metrics) for pair in pairs]
-    for (place, name, _), by_holm, by_bh in adjusted:
-        metrics[place][name] = replace(metrics[place][name], p_holm=by_holm, p_bh=by_bh)
-    return [
-        with_verdicts(replace(pair, metrics=results), wording) for pair, results in zip(pairs, metrics, strict=True)
+        if result.p is not None and (name == pair.headline) == of_headline
     ]

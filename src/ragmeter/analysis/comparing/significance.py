@@ -13,11 +13,11 @@ from ragmeter.documents.comparison import (
     NOT_SIGNIFICANT,
     SMALL,
     WORSE,
+    NumberOfTests,
 )
 from ragmeter.stats.power import Variances, questions_needed, smallest_difference
 from ragmeter.wording.comparison import Wording
 from ragmeter.wording.verdicts import (
-    headline_metric,
     no_verdict_reworded,
     outlook,
     tally,
@@ -53,31 +53,28 @@ def verdict(result: MetricDifference, alpha: float) -> str:
     return BETTER if (result.difference > 0) == (result.direction == "higher") else WORSE
 
 
-def with_verdicts(pair: Pair, wording: Wording) -> Pair:
+def with_verdicts(pair: Pair, wording: Wording, tests: NumberOfTests) -> Pair:
     """Add verdicts, plans and sentences to a pair with corrected p-values."""
+    if pair.mostly_reworded:  # its metrics have no test
+        return replace(pair, sentence=no_verdict_reworded(pair.questions_differ, pair.n_paired))
     metrics = {}
     for name, result in pair.metrics.items():
         if result.verdict == JUDGES_DIFFER:
             metrics[name] = result
             continue
-        judged = _planned(replace(result, verdict=verdict(result, wording.alpha)), wording)
-        metrics[name] = replace(judged, sentence=wording.difference(name, pair.a, pair.b, judged))
+        of_kind = replace(wording, tests=tests.headline if name == pair.headline else tests.others)
+        judged = _planned(replace(result, verdict=verdict(result, wording.alpha)), of_kind)
+        metrics[name] = replace(judged, sentence=of_kind.difference(name, pair.a, pair.b, judged))
     of_slices = replace(wording, tests=len(pair.slices))
     slices = [_turned(part, metrics[part.metric], of_slices) for part in pair.slices]
-    headline = headline_metric(metrics)
-    result = metrics[headline]
-    sentence = verdict_sentence(headline, pair.a, pair.b, result, wording)
-    sentence = with_missing(sentence, pair.missing, pair.unscored)
-    remarks = [remark for remark in (tally(metrics), outlook(result)) if remark]
-    if pair.mostly_reworded:
-        sentence, remarks = no_verdict_reworded(pair.questions_differ, pair.n_paired), []
+    result = metrics[pair.headline]
+    sentence = verdict_sentence(pair.headline, pair.a, pair.b, result, replace(wording, tests=tests.headline))
     return replace(
         pair,
         metrics=metrics,
         slices=slices,
-        headline=headline,
-        sentence=sentence,
-        remarks=remarks,
+        sentence=with_missing(sentence, pair.missing, pair.unscored),
+        remarks=[remark for remark in (tally(metrics), outlook(result)) if remark],
     )
 
 

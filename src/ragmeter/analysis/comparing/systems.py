@@ -8,9 +8,9 @@ from itertools import combinations
 from pathlib import Path
 
 from ragmeter.errors import UsageError
-from ragmeter.hints import by_caller, option
+from ragmeter.hints import by_caller
 from ragmeter.io.locations import same_place
-from ragmeter.runs.lookup import RunLike, find_run, find_runs, is_run, run_labels
+from ragmeter.runs.lookup import RunLike, check_distinct, find_run, find_runs, is_run, run_labels
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary_run import TemporaryRun
 
@@ -44,6 +44,7 @@ def open_systems(
     """Open the runs. A baseline that is none of them comes before them."""
     named = runs if isinstance(runs, Mapping) and not is_run(runs) else [] if is_run(runs) else list(runs)
     opened = find_runs(named, output_dir) if named else []
+    check_distinct(opened)
     place = None if baseline is None else _place_of(baseline, opened, output_dir)
     if place is None and baseline is not None and opened:
         opened, place = [find_run(baseline, output_dir), *opened], 0
@@ -60,10 +61,7 @@ def _place_of(baseline: RunLike, opened: Sequence[Run], output_dir: str | Path) 
     if isinstance(baseline, str) and baseline in labels:
         return labels.index(baseline)
     run = find_run(baseline, output_dir)
-    places = [place for place, other in enumerate(opened) if _is_same(run, other)]
-    if len(places) > 1:
-        raise UsageError(f"{option('baseline')}: {run.name} is named twice", hint="name each run once")
-    return places[0] if places else None
+    return next((place for place, other in enumerate(opened) if _is_same(run, other)), None)
 
 
 def _is_same(run: Run, other: Run) -> bool:

@@ -1,21 +1,22 @@
-// What a page can't do by itself: the theme, keys for rows and labels, and writes, which need the CSRF token.
+// What a page can't do by itself: the theme, keys, dialogs, and writes, which need the CSRF token.
 'use strict';
 
 const root = document.documentElement;
 const stored = localStorage.getItem('ragmeter-theme');
 if (stored) root.dataset.theme = stored;
-document.getElementById('theme').addEventListener('click', () => {
-  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  root.dataset.theme = dark ? 'light' : 'dark';
-  localStorage.setItem('ragmeter-theme', root.dataset.theme);
+
+// htmx reads our own pages into a document apart, where nothing runs; no other text becomes markup.
+const PARSERS = ['Document parseHTMLUnsafe', 'DOMParser parseFromString'];
+window.trustedTypes?.createPolicy('default', {
+  createHTML: (markup, _, sink) => (PARSERS.includes(sink) ? markup : null),
 });
 
 const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
+const token = () => document.querySelector('meta[name=csrf]').content;
 
 async function post(where, fields) {
-  const token = document.querySelector('meta[name=csrf]').content;
   const response = await fetch(where, {
-    method: 'POST', headers: {'Content-Type': 'application/json', 'X-CSRF-Token': token}, body: JSON.stringify(fields),
+    method: 'POST', headers: {'Content-Type': 'application/json', 'X-CSRF-Token': token()}, body: JSON.stringify(fields),
   });
   const reply = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(reply.error ?? `the server said ${response.status}`);
@@ -29,10 +30,61 @@ function problem(error) {
     place.id = 'problem';
     place.className = 'note bad';
     place.setAttribute('role', 'alert');
-    document.querySelector('h1').after(place);
+    (document.querySelector('h1') ?? document.getElementById('main').firstChild).after(place);
   }
   place.textContent = error.message;
 }
+
+// htmx: the CSRF token goes with every write, and what went wrong is said.
+document.addEventListener('htmx:configRequest', (event) => { event.detail.headers['X-CSRF-Token'] = token(); });
+document.addEventListener('htmx:sendError', () => problem(new Error('the server does not answer')));
+document.addEventListener('htmx:responseError', (event) => {
+  const reply = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
+  problem(new Error(reply.querySelector('.note.bad')?.textContent ?? `the server said ${event.detail.xhr.status}`));
+});
+document.addEventListener('htmx:beforeRequest', () => root.classList.add('waits'));
+document.addEventListener('htmx:afterRequest', () => root.classList.remove('waits'));
+// A page that takes its time: the bar at the top says so until the next one is there.
+addEventListener('beforeunload', () => root.classList.add('waits'));
+addEventListener('pageshow', () => root.classList.remove('waits'));
+
+function openDialog(name) {
+  const dialog = document.getElementById(name);
+  if (!dialog || dialog.open) return;
+  dialog.showModal();
+  dialog.querySelector('input')?.dispatchEvent(new Event('open'));
+}
+
+// One listener for buttons, so that parts of the page that come later have it too.
+document.addEventListener('click', async (event) => {
+  const button = event.target.closest?.('button');
+  if (!button) {
+    if (event.target.tagName === 'DIALOG') event.target.close();  // beside what it shows
+    return;
+  }
+  if (button.dataset.opens) openDialog(button.dataset.opens);
+  if (button.id === 'menu') button.setAttribute('aria-expanded', button.getAttribute('aria-expanded') !== 'true');
+  if (button.id === 'theme') {
+    const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    root.dataset.theme = dark ? 'light' : 'dark';
+    localStorage.setItem('ragmeter-theme', root.dataset.theme);
+  }
+  if (button.dataset.copy !== undefined) {
+    await navigator.clipboard.writeText(button.dataset.copy || location.href);
+    button.textContent = button.dataset.done;
+  }
+});
+
+// The search for runs: arrows go through its results, Enter opens the first one.
+document.getElementById('find').addEventListener('keydown', (event) => {
+  const links = [...document.querySelectorAll('#runs-by-name a')];
+  const at = links.indexOf(document.activeElement);
+  if (event.key === 'ArrowDown') links[at + 1]?.focus();
+  else if (event.key === 'ArrowUp') (links[at - 1] ?? document.querySelector('#find input')).focus();
+  else if (event.key === 'Enter' && at < 0) links[0]?.click();
+  else return;
+  event.preventDefault();
+});
 
 const begin = document.getElementById('begin');
 begin?.addEventListener('submit', async (event) => {
@@ -53,13 +105,6 @@ document.getElementById('keep')?.addEventListener('click', async () => {
     location.assign(next);
   } catch (error) { problem(error); }
 });
-
-for (const button of document.querySelectorAll('button[data-copy]')) {
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = button.dataset.done;
-  });
-}
 
 const tags = document.getElementById('tags');
 tags?.addEventListener('submit', async (event) => {
@@ -89,7 +134,17 @@ row?.querySelectorAll('button[data-label]').forEach((button) => {
 
 const LABELS = {c: 'correct', w: 'wrong', s: 'skip'};
 document.addEventListener('keydown', (event) => {
-  if (typing() || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+    event.preventDefault();
+    openDialog('find');
+    return;
+  }
+  if (typing() || event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector('dialog[open]')) return;
+  if (event.key === '?') openDialog('keys');
+  if (event.key === '/') {
+    event.preventDefault();
+    document.querySelector('main input[type=search]')?.focus();
+  }
   if (row && LABELS[event.key]) label(LABELS[event.key]);
   else if (event.key === 'b') document.getElementById('back')?.click();
   else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();

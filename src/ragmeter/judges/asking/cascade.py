@@ -144,7 +144,7 @@ class Cascade:
         }
 
     def plan(self, doubtful: Doubtful, budget: float | None) -> CascadePlan:
-        """Choose the threshold: by a share, by labels, by what a budget pays for, or by the offline judge's figures."""
+        """Choose the threshold: by a share, by labels, by what a budget pays for, or by expected agreement."""
         chances = doubtful.chances
         if self.llm_share is not None:
             return CascadePlan(by_share(chances, self.llm_share), f"a share of {given(self.llm_share)}")
@@ -154,11 +154,11 @@ class Cascade:
         if self.labels:
             return self._by_labels(doubtful, target)
         warning = (
-            f"an agreement of {given(target)} is what the offline judge's own figures let expect; it is no promise for "
-            "these data: `ragmeter label` some rows, and give them as labels"
+            f"an agreement of {given(target)} is expected from the offline judge's own probabilities, and not "
+            "guaranteed for these data: `ragmeter label` some rows, and give them as labels"
         )
         threshold = by_expectation(chances, target, len(doubtful.unit_of))
-        return CascadePlan(threshold, "the offline judge's own figures", target, warnings=(warning,))
+        return CascadePlan(threshold, "the offline judge's own probabilities", target, warnings=(warning,))
 
     def audited(self, rests_on_sure: Flags, plan: CascadePlan) -> Flags:
         """Which units, of those that rest on sure rows, are asked about as well."""

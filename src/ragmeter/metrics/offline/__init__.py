@@ -83,8 +83,8 @@ def offline_correct(
     **Edge cases.** Those of `offline_correct_probability`.
 
     **Use it** as a rate of right answers that agrees with people better than exact match or a threshold on token F1.
-    **Not** for references of more than a sentence: it has learnt from answers of a few words, and `offline_quality` is
-    for long ones. docs/offline-judge.md says where it is good and where it is not.
+    **Not** for references of more than a sentence: it has learnt from answers of a few words. `offline_quality` is for
+    long ones. docs/offline-judge.md says where it is good and where it is not.
     """
     return (offline_correct_probability >= RIGHT).astype(np.float64)
 
@@ -101,11 +101,11 @@ def quality_shares(
 
 @metric(direction="higher", may_lack=("question",), mean_is_rate=False, holds_lock=True)
 def offline_quality(quality_shares: Floats, *, aspect: Aspect = "overall", language: Language | None = None) -> Scores:
-    """How good a long answer is beside a long reference, judged offline from the texts alone.
+    """How good a long answer is compared with a long reference, judged offline from the texts alone.
 
     **Formula.** A weighted mean of eleven shares between 0 and 1: how many of the reference's words, names and numbers
-    the answer has, and how many of the answer's words the reference has (those that the question has already count
-    apart, and little), how well the lengths fit, and whether the answer declines. The weights are learnt from people's
+    the answer has, how many of the answer's words the reference has (words of the question are a share of their own,
+    with little weight), how well the lengths fit, and whether the answer declines. The weights are learnt from people's
     preferences between two systems' answers; `aspect` says which: `overall`, `correctness` or `completeness`.
     Words are compared by their stems, numbers by their values. Without a language, it is detected from the function
     words.
@@ -115,9 +115,9 @@ def offline_quality(quality_shares: Floats, *, aspect: Aspect = "overall", langu
     counts. Only the first 20,000 characters of a text are read.
 
     **Use it** to order systems or answers where references are longer than a sentence and a language model is too slow.
-    The difference between two answers means something; the number alone is no probability and has no threshold.
-    **Not** for references of a few words, which `offline_correct` is for, nor as proof that what an answer says is
-    true: a wrong sentence of the right words scores well. docs/offline-quality.md has every figure.
+    The difference between two answers means something; the number alone is not a probability and has no threshold.
+    **Not** for references of a few words (use `offline_correct`), nor as proof that what an answer says is true: a
+    wrong sentence made of the right words scores well. docs/offline-quality.md has the results.
     """
     from ragmeter.metrics.offline.quality import weighed, weights
 
@@ -148,13 +148,13 @@ def offline_supported(answer_claims: Sequence[Claims | Failed]) -> list[float | 
 
     **Formula.** The words, numbers and names of each claim of the answer (its sentences and clauses) are looked up in
     the passages, in any form and language: which are missing, which stand in one sentence or in two, in which order,
-    and what is negated. Trees trained on people's labels make log-odds of it, with a fixed direction for each piece of
-    evidence. Another number, unit, name or role in the same place, or the opposite, caps it. The best passage of each
-    claim counts. The mean of the claims' log-odds, weighed by their words, becomes the probability. It is made for
-    equal numbers of supported and unsupported answers: 0.5 is the threshold.
+    and what is negated. Trees trained on people's labels turn this into log-odds, with a fixed direction for each piece
+    of evidence. Another number, unit, name or role in the same place, or the opposite, caps them. The best passage of
+    each claim counts. The mean of the claims' log-odds, weighted by their words, becomes the probability. It is
+    calibrated for equal numbers of supported and unsupported answers: 0.5 is the threshold.
 
     **Edge cases.** An answer that declines is `abstained`, one without words `no_claims`, a row without passages
-    `no_contexts`: none is scored. Claims that decline don't count, nor do citations. Of a passage the first two
+    `no_contexts`: none has a score. Claims that decline don't count, nor do citations. Of a passage the first two
     million characters are read.
 
     **Use it** to find answers that go beyond what was retrieved, at no cost. `ragmeter explain` shows the words that no
@@ -168,14 +168,15 @@ def offline_hallucination(answer_claims: Sequence[Claims | Failed]) -> list[floa
     """The probability that some claim of the answer is not supported by the passages in `contexts`, judged offline.
 
     **Formula.** The odds that a claim is not supported (see `offline_supported`) are averaged over the answer's
-    claims, weighed by their words, so that the least supported claims decide, and grow with the square root of the
-    answer's length beyond thirty content words; people's labels make a probability of it. It is made for equal numbers
-    of answers with and without a hallucination: 0.5 is the threshold.
+    claims, weighted by their words, so that the least supported claims decide. They grow with the square root of the
+    answer's length beyond thirty content words. People's labels calibrate the probability, for equal numbers of answers
+    with and without a hallucination: 0.5 is the threshold.
 
     **Edge cases.** Those of `offline_supported`.
 
-    **Use it** to sort answers, the most doubtful ones first. **Not** as a rate: the mean of these probabilities is no
-    share of answers, which `offline_hallucinated` is for, nor of unsupported claims, which is 1 minus `faithfulness`.
+    **Use it** to sort answers, the most doubtful ones first. **Not** as a rate: the mean of these probabilities is
+    neither the share of answers with a hallucination (`offline_hallucinated`) nor that of unsupported claims (1 minus
+    `faithfulness`).
     """
     return _hallucination(answer_claims)
 

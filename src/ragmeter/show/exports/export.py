@@ -1,4 +1,4 @@
-"""Export a run: its rows, its rankings for trec_eval, its figures for MLflow, its answers as OpenInference spans."""
+"""Export a run: its rows, its rankings for trec_eval, its scores for MLflow, its answers as OpenInference spans."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def export(
         to: csv, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow; by
             default the end of `output` says which.
         output: the file; by default the run's name, in the current folder.
-        tracking_uri: MLflow's address. It gets the run's figures and settings, no questions and no answers.
+        tracking_uri: MLflow's address. It gets the run's scores and settings, no questions and no answers.
         experiment: MLflow's experiment.
         guard: in CSV, put a quote before cells that a spreadsheet would run as a formula.
         output_dir: the folder of runs.

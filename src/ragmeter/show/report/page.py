@@ -23,8 +23,9 @@ from ragmeter.documents.summary import Summary
 from ragmeter.io.write import dumps
 from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
+from ragmeter.show.page import elements
+from ragmeter.show.page.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report import page_texts, rows
-from ragmeter.show.report.shapes import axis_of_means, histogram, is_rate, relations
 from ragmeter.show.report.slices import slices
 from ragmeter.show.system_tables import SystemTables
 from ragmeter.table import ABSTAINED
@@ -146,7 +147,9 @@ def _packed(text: str) -> tuple[str, str]:
 
 
 def _style() -> str:
-    return (_STATIC / "report.css").read_text(encoding="utf-8")
+    """What pages share, and what the report has besides."""
+    shared = Path(elements.__file__).with_name("style.css")
+    return "".join(file.read_text(encoding="utf-8") for file in (shared, _STATIC / "report.css"))
 
 
 def _script() -> str:

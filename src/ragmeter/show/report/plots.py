@@ -14,7 +14,7 @@ from ragmeter.errors import MissingExtraError
 from ragmeter.io.write import replacing
 from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
-from ragmeter.show.report.shapes import axis_of_means, domain
+from ragmeter.show.page.shapes import axis_of_means, domain
 from ragmeter.show.report.slices import slices
 from ragmeter.wording.numbers import number
 from ragmeter.wording.texts import one_line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,10 +14,9 @@ from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.inputs import check_no_input
 from ragmeter.runs.layout import MANIFEST, ROWS, SUMMARY
-from ragmeter.runs.lookup import ManyRuns, RunLike, find_runs
+from ragmeter.runs.lookup import ManyRuns, RunLike, check_distinct, find_runs
 from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
-from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
 from ragmeter.show.report import MAX_ROWS, page
@@ -107,10 +105,7 @@ def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[R
     loaded = find_runs(runs, output_dir)
     if not loaded:
         raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")
-    counts = Counter(run if isinstance(run, TemporaryRun) else run.location.resolve() for run in loaded)
-    repeated = [run.name if isinstance(run, Run) else run for run, count in counts.items() if count > 1]
-    if repeated:
-        raise UsageError(f"{repeated[0]} is named twice", hint="name each run once")
+    check_distinct(loaded)
     for run in loaded:
         if not run.metrics():
             raise InputError("the run has no metrics", file=str(run.location))

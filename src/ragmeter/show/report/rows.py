@@ -15,10 +15,10 @@ from ragmeter.analysis.claim_support import claim_columns
 from ragmeter.metrics.chunks import Pattern, documents
 from ragmeter.metrics.tokens import text_array
 from ragmeter.runs.run import Run
+from ragmeter.show.page.shapes import domain
 from ragmeter.show.report.evidence import evidence
 from ragmeter.show.report.page_claims import claims
 from ragmeter.show.report.page_texts import Texts
-from ragmeter.show.report.shapes import domain
 from ragmeter.show.report.slices import slice_columns
 from ragmeter.table import LIST_COLUMNS, NUMBER_COLUMNS, QID, Scores, outcome_column
 from ragmeter.wording.numbers import compact

@@ -88,9 +88,15 @@ def show_plan(plan: PowerPlan) -> None:
     if plan.smallest:
         rows = [(f"{questions:,}", number(difference)) for questions, difference in plan.smallest.items()]
         out.print(_table("so many questions", f"show a true difference{of_metric} of", rows))
-    correction = f" after correction over {plan.tests:,} tests" if plan.tests > 1 else ""
-    out.print(f"with {percent(plan.power)} power, two-sided at alpha {given(plan.alpha)}{correction}")
+    out.sentence(f"with {percent(plan.power)} power, two-sided at alpha {given(plan.alpha)}{_shared_by(plan.tests)}")
     out.sentence(_basis(plan))
+
+
+def _shared_by(tests: int) -> str:
+    """For how many tests alpha is: the headline metric of two runs has one of its own."""
+    if tests == 1:
+        return " for one test, as `ragmeter compare` makes of the headline metric of two runs"
+    return f" after correction over {tests:,} tests"
 
 
 def _table(first: str, second: str, rows: list[tuple[str, str]]) -> Figures:

@@ -1,4 +1,4 @@
-"""Shows the figures of a run: tables of means, and lines about what could not be scored, joined or asked."""
+"""Shows the scores of a run: tables of means, and lines about what could not be scored, joined or asked."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def needs_retrieved(metrics: Iterable[str]) -> bool:
 
 
 def evaluation_table(result: EvaluationResult) -> Figures:
-    """An evaluator's aggregated figures."""
+    """An evaluator's aggregated scores."""
     title = f"{printable(result.evaluator_name)}, n = {result.aggregated()['sample_count']:,}"
     table = Figures.of("metric", "value", title=title)
     for name, value in result.metrics.items():

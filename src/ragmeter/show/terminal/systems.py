@@ -25,12 +25,14 @@ def show_systems(comparison: Comparison) -> None:
     for row in tables.order():
         order.add(*map(_styled, row))
     out.print(order)
-    metrics = Figures.of("metric", *map(printable, tables.systems))
+    metrics = Figures.of("metric", *map(printable, tables.systems), "n")
     for row in tables.metrics():
         metrics.add(*map(_styled, row))
     if metrics.rows:
         out.print(metrics)
     out.sentence(tables.signs)
+    if tables.n_differs:
+        out.sentence(tables.n_differs, "yellow")
     out.sentence(comparison.test_sentence)
     for pair in comparison.pairs:
         if pair.a != comparison.baseline:

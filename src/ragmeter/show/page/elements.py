@@ -10,8 +10,8 @@ from urllib.parse import quote, urlencode
 from ragmeter.wording.texts import in_html
 
 _VOID = frozenset({"input", "meta", "link", "br", "hr", "wbr"})
-#: Where a name may be broken: after an underscore or a slash, before settings and endings; not before its arrow.
-_BREAKS = re.compile(r"(?<=[_/])|(?=[\[.])")
+#: Where a name may be broken: after a hyphen, an underscore or a slash, before settings and endings.
+_BREAKS = re.compile(r"(?<=[-_/])|(?=[\[.])")
 _TAG = re.compile(r"<[^>]*>")
 
 

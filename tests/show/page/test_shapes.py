@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ragmeter.analysis.comparing import compare
-from ragmeter.show.report.shapes import axis_of_means, correlation, domain, histogram, ranks, relations
+from ragmeter.show.page.shapes import axis_of_means, correlation, domain, histogram, ranks, relations
 from ragmeter.show.report.slices import slice_columns, slices
 from tests.make_runs import summary_of
 from tests.show.report.helpers import keep, loaded, rows

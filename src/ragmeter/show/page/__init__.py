@@ -1,0 +1,1 @@
+"""What the pages of the app and of the report are made of: elements, parts, charts and their style."""
