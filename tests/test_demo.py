@@ -39,7 +39,8 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "EditDistanceEvaluator, n = 7",
         "ContextRecall, n = 7",
         "ResponseEvaluator, n = 6",
-        "rouge_l_score[language=en] ↑ 0.43 0.15 to 0.71",
+        "7 of 8 questions have an answer 71% right (36 to 92), on 7 of 8 questions",
+        "token_f1 ↑ 0.43 0.15 to 0.71",
         "references without a result: 1 (qid 7)",
         "turns: 7, answered: 7 (0 of them earlier), shortened: 1",
         "no judge: an answer is correct only where it matches exactly",
@@ -47,9 +48,10 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "semantic_similarity[model=wordllama] ↑ 0.67",
         "response_coverage_rate ↑ 0.88",
         "rouge_l_score[language=en] ↑ 0.66",
-        "No sure difference between tuned and english on token_f1: 0.81 instead of 0.43 (+0.38, 95%: +0.13 to +0.64, ",
+        "No difference seen between tuned and basic: 100% right instead of 71% (+29 points, 95%: -26 to +73, ",
+        "token_f1 ↑ = not significant 0.43 0.81 +0.38 +0.13 to +0.64",
         "a true difference in token_f1 of",
-        "written: demo-output/report.html",
+        "written: report.html",
         "the interval rules out a loss of more than 0.05",
         "probability of being right",
     ):
@@ -61,7 +63,7 @@ def test_the_files_are_written(demo: tuple[str, Path]) -> None:
     written = sorted(str(path.relative_to(folder.parent)) for path in folder.rglob("*") if path.is_file())
     assert shown.split("Files written:\n")[1].splitlines() == written
     assert len(written) == 27
-    rows = (folder / "evaluation_results" / "spanish_chat.ResponseEvaluator.evaluation.rows.csv").read_text()
+    rows = (folder / "data" / "evaluation_results" / "spanish_chat.ResponseEvaluator.evaluation.rows.csv").read_text()
     assert rows.splitlines()[0] == (
         "query,ground_truth,actual_response,cosine_similarity,rouge_l_score,exact_match,token_f1,meteor_score,average_score"
     )

@@ -103,6 +103,10 @@ TURN_NOT_SCORED = _outcome("turn_not_scored", "a turn of the conversation has no
 NOT_MARKED = _outcome("no_unanswerable", "the question is not marked as answerable or unanswerable")
 NOT_YES_OR_NO = _outcome("not_yes_or_no", "what marks the question as answerable is neither yes nor no")
 NOTHING_TO_USE = _outcome("nothing_to_use", "the passages support no claim of the reference")
+#: The outcome of an answer, or of a reference, that claims nothing.
+NO_CLAIMS = "no_claims"
+#: Outcomes of rows that have no score though nothing failed.
+NOTHING_FAILED = frozenset({ABSTAINED, NO_CLAIMS, ENDED, OTHER_TURN, TURN_NOT_SCORED, NOT_MARKED, NOTHING_TO_USE})
 #: Outcomes of rows that were to be scored by somebody who said nothing that counts.
 OUTCOMES_WITHOUT_VERDICT = frozenset(_undecided)
 #: Outcomes of rows that the system was never asked about: they don't count as its failures.

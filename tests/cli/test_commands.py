@@ -71,7 +71,7 @@ def test_the_list_of_commands_imports_no_command() -> None:
         "print(sorted(name for name in sys.modules if name.startswith('ragmeter.cli.')), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "['ragmeter.cli.commands', 'ragmeter.cli.main']"
+    assert done.stderr.strip() == "['ragmeter.cli.commands', 'ragmeter.cli.main', 'ragmeter.cli.parser']"
 
 
 # -- Parsers -----------------------------------------------------------------------------------------------------------

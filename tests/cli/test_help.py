@@ -9,6 +9,7 @@ import pytest
 
 from ragmeter.cli.commands import COMMANDS, find_command
 from ragmeter.cli.help_pages import JUDGE_GROUPS, PAGES
+from ragmeter.cli.parser import HelpFormatter
 from tests.conftest import Run
 
 _FLAG = re.compile(r"^  (?:-\w, )?(--[\w-]+)", re.MULTILINE)
@@ -64,3 +65,24 @@ def test_help_of_a_command_and_of_none(ragmeter: Run) -> None:
     assert ragmeter("help", "crag").stdout == ragmeter("crag", "--help").stdout
     done = ragmeter("help", "jugde")
     assert (done.returncode, "there is no help about 'jugde': did you mean judge" in done.stderr) == (2, True)
+
+
+def test_a_narrow_terminal_breaks_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    prose = "Score a file of answers and keep it.\nMore of it."
+    text = f"{prose}\n\n  ragmeter evaluate answers.jsonl  # a comment\n  run  a b c"
+    formatter = HelpFormatter("ragmeter", width=26)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
+    assert formatter._fill_text(text, 26, "") == text
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert formatter._fill_text(text, 26, "").splitlines() == [
+        "Score a file of answers",
+        "and keep it. More of it.",
+        "",
+        "  ragmeter evaluate answers.jsonl  # a comment",
+        "  run  a b c",
+    ]
+    assert formatter._fill_text("  run  " + "word " * 5 + "word", 20, "").splitlines() == [
+        "  run  word word",
+        "       word word",
+        "       word word",
+    ]

@@ -306,7 +306,7 @@ def _show(
     out.print(terminal.summary_table(summary.metrics))
     for line in (*map(for_command_line, id_lines(summary)), *cautions(summary.metrics)):
         out.sentence(line)
-    problems = [*terminal.causes(summary.metrics), *terminal.truncated(evaluation.embeddings)]
+    problems = terminal.truncated(evaluation.embeddings)
     if chosen.results is not None:  # a run that is only extended has shown these before
         for line in summary.notes:
             out.print(terminal.printable(line), style="dim", soft_wrap=True)
@@ -315,6 +315,7 @@ def _show(
         late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary.columns_left_out]
         skipped = [f"part skipped: {reason}" for reason in summary.parts_skipped]
         problems = [*terminal.unmatched(summary.join), *problems, *late, *map(terminal.printable, skipped)]
+    terminal.show_not_scored(summary.metrics)
     for line in problems:
         out.print(line, style="red", soft_wrap=True)
     print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)

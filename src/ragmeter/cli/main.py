@@ -116,12 +116,14 @@ def _dispatch(arguments: list[str]) -> int:
 
 def outer_parser() -> argparse.ArgumentParser:
     """The parser of what stands before a command, which has the help of them all."""
+    from ragmeter.cli.parser import HelpFormatter
+
     parser = argparse.ArgumentParser(
         prog="ragmeter",
         usage="ragmeter COMMAND ...",
         description=f"Measure retrieval-augmented generation: fast, offline, honest.\n\n{overview()}",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="the versions of ragmeter and of all that it uses")
     parser.add_argument("--completion", metavar="SHELL", help="a script for completion: bash, zsh or fish")
@@ -134,12 +136,14 @@ def _incomplete(arguments: list[str]) -> int:
     commands = {name: command.help for name, command in COMMANDS.items() if name.startswith(f"{first} ")}
     if not {"-h", "--help"}.intersection(rest[:1]):
         raise UsageError(f"a command is missing: {' or '.join(f'`ragmeter {name}`' for name in commands)}")
+    from ragmeter.cli.parser import HelpFormatter
+
     listed = "".join(f"  ragmeter {name:15} {text}\n" for name, text in commands.items())
     argparse.ArgumentParser(
         prog=f"ragmeter {first}",
         usage=f"ragmeter {first} COMMAND ...",
         description=f"{GROUPS[first].capitalize()}.\n\n{listed}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     ).print_help()
     return 0
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
+import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
 from ragmeter.errors import UsageError, did_you_mean
+
+#: A line of a list: a name, and a text after two spaces or more.
+_ENTRY = re.compile(r"(?P<name> +\S.*? {2,})(?P<text>\S.*)")
 
 
 class OptionWords(TypedDict, total=False):
@@ -68,11 +74,40 @@ def _flag(action: argparse.Action, value: Any) -> str:
     return next((flag for flag in flags if negative and flag.startswith("--no-")), flags[0])
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the line breaks of a description; in a terminal that is too narrow for them, words are wrapped anew.
+
+    Commands stay as they are, and a list keeps its columns.
+    """
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if not sys.stdout.isatty():
+            return super()._fill_text(text, width, indent)
+        return "\n\n".join(_wrapped(paragraph, width) for paragraph in text.split("\n\n"))
+
+
+def _wrapped(paragraph: str, width: int) -> str:
+    lines = paragraph.splitlines()
+    if all(len(line) <= width for line in lines):
+        return paragraph
+    if any(line.startswith(" ") for line in lines):
+        return "\n".join(_wrapped_entry(line, width) for line in lines)
+    return textwrap.fill(" ".join(lines), width, break_long_words=False, break_on_hyphens=False)
+
+
+def _wrapped_entry(line: str, width: int) -> str:
+    """A line of a list, wrapped under the text after its name."""
+    entry = _ENTRY.fullmatch(line)
+    if len(line) <= width or entry is None or len(entry["name"]) > width // 2:
+        return line
+    name, text = entry.groups()
+    lines = textwrap.wrap(text, width - len(name), break_long_words=False, break_on_hyphens=False)
+    return name + f"\n{' ' * len(name)}".join(lines)
+
+
 def command_parser(prog: str, description: str, *, kind: type[Parser] = Parser) -> Parser:
     """The parser of a command; its description keeps its line breaks."""
-    parser = kind(
-        prog=prog, description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
+    parser = kind(prog=prog, description=description, formatter_class=HelpFormatter, allow_abbrev=False)
     parser.add_argument("--help-all", action=_HelpAll, nargs=0, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
 

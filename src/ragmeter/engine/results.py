@@ -16,8 +16,9 @@ from ragmeter.hints import for_python, option
 from ragmeter.io.tabular import Tabular, arrow_table, html_lines, summaries_html, summary_records
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary_run import TemporaryRun
+from ragmeter.wording.causes import answers_sentence
 from ragmeter.wording.ids import id_lines, never_match_lines
-from ragmeter.wording.metrics import bracketed, within
+from ragmeter.wording.metrics import bracketed, headline_sentence, result_unit, within
 from ragmeter.wording.numbers import scored
 
 #: What an evaluation is called that was not kept, and whose data come from no file.
@@ -92,15 +93,21 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        lines = [*map(for_python, never_match_lines(self.summary))]
+        lines = [*map(for_python, never_match_lines(self.summary)), *self._first_lines()]
         lines += [f"{name}: {_short(summary)}" for name, summary in self.metrics.items()]
         lines += map(for_python, id_lines(self.summary))
         return "\n".join([f"<{type(self).__name__}, rows: {self.summary.n_rows}>", *lines])
 
     def _repr_html_(self) -> str:
         never_match, others = (map(for_python, lines(self.summary)) for lines in (never_match_lines, id_lines))
-        first = html_lines(f"{self.name}, rows: {self.summary.n_rows:,}", *never_match)
+        first = html_lines(f"{self.name}, rows: {self.summary.n_rows:,}", *never_match, *self._first_lines())
         return first + summaries_html(self.metrics) + html_lines(*others)
+
+    def _first_lines(self) -> list[str]:
+        """How many answers there are, where some are missing or empty, and the result in a sentence."""
+        unit = result_unit(self.manifest)
+        answers = answers_sentence(self.summary.answers, self.summary.n_rows, unit)
+        return [line for line in (answers, headline_sentence(self.metrics, unit)) if line]
 
     def _table(self, name: str) -> Any:
         return self.rows if name == "rows" else arrow_table(summary_records(self.metrics))

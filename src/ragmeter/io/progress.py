@@ -30,6 +30,8 @@ Progress = bool | Advance | None
 
 #: Seconds between two updates of a notebook's bar: each one is a message to the browser.
 _PAUSE = 0.2
+#: In a terminal that has fewer columns, the bar is shorter and the time so far is left out.
+_WIDE = 100
 
 
 def show_notice(text: str) -> None:
@@ -134,7 +136,7 @@ class _Title:
     def __rich__(self) -> Any:
         from rich.text import Text
 
-        return Text(self._title())
+        return Text(self._title(), no_wrap=True, overflow="ellipsis")
 
 
 @contextmanager
@@ -144,13 +146,19 @@ def _terminal_bar(title: Callable[[], str], unit: str, total: int | None) -> Ite
     from rich.progress import TimeElapsedColumn as Elapsed
     from rich.progress import TimeRemainingColumn as Left
 
+    console = Console(stderr=True, force_jupyter=False)
+    is_narrow = console.width < _WIDE
+    times = [
+        *([] if is_narrow and total is not None else [Elapsed()]),
+        *([] if total is None else [Left(), TextColumn("left")]),
+    ]
     bar = Progress(
         SpinnerColumn(),
         RenderableColumn(_Title(title)),
-        BarColumn(bar_width=20),
+        BarColumn(bar_width=10 if is_narrow else 20),
         TextColumn("{task.completed:,.0f} " + ("" if total is None else f"of {total:,} ") + unit),
-        *([Elapsed()] if total is None else [Elapsed(), Left(), TextColumn("left")]),
-        console=Console(stderr=True, force_jupyter=False),
+        *times,
+        console=console,
         transient=True,
     )
     with bar:

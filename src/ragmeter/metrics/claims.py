@@ -14,9 +14,7 @@ import numpy.typing as npt
 
 from ragmeter.definition import metric
 from ragmeter.metrics.support import NO_CONTEXTS, NO_TEXT, Judged, is_supported
-from ragmeter.table import NOTHING_TO_USE, Failed
-
-NO_CLAIMS = "no_claims"
+from ragmeter.table import NO_CLAIMS, NOTHING_TO_USE, Failed
 
 Labels = Sequence[Sequence[str]]
 #: For each row, each claim and each passage a label.

@@ -20,7 +20,7 @@ from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, stamps_of
 from ragmeter.runs.places import hold, is_journal, settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
-from ragmeter.table import ABSTAINED, QID
+from ragmeter.table import NOTHING_FAILED, QID
 
 #: Which input names the data set that runs have in common; a run's own answers come last.
 _DATA_SETS = ("dataset", "reference", "turns", "results")
@@ -180,8 +180,8 @@ def system_of(manifest: Manifest) -> str:
 
 
 def _failed(figures: MetricSummary) -> int:
-    """How many rows failed to get a score; an answer that declines is no failure."""
-    return figures.n_total - figures.n_scored - figures.n_not_scored.get(ABSTAINED, 0)
+    """How many rows failed to get a score; an answer that declines, or claims nothing, is no failure."""
+    return sum(count for outcome, count in figures.n_not_scored.items() if outcome not in NOTHING_FAILED)
 
 
 def _cost(summary: Summary) -> float | None:

@@ -14,7 +14,7 @@ from ragmeter.show.system_tables import SystemTables
 from ragmeter.table import IDS_AS_WRITTEN
 from ragmeter.wording import verdicts
 from ragmeter.wording.answer_causes import TITLES, cause_lines
-from ragmeter.wording.causes import counted_causes, failures
+from ragmeter.wording.causes import answers_sentence, counted_causes, failures
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import (
     FEW,
@@ -25,6 +25,7 @@ from ragmeter.wording.metrics import (
     headline,
     level,
     no_rates,
+    result_unit,
     titled,
 )
 from ragmeter.wording.numbers import MISSING, given, number, percent, scored
@@ -62,6 +63,7 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, 
     lines += [text for line in no_rates(directions) for text in (in_markdown(f"{line}."), "")]
     for run, label in zip(runs, labels, strict=True):
         lines += [text for line in limit_lines(run.manifest()) for text in (f"**{label}**: {line}", "")]
+        lines += [text for line in _answers(run) for text in (f"**{label}**: {line}", "")]
         lines += _failures(run, label) + _judge(run, label)
     for run, label in zip(runs, labels, strict=True):
         lines += _causes(run, label)
@@ -71,6 +73,13 @@ def runs_as_markdown(runs: Sequence[Run], comparison: Comparison | None = None, 
     dated_labels = [f"{label}: {when}" for label, when in zip(labels, created, strict=True)]
     lines += [f"Made by ragmeter {ragmeter.__version__}. Runs of {'; '.join(dated_labels)}.", ""]
     return "\n".join(lines)
+
+
+def _answers(run: Run) -> list[str]:
+    """How many answers there are, where some are missing or empty."""
+    summary = run.summary()
+    sentence = answers_sentence(summary.answers, summary.n_rows, result_unit(run.manifest()))
+    return [sentence] if sentence else []
 
 
 def comparison_as_markdown(comparison: Comparison, more: str = "") -> str:

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from ragmeter.show.terminal import tables
 from ragmeter.show.terminal.tables import Column, Figures, broken
 from tests.conftest import Run
 
@@ -121,3 +122,18 @@ def test_numbers_in_prose_are_not_broken(width: int) -> None:
 def test_texts_in_a_pipe_are_as_wide_as_columns_says(columns: str, least: int, most: int, ragmeter: Run) -> None:
     lines = ragmeter("metrics", "token_f1", env={"COLUMNS": columns}).stdout.splitlines()
     assert least <= max(len(line.rstrip()) for line in lines) <= most
+
+
+@pytest.mark.parametrize("text", ["word " * 200_000, "x" * 1_000_000], ids=["words", "one word"])
+def test_a_huge_cell_is_broken_in_linear_work(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = 0
+
+    def counted(part: str) -> int:
+        nonlocal measured
+        measured += len(part)
+        return cell_len(part)
+
+    monkeypatch.setattr(tables, "cell_len", counted)
+    for width in (40, len(text)):
+        assert "".join(broken(text, width, indent="").split()) == "".join(text.split())
+    assert measured < 50 * len(text)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ragmeter.metrics.causes.mentions import has_mention
 from ragmeter.metrics.citations import without_citations
 from ragmeter.metrics.offline.support.claims import claims_of
 
@@ -66,25 +67,36 @@ def statements_support(
     ]
     chances = support_of_rows(claims, passages)
     rows = zip(questions, statements, chances, strict=True)
-    return [list(_of_row(bool(question), row, of_row)) for question, row, of_row in rows]
+    return [
+        list(_of_row(bool(question), row, of_row, texts))
+        for (question, row, of_row), texts in zip(rows, passages, strict=True)
+    ]
 
 
-def _of_row(asks: bool, statements: Sequence[Statement], chances: Chances) -> Iterator[StatementSupport]:
+def _of_row(
+    asks: bool, statements: Sequence[Statement], chances: Chances, passages: Sequence[str]
+) -> Iterator[StatementSupport]:
     """`chances` has a line for the question, if it `asks`, and one for each claim, and a column for each passage."""
     about = chances[0] >= _ABOUT if asks else np.zeros(chances.shape[1], bool)
     begin = int(asks)
     for statement in statements:
         end = begin + len(statement.claims)
-        yield _of_statement(statement, chances[begin:end], about)
+        yield _of_statement(statement, chances[begin:end], about, passages)
         begin = end
 
 
-def _of_statement(statement: Statement, chances: Chances, about: npt.NDArray[np.bool_]) -> StatementSupport:
+def _of_statement(
+    statement: Statement, chances: Chances, about: npt.NDArray[np.bool_], passages: Sequence[str]
+) -> StatementSupport:
     from ragmeter.metrics.offline.support.model import SUPPORTED
 
     is_supported = chances >= SUPPORTED
     if statement.is_short:
-        has_it = is_supported[0]
+        mentions = [
+            not supported and has_mention(statement.claims[0], text)
+            for supported, text in zip(is_supported[0].tolist(), passages, strict=True)
+        ]
+        has_it = is_supported[0] | np.array(mentions, bool)
         fits = has_it & (chances[1] >= _FITS)
         return StatementSupport(bool(has_it.any()), bool(fits.any()), bool((fits & about).any()))
     is_said = bool(is_supported.any(axis=1).mean() >= _SHARE)

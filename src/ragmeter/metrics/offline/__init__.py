@@ -21,11 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.definition import column, metric
-from ragmeter.metrics.claims import NO_CLAIMS
 from ragmeter.metrics.normalize import AUTO, Language
 from ragmeter.metrics.refusals import is_miss
 from ragmeter.metrics.support import NO_CONTEXTS, as_passages
-from ragmeter.table import ABSTAINED, Failed, Scores
+from ragmeter.table import ABSTAINED, NO_CLAIMS, Failed, Scores
 
 if TYPE_CHECKING:
     from ragmeter.metrics.offline.support.answers import Claims

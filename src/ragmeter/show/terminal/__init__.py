@@ -4,11 +4,11 @@ from ragmeter.show.terminal.answer_causes import show_causes
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.summary import (
     asked,
-    causes,
     evaluation_table,
     needs_retrieved,
     percentiles,
     show_headline,
+    show_not_scored,
     show_place,
     summary_table,
     truncated,
@@ -16,5 +16,5 @@ from ragmeter.show.terminal.summary import (
 )
 from ragmeter.wording.texts import printable
 
-__all__ = ["asked", "causes", "console", "evaluation_table", "needs_retrieved", "percentiles", "printable",
-           "show_causes", "show_headline", "show_place", "summary_table", "truncated", "unmatched"]  # fmt: skip
+__all__ = ["asked", "console", "evaluation_table", "needs_retrieved", "percentiles", "printable", "show_causes",
+           "show_headline", "show_not_scored", "show_place", "summary_table", "truncated", "unmatched"]  # fmt: skip

@@ -20,7 +20,7 @@ from ragmeter.runs.catalogue import comparable_run
 from ragmeter.show.terminal.answer_causes import show_causes
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.table import SKIPPED_BUDGET
+from ragmeter.table import NOTHING_FAILED, SKIPPED_BUDGET
 from ragmeter.wording.causes import answers_sentence, cause_name, failures, first_ids
 from ragmeter.wording.ids import id_lines, never_match_lines
 from ragmeter.wording.limits import limit_lines
@@ -67,8 +67,9 @@ def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
     out.print(summary_table(metrics))
     for column in dict.fromkeys(part.column for part in summary.slices):
         out.print(slice_table(column, [part for part in summary.slices if part.column == column]))
-    for line in (*cautions, *causes(metrics)):
+    for line in cautions:
         out.sentence(line, "red")
+    show_not_scored(metrics)
     for line in cautions_of(metrics):
         out.sentence(line)
     if any(part.small for part in summary.slices):
@@ -84,7 +85,7 @@ def summary_table(metrics: Mapping[str, MetricSummary]) -> Figures:
     titles = ["metric", "mean", f"{percent(level)} interval", *["median"] * with_median, "n"]
     table = Figures.of(*titles, optional=["median"])
     for name, summary in metrics.items():
-        style = "" if summary.n_scored == summary.n_total else "bold red"
+        style = _counted_style(summary)
         mean, between = headline(summary)
         table.add(
             printable(titled(name, summary.direction)),
@@ -94,6 +95,13 @@ def summary_table(metrics: Mapping[str, MetricSummary]) -> Figures:
             Text(scored(summary.n_scored, summary.n_total), style=style),
         )
     return table
+
+
+def _counted_style(summary: MetricSummary) -> str:
+    """Red where rows failed to get a score, amber where they have none and nothing failed."""
+    if not any(summary.n_not_scored.values()):
+        return ""
+    return "bold yellow" if NOTHING_FAILED.issuperset(summary.n_not_scored) else "bold red"
 
 
 def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
@@ -123,7 +131,7 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     summary = evaluation.summary
     for line in never_match_lines(summary):
         out.sentence(for_command_line(line), "red")
-    show_headline(summary.metrics, evaluation.manifest)
+    show_headline(summary.metrics, evaluation.manifest, summary)
     show_causes(summary.cause)
     out.print(summary_table(summary.metrics))
     lines = (
@@ -139,7 +147,8 @@ def asked(evaluation: Evaluation, replies: Replies, output: Path | None) -> None
     if not_answered:
         outcomes = replies.outcomes()
         out.sentence(asks_again(outcomes.total(), outcomes[SKIPPED_BUDGET], ["--max-calls", "--budget"]))
-    for line in (*causes(summary.metrics), *truncated(evaluation.embeddings)):
+    show_not_scored(summary.metrics)
+    for line in truncated(evaluation.embeddings):
         out.sentence(line, "red")
     if needs_retrieved(summary.metrics) and not replies.says_what_was_retrieved():
         is_address = (evaluation.manifest.target or {}).get("kind") == "http"
@@ -192,12 +201,11 @@ def evaluation_table(result: EvaluationResult) -> Figures:
     return table
 
 
-def causes(metrics: Mapping[str, MetricSummary]) -> list[str]:
-    """A line for each cause of rows without a score, with its metrics."""
-    return [
-        printable(f"no score, {cause_name(reason.cause)}: {reason.count:,} ({reason.which_metrics})")
-        for reason in failures(metrics)
-    ]
+def show_not_scored(metrics: Mapping[str, MetricSummary]) -> None:
+    """A line for each cause of rows without a score, with its metrics; red where something failed."""
+    for reason in failures(metrics):
+        style = "yellow" if reason.cause in NOTHING_FAILED else "red"
+        console().sentence(f"no score, {cause_name(reason.cause)}: {reason.count:,} ({reason.which_metrics})", style)
 
 
 def unmatched(join: Join | None) -> list[str]:

@@ -21,6 +21,8 @@ from rich.text import Text
 _NARROWEST_NAME = 12
 #: The gap between two columns, wide or narrow; and the width of the table's edges.
 _WIDE, _CLOSE, _EDGES = 3, 2, 2
+#: So many characters for each cell of a line are looked at: more than fit, but for characters of no width.
+_NARROW = 4
 #: Where a name may be broken: before its settings, and after a space or punctuation; but never inside a number.
 _BREAKS = re.compile(r"(?=\[)|(?<=\s)(?=\S)|(?<=[,/_=@:-])(?![\s\d])")
 
@@ -155,19 +157,26 @@ def broken(text: str, width: int, indent: str = "  ") -> str:
     """A name on lines of at most this width, broken at punctuation if possible; further lines are indented."""
     lines: list[str] = []
     for line in text.split("\n"):
+        if not _is_wider(line, width):
+            lines.append(line.rstrip())
+            continue
         current = ""
         for piece in _BREAKS.split(line):
-            remaining = piece
-            if current.strip() and cell_len((current + remaining).rstrip()) > width:
+            if current.strip() and _is_wider(current + piece[: _NARROW * width], width):
                 lines.append(current.rstrip())
                 current = indent
-            while cell_len((current + remaining).rstrip()) > width and len(remaining) > 1:
-                fits = max(1, len(set_cell_size(remaining, max(1, width - cell_len(current))).rstrip()))
-                lines.append(current + remaining[:fits])
-                current, remaining = indent, remaining[fits:]
-            current += remaining
+            begin = 0
+            while len(part := piece[begin : begin + _NARROW * width]) > 1 and _is_wider(current + part, width):
+                fits = max(1, len(set_cell_size(part, max(1, width - cell_len(current))).rstrip()))
+                lines.append(current + part[:fits])
+                current, begin = indent, begin + fits
+            current += piece[begin:]
         lines.append(current.rstrip())
     return "\n".join(lines)
+
+
+def _is_wider(text: str, width: int) -> bool:
+    return cell_len(text.rstrip()) > width
 
 
 def wrapped(text: str, width: int, indent: str = "") -> str:
