@@ -179,18 +179,9 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
     if not len(pairing):
         raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
     names, settings = chosen.names, chosen.settings
-    measures = shared_measures(a, b) if names is None else [_named(name, a, b) for name in names]
-    if not measures:
-        raise UsageError(
-            f"{a.name} and {b.name} have no metric in common",
-            hint="; ".join(f"{run.name} has {', '.join(run.measures) or 'no metrics'}" for run in (a, b)),
-        )
-    codes = paired_clusters(a, b, pairing, settings.confidence)
     told = causes_differ(a, b, labels)
-    if told and (named := [measure.name for measure in measures if measure.name.startswith(SHARE_OF)]):
-        raise UsageError(
-            f"{', '.join(named)} can't be compared: the causes are {told}", hint="score both runs by the same metrics"
-        )
+    measures = _measures(a, b, names, told)
+    codes = paired_clusters(a, b, pairing, settings.confidence)
     judged = {measure.name: judged_metric(measure.name, a) for measure in measures}
     differing = differing_judges(a, b, dict.fromkeys(judged.values()))
     differ, n_paired = pairing.questions_differ, len(pairing)
@@ -247,6 +238,23 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         missing=missing_metric(a, b, labels) if names is None else "",
         unscored=unscored_rows(a, b, pairing, headline, metrics[headline]),
     )
+
+
+def _measures(a: Run, b: Run, names: Sequence[str] | None, causes_told: str) -> list[Measure]:
+    """What two runs are compared by; `causes_told` says by which metrics, where their causes can't be compared."""
+    measures = shared_measures(a, b) if names is None else [_named(name, a, b) for name in names]
+    if not measures:
+        raise UsageError(
+            f"{a.name} and {b.name} have no metric in common",
+            hint="; ".join(f"{run.name} has {', '.join(run.measures) or 'no metrics'}" for run in (a, b)),
+        )
+    shares = [measure.name for measure in measures if measure.name.startswith(SHARE_OF)]
+    if shares and causes_told:
+        raise UsageError(
+            f"{', '.join(shares)} can't be compared: the causes are {causes_told}",
+            hint="score both runs by the same metrics",
+        )
+    return measures
 
 
 def _named(name: str, a: Run, b: Run) -> Measure:
