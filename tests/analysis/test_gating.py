@@ -19,6 +19,8 @@ import ragmeter
 from ragmeter.analysis.gating import Gate, Rule, gate
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import dumps
+from ragmeter.stats.confidence import Confidence
+from ragmeter.stats.intervals import difference_interval
 from tests.make_runs import make_run
 
 
@@ -447,6 +449,14 @@ def test_runs_by_folder_path_and_evaluation(tmp_path: Path) -> None:
     assert beside.run == "this evaluation"
 
 
+def test_failures_are_shown_before_what_passed(tmp_path: Path) -> None:
+    keep(tmp_path, "r", rows(3, 1), "exact_match,token_f1")
+    verdict = gate("r", fail_under={"token_f1": 0.1, "exact_match": 0.9}, output_dir=tmp_path)
+    assert [check.passed for check in verdict.checks] == [True, False, True]
+    assert [check.passed for check in verdict.failed_first] == [False, True, True]
+    assert repr(verdict).splitlines()[1].startswith("FAILED: exact_match")
+
+
 def test_a_verdict_for_scripts_and_for_a_notebook(tmp_path: Path) -> None:
     keep(tmp_path, "r", rows(3, 1))
     verdict = gate("r", fail_under={"exact_match": 0.9}, output_dir=tmp_path)
@@ -458,10 +468,57 @@ def test_a_verdict_for_scripts_and_for_a_notebook(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule", ["main:cause:not_retrieved:0.05", {"main": {"cause:not_retrieved": 0.05}}])
-def test_the_share_of_a_cause_has_no_baseline(rule: Any) -> None:
-    with pytest.raises(UsageError, match="the share of a cause can't be compared with a baseline") as raised:
-        Gate.of(no_worse_than=rule)
-    assert "main" in str(raised.value)
-    assert "cause:not_retrieved" in raised.value.hint
+def test_a_margin_may_be_for_the_share_of_a_cause(rule: Any) -> None:
+    (kept,) = Gate.of(no_worse_than=rule).rules
+    assert (kept.baseline, kept.metric, kept.value) == ("main", "cause:not_retrieved", 0.05)
     (kept,) = Gate.of(no_worse_than="s3:runs/main:token_f1:0.05").rules
     assert (kept.baseline, kept.metric) == ("s3:runs/main", "token_f1")
+
+
+def retrieving(folder: Path, run: str, missed: int, metrics: str = "exact_match") -> None:
+    """80 questions; the first `missed` have no gold document among the retrieved, and a wrong answer."""
+    rows = [
+        {
+            "qid": str(n), "question": f"q{n}", "reference": "yes", "answer": "no" if n < missed else "yes",
+            "relevant": ["gold"], "retrieved": ["other" if n < missed else "gold"],
+        }
+        for n in range(80)
+    ]  # fmt: skip
+    ragmeter.evaluate(rows, metrics=metrics, run=run, output_dir=folder)
+
+
+def test_the_share_of_a_cause_against_a_baseline(tmp_path: Path) -> None:
+    """Paired by question: 20 and 24 of 80 answers are not retrieved, and 20 of them are the same."""
+    retrieving(tmp_path, "main", 20)
+    retrieving(tmp_path, "new", 24)
+    retrieving(tmp_path, "far", 60)
+    before, after = ((np.arange(80) < missed).astype(np.float64) for missed in (20, 24))
+    expected, _ = difference_interval(before, after, Confidence(), binary=True)
+    verdict = gate("new", no_worse_than="main:cause:not_retrieved:0.2", output_dir=tmp_path)
+    assert verdict.passed
+    check = verdict.checks[0]
+    assert check.value == pytest.approx(0.05)
+    assert check.n == 80
+    assert check.interval == expected
+    assert check.reason.startswith("cause:not_retrieved: new is 0.0500 higher than main (95%: ")
+    assert verdict.metrics["cause:not_retrieved"].mean == 0.3
+    assert not gate("new", no_worse_than="main:cause:not_retrieved:0.01", output_dir=tmp_path).passed
+    far = gate("far", no_worse_than={"main": {"cause:not_retrieved": 0.1, "cause:right": 0.1}}, output_dir=tmp_path)
+    assert [check.passed for check in far.checks[:2]] == [False, False]
+    assert "significantly worse" in far.checks[0].reason
+    assert gate("main", no_worse_than="far:cause:not_retrieved:0.05", output_dir=tmp_path).passed, "less is better"
+    result = ragmeter.compare(["main", "far"], metrics="cause:not_retrieved", output_dir=tmp_path)[
+        "cause:not_retrieved"
+    ]
+    assert (result.verdict, result.binary, result.better, result.worse) == ("worse", True, 0, 40)
+    assert "cause:not_retrieved" not in ragmeter.compare(["main", "far"], output_dir=tmp_path).pairs[0].metrics
+
+
+def test_causes_told_by_other_metrics_are_not_compared(tmp_path: Path) -> None:
+    retrieving(tmp_path, "main", 20)
+    retrieving(tmp_path, "new", 24, metrics="offline_correct")
+    retrieving(tmp_path, "bare", 24, metrics="recall@5")
+    with pytest.raises(UsageError, match="the causes are told by exact_match in main and by offline_correct in new"):
+        gate("new", no_worse_than="main:cause:not_retrieved:0.2", output_dir=tmp_path)
+    with pytest.raises(UsageError, match="bare has no cause:not_retrieved"):
+        gate("main", no_worse_than="bare:cause:not_retrieved:0.2", output_dir=tmp_path)

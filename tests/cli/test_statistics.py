@@ -114,11 +114,11 @@ def test_what_can_be_pasted(ragmeter: Run, runs: Path) -> None:
     paper = ragmeter("compare", "old", "new", "--latex").stdout
     assert paper.count(r"\begin{tabular}") == paper.count(r"\end{tabular}") == 1
     (line,) = (line for line in paper.splitlines() if line.startswith(r"score $\uparrow$ & "))
-    assert re.search(r"& \+0\.\d+\$\^\{\*\}\$\{\\small \[\+0\.\d+, \+0\.\d+\]\} & \$<\$0\.0001 & 300 ", line)
+    assert re.search(r"& \+0\.\d+\$\^\{\*\}\$ \{\\small\[\+0\.\d+, \+0\.\d+\]\} & \$<\$0\.0001 & 300 ", line)
     assert r"\paragraph{Methods}" in paper
     assert "The headline metric is score: it was chosen by its name, not by its scores." in paper
     assert "Its p-value is not corrected." in paper
-    assert r"test:randomisation\textbar{}draws:9999" in paper
+    assert r"test:randomisation\textbar{}\allowbreak{}draws:9999" in paper
     make_run(runs / "runs" / "other", {"score": np.linspace(0, 1, 300)})
     several = ragmeter("compare", "old", "new", "other", "--markdown").stdout
     assert "| system | verdict | rank | score ↑ | difference | 95% interval | n |" in several

@@ -37,10 +37,10 @@ def test_a_verdict_as_markdown(tmp_path: Path) -> None:
         "",
         "|  | asked | found |",
         "| :-: | --- | --- |",
-        "| ✅ | --fail-under exact\\_match=0.9 | exact\\_match is 1.00 (95%: 0.44 to 1.00), "
-        "n = 3 of 4 (few): at least 0.9 is asked for; a true mean below that can't be ruled out |",
         "| ❌ | --max-failed 0.05 for exact\\_match | exact\\_match: 1 of 4 rows have no score (1 no\\_answer): "
         "at most 5% may have none |",
+        "| ✅ | --fail-under exact\\_match=0.9 | exact\\_match is 1.00 (95%: 0.44 to 1.00), "
+        "n = 3 of 4 (few): at least 0.9 is asked for; a true mean below that can't be ruled out |",
         "",
         "| metric | mean | interval | n | no score |",
         "| --- | --: | --: | --: | --- |",

@@ -41,9 +41,9 @@ def run(chosen: argparse.Namespace) -> int:
 
     verdict = pass_gate(gate, chosen, find_run(chosen.run, chosen.output_dir))
     assert verdict is not None  # noqa: S101 - the gate is not None
+    code = print_verdict(verdict, json=chosen.json)
     if chosen.json:
         print(dumps(verdict.as_dict(), indent=2))
     else:
-        metrics = verdict.metrics
-        terminal.console().print(terminal.summary_table(metrics))
-    return print_verdict(verdict, json=chosen.json)
+        terminal.console().print(terminal.summary_table(verdict.metrics))
+    return code

@@ -118,17 +118,16 @@ def gate_json(verdict: Verdict | None) -> dict[str, object]:
 
 
 def print_verdict(verdict: Verdict | None, *, json: bool) -> int:
-    """Print the checks that passed, and on standard error those that failed; return the exit code."""
+    """Print the checks that failed, on standard error, and then those that passed; return the exit code."""
     if verdict is None:
         return 0
     from ragmeter.show.terminal.results import show_failed, show_passed
 
+    if not verdict.passed:
+        show_failed(verdict)
     if not json:
         show_passed(verdict)
-    if verdict.passed:
-        return 0
-    show_failed(verdict)
-    return FAILED
+    return 0 if verdict.passed else FAILED
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -17,7 +17,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
-from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE
+from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, SHARE_OF
 from ragmeter.naming import matching
 from ragmeter.registry import other_names
 from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
@@ -253,12 +253,24 @@ class Run:
                 measures[name] = Measure(name, direction="lower", bounds=(0.0, math.inf))
         return measures
 
+    @property
+    def share_measures(self) -> dict[str, Measure]:
+        """Whether a row has a cause, as a score of 0 or 1: `cause:not_retrieved`. They are used only where named."""
+        cause = self.summary().cause
+        if cause is None or CAUSE not in self.texts:
+            return {}
+        named = {f"{SHARE_OF}{name}": share for name, share in cause.shares.items()}
+        return {name: Measure(name, True, share.direction, share.bounds) for name, share in named.items()}
+
     def measure(self, name: str) -> Measure:
         """One measure by its name or a short one, or an error that lists the names."""
         return self.measures[full_name(name, self.measures, self.name)]
 
     def scores(self, metric: str) -> Scores:
         """A measure's scores as a new array, NaN where a row has none."""
+        if metric in self.share_measures:
+            shares = pc.equal(self.column(CAUSE), metric.removeprefix(SHARE_OF)).cast(pa.float64())
+            return np.array(shares.fill_null(math.nan), dtype=np.float64)
         scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
         summary = self.metrics().get(metric)
         if problem := scores_problem(metric, scores, binary=summary is not None and summary.binary):

@@ -52,6 +52,7 @@ def comparison_as_latex(comparison: Comparison, runs: Sequence[Run], more: str =
     titles = ("metric", "baseline", "candidate", f"difference [{percent(comparison.level)}]", "$p$", "$n$")
     lines = [
         "% \\usepackage{booktabs}",
+        "{\\small\\setlength{\\tabcolsep}{4pt}\\noindent",
         "\\begin{tabular}{lrrrrr}",
         "\\toprule",
         " & ".join(title if title.startswith("$") else in_latex(title) for title in titles) + " \\\\",
@@ -59,11 +60,19 @@ def comparison_as_latex(comparison: Comparison, runs: Sequence[Run], more: str =
     for pair in comparison.pairs:
         lines += ["\\midrule", f"\\multicolumn{{6}}{{l}}{{{in_latex(pair.b)} vs. {in_latex(pair.a)}}} \\\\"]
         lines += [_difference(name, result) for name, result in pair.metrics.items()]
-    lines += ["\\bottomrule", "\\end{tabular}", ""]
+    lines += ["\\bottomrule", "\\end{tabular}\\par}", ""]
     said = list(dict.fromkeys(text for pair in comparison.pairs for text in (pair.sentence, *pair.warnings)))
     lines += [in_latex(text) for text in (*said, more) if text]
-    lines += ["", "\\paragraph{Methods}", *map(in_latex, _methods(comparison, runs).sentences()), ""]
+    *sentences, signature = map(in_latex, _methods(comparison, runs).sentences())
+    lines += ["", "{\\sloppy\\paragraph{Methods}", *sentences, f"{_breakable(signature)}\\par}}", ""]
     return "\n".join(lines)
+
+
+def _breakable(signature: str) -> str:
+    """The sentence with the signature, which has no blanks, with places to break its line at."""
+    for mark in ("\\textbar{}", ",", "\\_"):
+        signature = signature.replace(mark, f"{mark}\\allowbreak{{}}")
+    return signature
 
 
 def _methods(comparison: Comparison, runs: Sequence[Run]) -> Methods:
@@ -92,10 +101,10 @@ def _methods(comparison: Comparison, runs: Sequence[Run]) -> Methods:
 def _difference(name: str, result: MetricDifference) -> str:
     """A metric's line; an asterisk marks a significant difference."""
     decimals = deserved_decimals(result.interval)
-    ends = "" if result.interval is None else f" [{signed_interval(result.interval, decimals).replace(' to ', ', ')}]"
+    ends = "" if result.interval is None else f"[{signed_interval(result.interval, decimals).replace(' to ', ', ')}]"
     star = "$^{*}$" if result.verdict in (BETTER, WORSE, DIFFERENT, SMALL) else ""
     means = [_dashes(number(mean, decimals=decimals)) for mean in (result.mean_a, result.mean_b)]
-    difference = f"{_dashes(signed(result.difference, decimals=decimals))}{star}{{\\small{_dashes(ends)}}}"
+    difference = f"{_dashes(signed(result.difference, decimals=decimals))}{star} {{\\small{_dashes(ends)}}}"
     p = p_value(result.p_holm)
     p = f"$<${p[1:]}" if p.startswith("<") else _dashes(p)
     cells = (in_latex(name) + _ARROWS.get(result.direction, ""), *means, difference, p, f"{result.n:,}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ragmeter
 from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.definition.judge_columns import ENCODER, OFFLINE
+from ragmeter.show.slice_table import SliceTable
 from ragmeter.show.system_tables import SystemTables
 from ragmeter.table import IDS_AS_WRITTEN
 from ragmeter.wording import verdicts
@@ -31,7 +32,7 @@ from ragmeter.wording.numbers import MISSING, given, number, percent, scored
 from ragmeter.wording.texts import in_markdown
 
 if TYPE_CHECKING:
-    from ragmeter.analysis.comparing import Comparison
+    from ragmeter.analysis.comparing import Comparison, Pair
     from ragmeter.analysis.gating.checks import Verdict
     from ragmeter.definition import Metric
     from ragmeter.documents.metrics import MetricSummary
@@ -99,7 +100,17 @@ def _compared(comparison: Comparison) -> list[str]:
     moved = pair.causes.lines if pair.causes else []
     more = [f"- {in_markdown(text)}" for text in (*moved, *(part.sentence for part in pair.slices if part.turns))]
     table = _table(titles, rows, (_LEFT, _LEFT, *[_RIGHT] * 4))
-    return [f"**{in_markdown(pair.sentence)}**", "", *said, *table, "", *more, *[""] * bool(more)]
+    slices = _differing_slices(pair, comparison.level)
+    return [f"**{in_markdown(pair.sentence)}**", "", *said, *table, "", *more, *[""] * bool(more), *slices]
+
+
+def _differing_slices(pair: Pair, level: float) -> list[str]:
+    """The slices whose difference is farthest from the whole's."""
+    slices = SliceTable(pair, level)
+    rows = [list(map(in_markdown, row)) for row in slices.rows]
+    if not rows:
+        return []
+    return [in_markdown(slices.sentence), "", *_table(slices.titles, rows, (_LEFT, _LEFT, *[_RIGHT] * 5)), ""]
 
 
 def _systems(comparison: Comparison) -> list[str]:
@@ -120,7 +131,9 @@ def verdict_as_markdown(verdict: Verdict) -> str:
     """Whether the gate passed, every check with its reason, the comparisons with baselines, and the run's metrics."""
     outcome = "passed" if verdict.passed else "failed"
     lines = [f"## {_mark(verdict.passed)} Gate {outcome}: {in_markdown(verdict.run)}", ""]
-    checks = [(_mark(check.passed), in_markdown(check.rule), in_markdown(check.reason)) for check in verdict.checks]
+    checks = [
+        (_mark(check.passed), in_markdown(check.rule), in_markdown(check.reason)) for check in verdict.failed_first
+    ]
     lines += [*_table(("", "asked", "found"), checks, (_MIDDLE, _LEFT, _LEFT)), ""]
     for sentence in verdict.sentences:
         lines += [in_markdown(sentence), ""]

@@ -123,7 +123,9 @@ def headline(summary: MetricSummary) -> tuple[str, str | None]:
 
 
 def median(summary: MetricSummary) -> str:
-    """The median, with as many decimals as the mean has."""
+    """The median, with as many decimals as the mean has; that of zeros and ones says nothing."""
+    if summary.binary:
+        return numbers.MISSING
     return numbers.number(summary.median, decimals=numbers.deserved_decimals(summary.interval))
 
 
@@ -184,8 +186,8 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
             if not metric.mean_is_rate
         ),
         *(
-            f"{name}: its threshold is for equal numbers of good and bad answers; about 100 labels give the rate that "
-            "people would find (`ragmeter label`, `ragmeter calibrate`)"
+            f"{name} is made for answers of which half are bad; where far fewer or far more are, its rate is off. "
+            "About 100 answers judged by people correct it: `ragmeter label`, then `ragmeter calibrate`"
             for name, metric in of_name.items()
             if metric.base in by_threshold
         ),

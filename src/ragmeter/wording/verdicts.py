@@ -39,6 +39,8 @@ _MARKS = {
     NO_VERDICT: ("?", "no verdict"),
     JUDGES_DIFFER: ("?", "judges differ"),
 }
+#: Marks a slice whose difference is surely not that of the rows outside it.
+SLICE_DIFFERS = "≠ differs from the other rows"
 #: The titles of the table of a comparison, whatever shows it; the interval's level comes in place of the {}.
 TITLES = ("metric", "verdict", "baseline", "candidate", "difference", "{} interval")
 
@@ -210,6 +212,14 @@ def _corrections(tests: NumberOfTests) -> str:
 def n_differs(baseline: str) -> str:
     """Says that each system is compared with the baseline on rows of its own, so that the baseline's means differ."""
     return f"n differs: each system is compared with {baseline} on the rows that both have a score for."
+
+
+def slices_sentence(metric: str, slices: int, *, any_differs: bool) -> str:
+    """What a table of slices has, and how sure it is that they differ from the other rows."""
+    tested = f"Holm-corrected over {slices:,} slices of at least 20 rows"
+    if any_differs:
+        return f"Where? By {metric}, {SLICE_DIFFERS} ({tested}); other slices may stray by chance:"
+    return f"Where? By {metric}, no slice surely differs from the other rows ({tested}); farthest from the whole are:"
 
 
 def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:

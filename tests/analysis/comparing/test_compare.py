@@ -11,13 +11,14 @@ import pytest
 from scipy import stats
 
 from ragmeter import choose_sample, compare, evaluate, gate
-from ragmeter.analysis.comparing import MetricDifference
+from ragmeter.analysis.comparing import MetricDifference, differing_slices
 from ragmeter.analysis.comparing.significance import verdict
 from ragmeter.analysis.power import plan_from_pilot
 from ragmeter.analysis.slices import summarise_run
 from ragmeter.documents.comparison import NumberOfTests
 from ragmeter.documents.summary import Unmatched
 from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.show.markdown import comparison_as_markdown
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import difference_interval
 from ragmeter.stats.paired_tests import McNemar, randomisation_p
@@ -172,6 +173,53 @@ def test_slices_that_turn_around(tmp_path: Path) -> None:
     d = (b - A)[160:]
     assert odd.p == randomisation_p(d), "the test of all rows"
     assert odd.p_adjusted == pytest.approx(odd.p * 2 if odd.p < pair.slices[0].p else odd.p, rel=1e-9)
+
+
+def test_slices_that_differ_from_the_other_rows(tmp_path: Path) -> None:
+    """Seven slices of 40 rows gain 0.1, one gains 0.4, and one of 15 rows is too small to be listed."""
+    random = np.random.default_rng(11)
+    topics = [f"t{number}" for number in range(8) for _ in range(40)] + ["tiny"] * 15
+    base = random.random(335) * 0.4
+    gain = np.where(np.array(topics) == "t3", 0.4, 0.1) + random.normal(0, 0.05, 335)
+    make_run(tmp_path / "a", {"score": base, "slow": base}, {"topic": topics})
+    make_run(tmp_path / "b", {"score": base + gain, "slow": base})
+    comparison = compare(["a", "b"], output_dir=tmp_path)
+    (pair,) = comparison.pairs
+    assert pair.headline == "score"
+    listed = pair.headline_slices["topic"]
+    assert {part.value for part in listed} == {f"t{number}" for number in range(8)}
+    first = listed[0]
+    assert (first.value, first.n, first.verdict, first.differs) == ("t3", 40, "better", True)
+    assert (first.mean_a, first.mean_b) == pytest.approx((base[120:160].mean(), (base + gain)[120:160].mean()))
+    assert first.difference == pytest.approx(first.mean_b - first.mean_a)
+    assert sorted(part.difference for part in listed) == [part.difference for part in reversed(listed)]
+    assert {part.p_differs is None for part in pair.slices if part.metric == "slow" or part.value == "tiny"} == {True}
+    inside, outside = gain[120:160], np.delete(gain, np.s_[120:160])
+    alike = stats.ttest_ind(inside, outside, equal_var=False)
+    assert 8 * alike.pvalue < (first.p_differs or 0) < 0.001, "the whole's spread, which has the slice in it, is wider"
+    shown = differing_slices(pair)
+    assert shown[0] == first
+    assert len(shown) == 5, "one above the whole, and four of the seven below it"
+    text = comparison_as_markdown(comparison)
+    assert "| topic: t3 | ≠ differs from the other rows | 0." in text
+    assert "Holm-corrected over 8 slices of at least 20 rows" in text
+
+
+def test_slices_of_a_metric_of_which_less_is_better(tmp_path: Path) -> None:
+    random = np.random.default_rng(12)
+    topics = [f"t{number}" for number in range(3) for _ in range(40)]
+    base = random.random(120) * 0.4 + 0.5
+    gain = np.repeat([-0.3, 0.0, 0.01], 40) + random.normal(0, 0.05, 120)
+    make_run(tmp_path / "a", {"slow": base}, {"topic": topics})
+    make_run(tmp_path / "b", {"slow": base + gain})
+    (pair,) = compare(["a", "b"], output_dir=tmp_path).pairs
+    assert [part.value for part in pair.headline_slices["topic"]] == ["t0", "t1", "t2"]
+    assert [part.value for part in differing_slices(pair, 1)] == ["t0", "t2"]
+    make_run(tmp_path / "c", {"slow": base}, {"topic": ["one"] * 120})
+    make_run(tmp_path / "d", {"slow": base + gain})
+    (pair,) = compare(["c", "d"], slices="topic", output_dir=tmp_path).pairs
+    assert pair.headline_slices == {}, "there are no other rows"
+    assert "Where?" not in comparison_as_markdown(compare(["c", "d"], slices="topic", output_dir=tmp_path))
 
 
 def test_two_columns_make_slices_too(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_of_equal_systems_in_conversations(tmp_path: Path, draw: Draw, test: str
 
 @pytest.mark.parametrize("clustered", [False, True], ids=["rows", "conversations"])
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
-def test_no_slice_turns(tmp_path: Path, draw: Draw, clustered: bool) -> None:
+def test_no_slice_turns_or_differs(tmp_path: Path, draw: Draw, clustered: bool) -> None:
     """Twelve slices of about 15 rows, or thirty of two conversations of six turns that are alike."""
     random, alarms = np.random.default_rng(8), []
     for trial in range(500):
@@ -134,8 +134,30 @@ def test_no_slice_turns(tmp_path: Path, draw: Draw, clustered: bool) -> None:
         for run, scores in zip(runs, pairs, strict=True):
             make_run(run, {"right" if draw is rates else "score": scores}, columns)
         (pair,) = compare(runs, draws=1_999, movers=0, slices=["kind"]).pairs
-        alarms.append(any(part.turns for part in pair.slices))
-    print(f"\n{draw.__name__}, clustered: {clustered}: some slice the other way round: {np.mean(alarms):.3f}")
+        alarms.append(any(part.turns or part.differs for part in pair.slices))
+    print(f"\n{draw.__name__}, clustered: {clustered}: some slice turns or differs: {np.mean(alarms):.3f}")
+    assert np.mean(alarms) <= MOST
+
+
+@pytest.mark.parametrize(("clustered", "slices"), [(False, 4), (False, 12), (True, 4)])
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_no_slice_differs_where_all_gain_alike(tmp_path: Path, draw: Draw, clustered: bool, slices: int) -> None:
+    """One row in five gets right in each slice: of 30 rows, or of 12 conversations of five turns that are alike."""
+    random, alarms = np.random.default_rng(9), []
+    for trial in range(500):
+        number = 12 * slices if clustered else 30 * slices
+        sessions = np.repeat(np.arange(number), 5) if clustered else np.arange(number)
+        a, b = in_conversations(random, draw, sessions, alike=1.0) if clustered else draw(random, number)
+        gains = random.random(number)[sessions] < 0.2
+        columns = {"kind": [f"k{session % slices}" for session in sessions]}
+        if clustered:
+            columns["session_id"] = [f"s{session}" for session in sessions]
+        name = "right" if draw is rates else "score"
+        for run, scores in (("a", a), ("b", np.where(gains, 1.0, b))):
+            make_run(tmp_path / f"{trial}{run}", {name: scores}, columns)
+        (pair,) = compare([tmp_path / f"{trial}{run}" for run in "ab"], draws=999, movers=0, slices=["kind"]).pairs
+        alarms.append(any(part.differs for part in pair.slices))
+    print(f"\n{draw.__name__}, {slices} slices, clustered: {clustered}: some slice differs: {np.mean(alarms):.3f}")
     assert np.mean(alarms) <= MOST
 
 

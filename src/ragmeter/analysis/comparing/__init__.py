@@ -9,6 +9,7 @@ from ragmeter.analysis.comparing.comparison import (
     SliceDifference,
 )
 from ragmeter.analysis.comparing.pairwise import compare, shared_measures, with_another_test
+from ragmeter.analysis.comparing.slices import differing_slices
 
 __all__ = [
     "ChangedRow",
@@ -18,6 +19,7 @@ __all__ = [
     "Pair",
     "SliceDifference",
     "compare",
+    "differing_slices",
     "shared_measures",
     "with_another_test",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragmeter.analysis.comparing.row_pairs import Pairing
 from ragmeter.engine.causes import verdicts_by
-from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER, RIGHTLY_DECLINED
+from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER, RIGHTLY_DECLINED, SHARE_OF
 from ragmeter.runs.run import Run
 from ragmeter.wording.answer_causes import causes_by, moved_counts, moved_sentence
 
@@ -48,6 +48,14 @@ def causes_differ(a: Run, b: Run, labels: tuple[str, str]) -> str:
         return ""
     by_a, by_b = verdicts_by(a.metrics()), verdicts_by(b.metrics())
     return "" if by_a == by_b else causes_by(dict(zip(labels, (by_a, by_b), strict=True)))
+
+
+def judged_metric(name: str, run: Run) -> str:
+    """The metric whose judge a score rests on: of `cause:right`, the one that says which answers are right."""
+    if not name.startswith(SHARE_OF):
+        return name
+    by = verdicts_by(run.metrics())
+    return next((metric for metric in run.measures if verdicts_by([metric]) == by), name)
 
 
 def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:

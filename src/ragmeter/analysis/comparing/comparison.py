@@ -86,8 +86,11 @@ class MetricDifference:
 class SliceDifference:
     """One metric on the rows of one slice.
 
-    `turns`: significant by interval and test, not small, and opposite in sign to the difference on all rows, which is
-    significant itself.
+    `verdict` follows from `p_adjusted`, corrected over all slices and metrics, and from the interval. `turns`: better,
+    worse or different, and opposite in sign to the difference on all rows, which is significant itself.
+
+    `differs`: the difference is another than that on the rows outside the slice, by `p_differs`, which is corrected
+    over the slices of all columns by the headline metric that have 20 rows or more; None for all other slices.
     """
 
     column: str
@@ -95,12 +98,17 @@ class SliceDifference:
     metric: str
     n: int
     n_clusters: int | None
+    mean_a: float
+    mean_b: float
     difference: float
     interval: Interval | None
     p: float
     p_adjusted: float
+    verdict: str
     small: bool
     turns: bool
+    p_differs: float | None = None
+    differs: bool = False
     sentence: str = ""
 
 
@@ -138,6 +146,16 @@ class Pair:
     def mostly_reworded(self) -> bool:
         """Whether most of the paired questions are other questions: then there is no verdict."""
         return is_mostly_reworded(self.questions_differ, self.n_paired)
+
+    @property
+    def headline_slices(self) -> dict[str, list[SliceDifference]]:
+        """By column, its slices of 20 rows or more by the headline metric: where the candidate gained most first."""
+        slices: dict[str, list[SliceDifference]] = {}
+        for part in self.slices:
+            if part.p_differs is not None:
+                slices.setdefault(part.column, []).append(part)
+        way = -1 if self.metrics[self.headline].direction == "lower" else 1
+        return {name: sorted(parts, key=lambda part: -way * part.difference) for name, parts in slices.items()}
 
     @property
     def texts(self) -> list[str]:

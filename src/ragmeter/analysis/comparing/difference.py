@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ragmeter.documents.record import Interval
 from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import MCNEMAR, RANDOMISATION, Confidence
-from ragmeter.stats.distributions import t_quantile
+from ragmeter.stats.distributions import t_quantile, t_two_sided
 from ragmeter.stats.intervals import difference_interval
 from ragmeter.stats.paired_tests import paired_p
 from ragmeter.table import Measure, Scores
@@ -84,16 +84,10 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
     testable = len(units) >= 2
     test = RANDOMISATION if settings.test == MCNEMAR and not binary else settings.test
 
-    def interval_at(level: float) -> tuple[Interval | None, str]:
-        at_level = replace(confidence, level=level)
-        return difference_interval(
-            scores.a, scores.b, at_level, binary=binary, codes=scores.codes, limits=scores.limits
-        )
-
-    interval, method = interval_at(confidence.level)
+    interval, method = _interval(scores, confidence)
     of_test = interval
     if not math.isclose(confidence.level, 1 - settings.alpha):
-        of_test = interval_at(1 - settings.alpha)[0]
+        of_test, _ = _interval(scores, replace(confidence, level=1 - settings.alpha))
     error = units.standard_error() if testable else None
     return Difference(
         n=n,
@@ -106,6 +100,52 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
         test=test,
         p=paired_p(units, test, confidence.draws, confidence.seed, enough=enough) if testable else None,
         excludes_zero=of_test is not None and (of_test[0] > 0 or of_test[1] < 0),
+    )
+
+
+def p_of_unequal(scores: PairedScores, selected: npt.NDArray[np.bool_], confidence: Confidence) -> float | None:
+    """The p-value of the selected rows having the same mean difference as the others, by Welch's test.
+
+    All rows are scored in both runs. The errors are those that intervals stand for, so that rows of which none moved
+    are not taken for certain; and none is smaller than the spread of all rows makes it for so many rows: that of a few
+    skewed differences is small by chance just where their mean strays. None where there are too few rows or clusters,
+    or where nothing is known of how far they may move.
+    """
+    whole = _spread(scores, confidence)
+    parts = [_spread(scores.part(rows), confidence) for rows in (selected, ~selected)]
+    spreads = [spread for spread in parts if spread is not None]
+    if whole is None or len(spreads) < 2:
+        return None
+    variances = [max(spread.error**2, whole.error**2 * whole.n / spread.n) for spread in spreads]
+    if not sum(variances) > 0:
+        return None
+    degrees = [variance**2 / spread.df for variance, spread in zip(variances, spreads, strict=True)]
+    distance = (spreads[0].mean - spreads[1].mean) / math.sqrt(sum(variances))
+    return t_two_sided(distance, sum(variances) ** 2 / sum(degrees))
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """The mean difference of n rows, the standard error that its interval stands for, and its degrees of freedom."""
+
+    n: float
+    mean: float
+    error: float
+    df: float
+
+
+def _spread(scores: PairedScores, confidence: Confidence) -> _Spread | None:
+    units = Clustered.of(scores.b - scores.a, scores.codes)
+    if len(units) < 2:
+        return None
+    interval, _ = _interval(scores, confidence)
+    error = max(units.standard_error(), _shown_error(interval, units.df, confidence.level))
+    return _Spread(units.n, units.mean, error, units.df)
+
+
+def _interval(scores: PairedScores, confidence: Confidence) -> tuple[Interval | None, str]:
+    return difference_interval(
+        scores.a, scores.b, confidence, binary=scores.measure.binary, codes=scores.codes, limits=scores.limits
     )
 
 

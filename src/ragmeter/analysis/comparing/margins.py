@@ -20,7 +20,7 @@ _USUAL_SHARE = 0.01
 
 def margins_of(margin: Margins | None, runs: Sequence[Run]) -> dict[str, float]:
     """The margins that were given, by the metrics' full names in these runs."""
-    measures = {name: measure for run in runs for name, measure in run.measures.items()}
+    measures = {name: measure for run in runs for name, measure in (run.measures | run.share_measures).items()}
     margins = {}
     for name, value in _given(margin):
         names = known_names(name, measures)

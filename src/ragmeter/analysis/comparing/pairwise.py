@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.analysis.comparing.causes import cause_changes, causes_differ
+from ragmeter.analysis.comparing.causes import cause_changes, causes_differ, judged_metric
 from ragmeter.analysis.comparing.changed_rows import changed_rows, texts_of
 from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference, Mover, Pair, is_mostly_reworded
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
@@ -25,6 +25,7 @@ from ragmeter.documents.comparison import JUDGES_DIFFER, NO_VERDICT, ComparisonS
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import RUNS
+from ragmeter.metrics.causes import SHARE_OF
 from ragmeter.naming import chosen_names, matching, several
 from ragmeter.runs.comparisons import check_kept, keep_comparison
 from ragmeter.runs.judges import differing_judges
@@ -185,13 +186,19 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
             hint="; ".join(f"{run.name} has {', '.join(run.measures) or 'no metrics'}" for run in (a, b)),
         )
     codes = paired_clusters(a, b, pairing, settings.confidence)
-    differing = differing_judges(a, b, [measure.name for measure in measures])
+    told = causes_differ(a, b, labels)
+    if told and (named := [measure.name for measure in measures if measure.name.startswith(SHARE_OF)]):
+        raise UsageError(
+            f"{', '.join(named)} can't be compared: the causes are {told}", hint="score both runs by the same metrics"
+        )
+    judged = {measure.name: judged_metric(measure.name, a) for measure in measures}
+    differing = differing_judges(a, b, dict.fromkeys(judged.values()))
     differ, n_paired = pairing.questions_differ, len(pairing)
     other_questions = no_verdict_reworded(differ, n_paired) if is_mostly_reworded(differ, n_paired) else ""
     metrics, tested = {}, []
     for measure in measures:
         name = measure.name
-        bounds = a.measures[name].bounds, b.measures[name].bounds
+        bounds = [(run.measures | run.share_measures)[name].bounds for run in (a, b)]
         scores = PairedScores(
             measure=measure,
             a=a.scores(name)[pairing.a],
@@ -200,10 +207,10 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
             limits=difference_limits(*bounds),
             margin=chosen.margins.get(name, usual_margin(measure)),
         )
-        settings_of_judges = differing.get(name, {})
+        settings_of_judges = differing.get(judged[name], {})
         metrics[name] = replace(_difference(a, b, scores, pairing, settings), judges_differ=settings_of_judges)
         if forbids_verdict(settings_of_judges):
-            (sentence,) = judge_warnings(a, b, labels, {name: settings_of_judges})
+            (sentence,) = judge_warnings(a, b, labels, {judged[name]: settings_of_judges})
             metrics[name] = withheld(metrics[name], JUDGES_DIFFER, sentence)
         elif other_questions:
             metrics[name] = withheld(metrics[name], NO_VERDICT, f"{name}: {other_questions}")
@@ -215,7 +222,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         for name in run.measures
         if names is None and name not in other.measures
     }
-    if told := causes_differ(a, b, labels):
+    if told:
         others["causes"] = told
     columns = chosen.slices
     if columns is None:
@@ -231,7 +238,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         questions_differ=differ,
         metrics=metrics,
         left_out=others,
-        slices=slice_differences(a, pairing.a, tested, columns, settings),
+        slices=slice_differences(a, pairing.a, tested, columns, headline, settings),
         warnings=[*reworded, *judge_warnings(a, b, labels, differing)],
         headline=headline,
         better_rows=rows.better,
@@ -244,16 +251,16 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
 
 def _named(name: str, a: Run, b: Run) -> Measure:
     """The measure that a name or a short one means in both runs."""
-    in_a, in_b = a.measures, b.measures
+    in_a, in_b = (run.measures | run.share_measures for run in (a, b))
     common = [measure for measure in in_a if measure in in_b]
     if matching(name, common):  # of several that one run has, it may be the only one that both have
-        in_a = in_b = {measure: b.measures[measure] for measure in common}
+        in_a = in_b = {measure: in_b[measure] for measure in common}
     name_a, name_b = full_name(name, in_a, a.name), full_name(name, in_b, b.name)
     if name_a != name_b:
         raise UsageError(
             f"{name} is {name_a} in {a.name}, and {name_b} in {b.name}", hint="name a metric that both runs have"
         )
-    return b.measures[name_b]
+    return in_b[name_b]
 
 
 def _same_values(a: Run, b: Run, pairing: Pairing, name: str) -> bool:

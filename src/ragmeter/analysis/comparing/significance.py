@@ -44,13 +44,18 @@ def verdict(result: MetricDifference, alpha: float) -> str:
     if result.p is None or result.p_holm is None or result.difference is None:
         return NO_VERDICT
     significant = is_significant(result.p, result.p_holm, alpha, excludes_zero=result.excludes_zero)
+    return verdict_on(result.difference, result.direction, result.margin, significant=significant)
+
+
+def verdict_on(difference: float, direction: str, margin: float | None, *, significant: bool | None) -> str:
+    """The verdict on a difference that is significant or not, or None where interval and test disagree."""
     if not significant:
         return NO_VERDICT if significant is None else NOT_SIGNIFICANT
-    if result.margin is not None and abs(result.difference) < result.margin:
+    if margin is not None and abs(difference) < margin:
         return SMALL
-    if result.direction not in ("higher", "lower"):
+    if direction not in ("higher", "lower"):
         return DIFFERENT
-    return BETTER if (result.difference > 0) == (result.direction == "higher") else WORSE
+    return BETTER if (difference > 0) == (direction == "higher") else WORSE
 
 
 def with_verdicts(pair: Pair, wording: Wording, tests: NumberOfTests) -> Pair:

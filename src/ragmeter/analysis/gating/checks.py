@@ -66,6 +66,11 @@ class Verdict(Tabular):
         """The checks that have not passed."""
         return [check for check in self.checks if not check.passed]
 
+    @property
+    def failed_first(self) -> list[Check]:
+        """All checks, as people want to read them."""
+        return [*self.failed, *(check for check in self.checks if check.passed)]
+
     def as_dict(self) -> dict[str, Any]:
         """The verdict as a dict for JSON."""
         return {"run": self.run, "passed": self.passed, **{k: v for k, v in plain(self).items() if k != "run"}}
@@ -80,11 +85,11 @@ class Verdict(Tabular):
         return iter(self.checks)
 
     def __repr__(self) -> str:
-        lines = [f"{'passed' if check.passed else 'FAILED'}: {check.reason}" for check in self.checks]
+        lines = [f"{'passed' if check.passed else 'FAILED'}: {check.reason}" for check in self.failed_first]
         return "\n".join([f"<Verdict on {self.run}: {'passed' if self.passed else 'failed'}>", *lines])
 
     def _repr_html_(self) -> str:
-        rows = [("passed" if check.passed else "FAILED", check.asked, check.reason) for check in self.checks]
+        rows = [("passed" if check.passed else "FAILED", check.asked, check.reason) for check in self.failed_first]
         heading = f"{self.run}: the gate {'passed' if self.passed else 'FAILED'}"
         return (
             html_lines(heading)

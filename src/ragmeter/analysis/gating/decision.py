@@ -125,9 +125,7 @@ def measures_of(run: Run) -> dict[str, Measure]:
     measures = dict(run.measures)
     for name, summary in run.metrics().items():
         measures.setdefault(name, Measure(name, False, summary.direction, summary.bounds))
-    for name, summary in cause_shares(run).items():
-        measures[name] = Measure(name, True, summary.direction, summary.bounds)
-    return measures
+    return measures | run.share_measures
 
 
 def cause_shares(run: Run) -> dict[str, MetricSummary]:
@@ -240,7 +238,7 @@ class _Baselines:
                 raise UsageError(
                     f"{rule.named}: the baseline is the run itself", hint="give the new run a name of its own"
                 )
-            if rule.metric not in baseline.measures:
+            if rule.metric not in baseline.measures | baseline.share_measures:
                 raise UsageError(
                     f"{rule.named}: {baseline.name} has no {rule.metric}",
                     hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
@@ -267,7 +265,8 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
         worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
         # Without a known range no pseudo-rows keep the interval wide, and one of no width rules nothing out.
         passed = _reaches(worst, -rule.value, under=True) and result.interval[0] < result.interval[1]
-    span = difference_limits(run.measures[rule.metric].bounds, baseline.measures[rule.metric].bounds)[1]
+    bounds = [(of.measures | of.share_measures)[rule.metric].bounds for of in (run, baseline)]
+    span = difference_limits(*bounds)[1]
     reason = _reason(rule, result, passed, span)
     if pair.mostly_reworded:
         passed, reason = False, other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)

@@ -15,7 +15,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.locations import Location, location
 from ragmeter.io.write import RUNS
-from ragmeter.metrics.causes import SHARE_OF, direction_of
+from ragmeter.metrics.causes import SHARE_OF
 from ragmeter.runs.lookup import find_run
 from ragmeter.runs.run import Run, full_name
 from ragmeter.wording.numbers import given
@@ -191,7 +191,7 @@ def _margins(margins: Margins | None) -> Iterator[Rule]:
             name = str(baseline) if folder is None else folder.name
             for metric, margin in by_metric.items():
                 size = _number(NO_WORSE_THAN, f"{name}:{metric}:{margin}", margin)
-                yield _margin(_metric(NO_WORSE_THAN, metric), size, name, folder)
+                yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, name, folder)
         return
     for text in _texts(NO_WORSE_THAN, margins):
         # From the right: a path may have colons, and so may a metric's settings.
@@ -199,19 +199,7 @@ def _margins(margins: Margins | None) -> Iterator[Rule]:
         if match is None:
             raise _unreadable(NO_WORSE_THAN, text)
         margin = _number(NO_WORSE_THAN, text, match["margin"])
-        yield _margin(match["metric"], margin, match["baseline"])
-
-
-def _margin(metric: str, size: float, baseline: str, folder: Run | None = None) -> Rule:
-    rule = Rule(NO_WORSE_THAN, metric, size, baseline, folder)
-    if metric.startswith(SHARE_OF):
-        cause = metric.removeprefix(SHARE_OF)
-        kind, usual = (FAIL_UNDER, 0.6) if direction_of(cause) == "higher" else (FAIL_OVER, 0.1)
-        raise UsageError(
-            f"{rule.named}: the share of a cause can't be compared with a baseline",
-            hint=f"set it a bound, for example {Rule(kind, metric, usual).named}, or compare a metric",
-        )
-    return rule
+        yield Rule(NO_WORSE_THAN, match["metric"], margin, match["baseline"])
 
 
 def _texts(kind: str, rules: str | Iterable[str] | None) -> list[str]:

@@ -266,8 +266,9 @@ def _run(run: Run, label: str) -> dict[str, Any]:
             name: {
                 **{
                     key: getattr(figures, key)
-                    for key in ("mean", "sd", "median", "min", "max", "interval", "n_scored", "n_total")
+                    for key in ("mean", "sd", "min", "max", "interval", "n_scored", "n_total")
                 },
+                "median": None if figures.binary else figures.median,
                 "bounds": figures.bounds_of_mean,
                 "few": figures.is_few,
                 "shown": headline(figures),

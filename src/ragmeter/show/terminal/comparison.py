@@ -10,6 +10,7 @@ from ragmeter.analysis.comparing import ChangedRow, Comparison, MetricDifference
 from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.documents.comparison import BETTER, DIFFERENT, NO_VERDICT, WORSE
 from ragmeter.documents.metrics import FEW_ROWS
+from ragmeter.show.slice_table import SliceTable
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording import verdicts
@@ -44,7 +45,8 @@ def _show_pair(comparison: Comparison, pair: Pair) -> None:
         out.sentence(line, "yellow")
     for line in pair.causes.lines if pair.causes else []:
         out.sentence(line, indent=_INDENT)
-    show_slices(pair)
+    show_turned(pair)
+    _show_slices(pair, comparison.level)
     _show_changed(pair, "worse", pair.worse_rows)
     _show_changed(pair, "better", pair.better_rows)
     for line in _movers(pair):
@@ -99,7 +101,19 @@ def _metric_table(pair: Pair, level: float, marks: Callable[[str], str], titles:
     return table
 
 
-def show_slices(pair: Pair, whose: str = "") -> None:
+def _show_slices(pair: Pair, level: float) -> None:
+    """The slices whose difference is farthest from the whole's."""
+    table = SliceTable(pair, level)
+    if not table.rows:
+        return
+    console().sentence(table.sentence)
+    figures = Figures.of(*table.titles, names=2)
+    for row in table.rows:
+        figures.add(*map(printable, row))
+    console().print(figures)
+
+
+def show_turned(pair: Pair, whose: str = "") -> None:
     """The slices on which it is the other way round."""
     turned = [part.sentence for part in pair.slices if part.turns]
     for sentence in turned[:_MOST_SLICES]:

@@ -79,9 +79,11 @@ def show_summary(summary: RunSummary, cautions: Sequence[str] = ()) -> None:
 
 
 def summary_table(metrics: Mapping[str, MetricSummary]) -> Figures:
-    """Each metric's mean with its interval, its median, and its number of scored rows."""
+    """Each metric's mean with its interval, its median (not of zeros and ones), and its number of scored rows."""
     level = next((summary.level for summary in metrics.values()), 0.95)
-    table = Figures.of("metric", "mean", f"{percent(level)} interval", "median", "n", optional=["median"])
+    with_median = not all(summary.binary for summary in metrics.values())
+    titles = ["metric", "mean", f"{percent(level)} interval", *["median"] * with_median, "n"]
+    table = Figures.of(*titles, optional=["median"])
     for name, summary in metrics.items():
         style = _counted_style(summary)
         mean, between = headline(summary)
@@ -89,7 +91,7 @@ def summary_table(metrics: Mapping[str, MetricSummary]) -> Figures:
             printable(titled(name, summary.direction)),
             mean,
             between or MISSING,
-            median(summary),
+            *[median(summary)] * with_median,
             Text(scored(summary.n_scored, summary.n_total), style=style),
         )
     return table

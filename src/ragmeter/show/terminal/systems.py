@@ -6,7 +6,7 @@ from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
 from ragmeter.show.system_tables import Cell, SystemTables
-from ragmeter.show.terminal.comparison import STYLES, cautions, show_slices, show_table, show_verdict
+from ragmeter.show.terminal.comparison import STYLES, cautions, show_table, show_turned, show_verdict
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording.texts import printable
@@ -53,5 +53,5 @@ def _show_cautions(comparison: Comparison) -> None:
             out.sentence(f"{pair.b}: {line}", "yellow")
         if pair.causes and pair.causes.sentence:
             out.sentence(f"{pair.b}: {pair.causes.sentence}")
-        show_slices(pair, f"{pair.b}: ")
+        show_turned(pair, f"{pair.b}: ")
     out.sentence(f"which rows changed: ragmeter compare {comparison.baseline} SYSTEM")

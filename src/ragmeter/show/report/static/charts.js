@@ -43,12 +43,13 @@ function histogram(name, shape, summary, colour) {
   const at = (value) => `${(100 * (value - shape.low) / (shape.high - shape.low)).toFixed(2)}%`;
   const mean = summary.mean === null ? null
     : draw('line', { class: 'mean', x1: at(summary.mean), x2: at(summary.mean), y1: 0, y2: height });
-  const said = `${count(shape.n)} rows from ${figure(ends[0])} to ${figure(ends[1])}; mean ${figure(summary.mean)}, `
-    + `median ${figure(summary.median)}.`;
+  const said = `${count(shape.n)} rows from ${figure(ends[0])} to ${figure(ends[1])}; `
+    + `mean ${figure(summary.mean)}${summary.median === null ? '' : `, median ${figure(summary.median)}`}.`;
   const rows = shape.counts.map((number, place) => [edges(shape, place), count(number)]);
   return make('figure', { class: 'card' },
     make('figcaption', {}, make('strong', {}, breakable(name)), make('span', { class: 'soft' },
-      `mean ${figure(summary.mean)} · median ${figure(summary.median)} · n = ${count(shape.n)}`)),
+      [`mean ${figure(summary.mean)}`, summary.median === null ? '' : `median ${figure(summary.median)}`, `n = ${count(shape.n)}`]
+        .filter(Boolean).join(' · '))),
     picture(`Distribution of ${name}`, said, { class: 'histogram', height }, bars, mean),
     scale(shape.whole ? [Math.ceil(shape.low), Math.floor(shape.high)] : ends),
     make('details', { class: 'numbers' }, make('summary', {}, 'Numbers'), table(`Distribution of ${name}`, ['score', 'rows'], rows)));
