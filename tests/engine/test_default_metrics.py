@@ -229,3 +229,12 @@ def test_a_results_json_has_its_own_metrics_too(ragmeter: Run, tmp_path: Path) -
     assert list(shown) == [
         "offline_correct", "token_f1", "semantic_similarity", "response_coverage_rate", "satisfaction_score"
     ]  # fmt: skip
+
+
+def test_what_python_prints_begins_with_missing_answers_and_the_headline() -> None:
+    evaluation = ragmeter.evaluate([{**TEXTS, "qid": "1"}, {**TEXTS, "qid": "2", "answer": None}])
+    assert repr(evaluation).splitlines()[1:3] == [
+        "1 of 2 questions have an answer",
+        "100% right (21 to 100), on 1 of 2 questions",
+    ]
+    assert "1 of 2 questions have an answer" in evaluation._repr_html_()

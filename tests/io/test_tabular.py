@@ -139,7 +139,7 @@ def test_what_ask_returned_is_an_evaluation(tmp_path: Path) -> None:
     assert service.summary.n_rows == len(service.to_pandas()) == len(service.replies.in_order) == 40
     assert service.folder is not None
     assert service.folder.name == service.name == "asked"
-    assert repr(service).startswith("<AskedEvaluation, rows: 40>\ntoken_f1: ")
+    assert repr(service).startswith("<AskedEvaluation, rows: 40>\n39 of 40 questions have an answer\ntoken_f1 ")
     assert shown(service).rows[1][0] == "token_f1 ↑"
     assert "questions: 40, without an answer: 1" in shown(service).text
 

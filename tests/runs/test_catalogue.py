@@ -133,11 +133,11 @@ def test_an_interval_of_another_level_is_shown_with_it(tmp_path: Path, capsys: p
     }
 
 
-def test_to_decline_is_no_failure(tmp_path: Path) -> None:
+def test_to_decline_or_to_claim_nothing_is_no_failure(tmp_path: Path) -> None:
     rows = [
         {"qid": str(n), "question": "Where?", "answer": answer, "contexts": ["The tower is in Paris."]}
-        for n, answer in enumerate(["The tower is in Paris.", "I don't know.", "I don't know.", None])
+        for n, answer in enumerate(["The tower is in Paris.", "I don't know.", "I don't know.", "...", None])
     ]
     evaluation = evaluate(rows, metrics="offline_hallucinated", run="a", output_dir=tmp_path)
-    assert evaluation["offline_hallucinated"].n_not_scored == {"abstained": 2, "no_answer": 1}
+    assert evaluation["offline_hallucinated"].n_not_scored == {"abstained": 2, "no_claims": 1, "no_answer": 1}
     assert [entry.n_failed for entry in catalogue(tmp_path)] == [1]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ragmeter import evaluate
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.summary import Summary
 from ragmeter.effects.limits.caller import Failure
@@ -43,3 +44,17 @@ def test_how_to_ask_again_for_what_failed_and_for_what_a_limit_skipped() -> None
         "the same command with a higher limit goes on",
         "",
     )
+
+
+def test_red_is_for_what_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[tuple[str, str]] = []
+    output = SimpleNamespace(sentence=lambda text, style: lines.append((text, style)))
+    monkeypatch.setattr("ragmeter.show.terminal.summary.console", lambda: output)
+    row = {"question": "Where?", "contexts": ["The tower is in Paris."]}
+    answers = ["The tower is in Paris.", "I don't know.", "I don't know.", None]
+    metrics = evaluate([{**row, "answer": answer} for answer in answers], metrics="offline_hallucinated").metrics
+    terminal.show_not_scored(metrics)
+    assert lines == [
+        ("no score, declined: 2 (all metrics)", "yellow"),
+        ("no score, no_answer: 1 (all metrics)", "red"),
+    ]
