@@ -15,8 +15,8 @@ PACKAGE = Path(ragmeter.__file__).parent
 #: The rooms, from the top down. A module may import from its own room and from those below.
 LAYERS = [
     "__main__", "pytest_plugin", "cli", "app", "show", "analysis", "compat", "engine", "runs", "targets", "judges",
-    "models", "stats", "metrics", "embedders", "effects", "io", "wording", "registry", "definition", "documents",
-    "naming", "table", "passages", "errors", "hints", "kernel",
+    "testsets", "models", "stats", "metrics", "embedders", "effects", "io", "wording", "registry", "definition",
+    "documents", "naming", "table", "passages", "errors", "hints", "kernel",
 ]  # fmt: skip
 #: The package's own module holds the version and forwards the public names.
 ROOT = "__init__"
