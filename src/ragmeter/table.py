@@ -95,6 +95,7 @@ SKIPPED_BUDGET = _outcome("skipped_budget", "not asked: the budget was spent", u
 SELECTOR_NOT_FOUND = _outcome("selector_not_found", "the page has no such element")
 NAVIGATION_ERROR = _outcome("navigation_error", "the page could not be opened")
 PAGE_CRASHED = _outcome("page_crashed", "the page or the browser ended")
+UNSURE = _outcome("unsure", "what was read may not be the whole answer, or not only the answer")
 BLOCKED = _outcome("blocked", "the page refuses, wants a login, or leads elsewhere")
 #: Outcomes of conversations, whose score stands in the row of their last turn: the other rows do not lack one.
 ENDED = _outcome("ended", "not asked: the conversation had ended")

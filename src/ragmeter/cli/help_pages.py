@@ -55,12 +55,12 @@ PAGES = {
     ),
     "ragmeter web": HelpPage(
         (
-            'ragmeter web --url http://127.0.0.1:8000/ --try "Where is it?"',
+            "ragmeter web --url http://127.0.0.1:8000/ --learn page.toml",
             "ragmeter web --url http://127.0.0.1:8000/ --input qa.csv --output results.csv",
         ),
         {
-            "questions and the page": ("--url", "--try", "--input", "--output", "--limit"),
-            "where the page has them": ("--input-selector", "--submit-selector", "--answer-selector", "--same-page",
+            "questions and the page": ("--url", "--learn", "--page", "--input", "--output", "--limit"),
+            "where the page has them": ("--click", "--input-selector", "--submit-selector", "--answer-selector", "--same-page",
                                         "--storage-state"),
             "what to measure": ("--metrics", "--language", "--judge-model"),
             "the run": ("--run", "--resume"),

@@ -66,6 +66,10 @@ def run(chosen: argparse.Namespace) -> int:
         from ragmeter.cli.web_trial import try_page
 
         return try_page(chosen, _target(chosen, None))
+    if chosen.learn is not None:
+        from ragmeter.cli.web_learning import learn
+
+        return learn(chosen, _target(chosen, None))
     if missing := [f"--{name}" for name in ("input", "output") if getattr(chosen, name) is None]:
         parser().error(f"the following arguments are required: {', '.join(missing)}")
     _check(chosen)
@@ -81,6 +85,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _ask(chosen: argparse.Namespace, place: RunPlace) -> int:
     """Make the run of this place."""
+    from ragmeter.cli.web_learning import keep_learnt, learn_first
     from ragmeter.compat.web import write_scored
     from ragmeter.engine.ask import carry_out
     from ragmeter.engine.metric_choice import choose_metrics
@@ -97,10 +102,13 @@ def _ask(chosen: argparse.Namespace, place: RunPlace) -> int:
     metrics = named if choice is None else list(dict.fromkeys([*_by_questions(chosen, choice), *named]))
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
+    if chosen.page is None:
+        learn_first(chosen, target, dataset().questions, place.path)
     service = carry_out(read_ask_plan(chosen, dataset(), target, metrics, choice).at(place))
     folder = service.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
     has_evidence = _keep_evidence(evidence, on_disk(folder.location, "keeping screenshots"))
+    profile = chosen.page or keep_learnt(place.path, on_disk(folder.location, "keeping the page's profile"))
     write_scored(chosen.output, _rows(chosen, source, service, named), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
@@ -115,7 +123,7 @@ def _ask(chosen: argparse.Namespace, place: RunPlace) -> int:
     else:
         terminal.asked(service, service.replies, chosen.output)
         print_judge(service.summary, service.manifest, service.judging)
-        _show_what_was_seen(chosen, target)
+        _show_what_was_seen(chosen, target, profile)
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
@@ -149,7 +157,7 @@ def _keep_evidence(evidence: Path, run: Path) -> bool:
     return True
 
 
-def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
+def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget, profile: Path | None) -> None:
     """Print where questions were typed and answers read, so that both can be fixed; and what was blocked."""
     from ragmeter.show import terminal
 
@@ -158,7 +166,8 @@ def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget) -> None:
         print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")
     if chosen.answer_selector is None and target.found_selector:
         selector = terminal.printable(target.found_selector)
-        print(f"the answer was read from {selector}; to fix that: --answer-selector {shlex.quote(selector)}")
+        again = f"; to read it so again: --page {profile}" if profile is not None else ""
+        print(f"the answer was read from {selector}{again}")
     if target.blocked:
         hosts = ", ".join(f"{host} ({count})" for host, count in target.blocked.most_common(8))
         print(f"connections to other origins were blocked: {terminal.printable(hosts)}")
@@ -211,6 +220,19 @@ def parser() -> Parser:
         const="",
         help="ask one question only, and show in web-try.png where it was typed and what was read; nothing is scored",
     )
+    add(
+        "--page",
+        metavar="FILE",
+        type=Path,
+        help="how the page is read, as --learn writes it: nothing is guessed. Without it, a run learns that first",
+    )
+    add(
+        "--learn",
+        metavar="FILE",
+        type=Path,
+        help="ask three questions (the first of --input, if it is given), one of them twice; write how the page is read "
+        "to FILE, a picture of it beside it, and print what would be read; nothing is scored",
+    )
     add("--input-selector", metavar="CSS", help="the box that takes the question; without it, it is looked for")
     add("--submit-selector", metavar="CSS", help="the button that sends it; without it, Enter does")
     add(
@@ -227,6 +249,14 @@ def parser() -> Parser:
     add("--answer-selector", metavar="CSS", help="where answers appear; the last one that matches counts")
     add("--ready-selector", metavar="CSS", help="what can be seen when the page has finished an answer")
     add("--sources-selector", metavar="CSS", help="the sources that the page shows for an answer")
+    add("--ignore-selector", metavar="CSS", action="append", default=[], help="no part of an answer; repeatable")
+    add(
+        "--click",
+        metavar="SELECTOR",
+        action="append",
+        default=[],
+        help="clicked before the box is looked for, also in frames: a banner, a chat bubble; repeatable",
+    )
     add("--timeout", metavar="SECONDS", type=float, default=60.0, help="for an answer; default: 60")
     pages = page.add_mutually_exclusive_group()
     pages.add_argument("--fresh-page", action="store_true", help="a new page for every question; the default")
@@ -288,6 +318,7 @@ def _check(chosen: argparse.Namespace) -> None:
 
 def _target(chosen: argparse.Namespace, evidence: Path | None) -> Any:
     from ragmeter.targets.web.page import Page
+    from ragmeter.targets.web.profile import read_profile
     from ragmeter.targets.web.target import Login, WebTarget
 
     credentials = None
@@ -310,10 +341,13 @@ def _target(chosen: argparse.Namespace, evidence: Path | None) -> Any:
         chosen.same_page,
         chosen.any_host,
         chosen.same_origin_only,
+        tuple(chosen.click),
+        tuple(chosen.ignore_selector),
     )
     return WebTarget(
         page,
         Login(chosen.storage_state, credentials, cookies),
+        profile=None if chosen.page is None else read_profile(chosen.page),
         browser_path=chosen.browser_path,
         headed=chosen.headed,
         evidence=evidence,

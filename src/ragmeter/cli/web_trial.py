@@ -54,7 +54,6 @@ def _places(trial: Any) -> dict[str, str]:
         "typed into": trial.box,
         "sent by": f"{trial.button or 'Enter'}{again}" if trial.attempts else None,
         "answer read from": f"{trial.selector}{times}" if trial.selector else None,
-        "left out, as labels": trial.ignored,
     }
     return {name: value for name, value in lines.items() if value}
 

@@ -66,9 +66,15 @@ const lineage = (elements) => {
   for (const element of elements) for (let e = element; e && !all.has(e); e = parent(e)) all.add(e);
   return all;
 };
-// What only a screen reader is given is cut to nothing: it repeats what can be seen.
-const visible = (style) => style.display !== "none" && style.visibility !== "hidden" && style.opacity !== "0"
-  && !(style.position === "absolute" && (style.clip !== "auto" || /inset\((50|100)%/.test(style.clipPath)));
+// What only a screen reader is given is cut to nothing, or lies outside the page: it repeats what can be seen.
+const isAway = (element, style) => {
+  if (style.position !== "absolute" && style.position !== "fixed") return false;
+  if (style.clip !== "auto" || /inset\((50|100)%/.test(style.clipPath)) return true;
+  const [area] = rects(element);
+  if (!area) return false;
+  return (style.overflow !== "visible" && (area.width <= 1 || area.height <= 1)) || area.right + window.scrollX <= 0 || area.bottom + window.scrollY <= 0;
+};
+const visible = (style, element) => style.display !== "none" && style.visibility !== "hidden" && style.opacity !== "0" && !isAway(element, style);
 const isBlock = (style) => BLOCK.test(style.display);
 const children = (node) => {
   if (shadow(node)) return [...childNodes(shadow(node))];
@@ -85,6 +91,6 @@ const all = (selector, root = document, matches = []) => {
   for (const element of query(root, "*")) if (shadow(element)) all(selector, shadow(element), matches);
   return matches;
 };
-const seen = (element) => rects(element).length > 0 && visible(styleOf(element));
+const seen = (element) => rects(element).length > 0 && visible(styleOf(element), element);
 // A block that is there to be clicked, like a question to ask next. A mark in the text, like a citation, is inline.
 const clickable = (style, outer) => style.cursor === "pointer" && outer !== "pointer" && style.display !== "inline";

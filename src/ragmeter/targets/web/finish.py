@@ -15,15 +15,15 @@ from ragmeter.targets.web.looks import Look
 #: Seconds that a text must not have changed: once the ready selector is visible, once a sign that the page is at work
 #: has gone, once all requests have ended (sooner if the text came with that of the question), without any such signal,
 #: while something moves, and while requests are open.
-_READY, _STOPPED, _STREAMED, _SETTLED, _STILL, _MOVING, _PENDING = 0.1, 0.3, 0.5, 1.0, 4.0, 6.0, 20.0
+_READY, _STOPPED, _STREAMED, _SETTLED, _STILL, _MOVING, PENDING = 0.1, 0.3, 0.5, 1.0, 4.0, 6.0, 20.0
 #: Signs of work that some pages take away with the first word of an answer, or before the last one.
 _WEAK = frozenset({"signs", "waiting", "off"})
 #: Pauses that were seen make the wait longer: by this factor, and up to so many seconds.
 _LONGER, _LONGEST = 2.0, 10.0
 #: Seconds without any signal for a text that does not end as a sentence, a table or code does: the rest may still come.
-_BROKEN_OFF = 8.0
-#: Seconds for a text that is probably only a label, a time or initials.
-_UNSURE = 30.0
+BROKEN_OFF = 8.0
+#: Seconds for a text with a placeholder among others: it may be that of a thought that stays.
+_WITH_PLACEHOLDER = 15.0
 #: How many of the last texts are remembered, to know a text that comes and goes; and how many beginnings of the first.
 _LAST, _FIRST = 8, 200
 #: The most seconds that one look adds: on a slow machine, the text may have changed between two looks.
@@ -50,6 +50,11 @@ def _forms(question: str) -> tuple[bytes, ...]:
     escaped = (json.dumps(question, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
     forms = {question, *escaped, quote(question), quote_plus(question)}
     return tuple(form.encode("utf-8", "replace") for form in forms)
+
+
+def ends_well(text: str) -> bool:
+    """Whether a text ends as a sentence, code or a table does."""
+    return bool(_ENDS.search(text))
 
 
 def is_answer(text: str) -> bool:
@@ -141,8 +146,7 @@ class Finish:
         self.named = named
         self.text = ""
         self._seen = begun
-        self._still = self._pause = self._unsure_still = self._signs_still = 0.0
-        self._unsure = ""
+        self._still = self._pause = self._signs_still = 0.0
         self._texts: deque[str] = deque(maxlen=_LAST)
         self._beginnings: list[tuple[float, str]] = []
         self._was_unready = False
@@ -159,7 +163,7 @@ class Finish:
 
     def see(self, look: Look, traffic: Traffic, now: float) -> bool:
         """Evaluate one look at the page; True if the answer is finished."""
-        text = without_cursor(look["text"])
+        text = without_cursor(look["text"] or re.sub(r"\d+", "0", look["guess"]))  # numbers run
         passed = min(now - self._seen, _GLANCE)
         self._seen = now
         changed = text != self.text and text not in self._texts  # what blinks comes back
@@ -172,8 +176,6 @@ class Finish:
         self._still = 0.0 if changed else self._still + passed
         self.text = text
         self._signals(look, changed, passed)
-        if not text:
-            return self._take_unsure(look, traffic, passed)
         return is_answer(text) and self._at_rest() and self._still >= self._patience(look, traffic, now)
 
     def seems_complete(self, look: Look, traffic: Traffic) -> bool:
@@ -184,19 +186,6 @@ class Finish:
     def _begins(self, text: str, now: float) -> None:
         if is_answer(text) and len(self._beginnings) < _FIRST:
             self._beginnings.append((now, _first_word(text)))
-
-    def _take_unsure(self, look: Look, traffic: Traffic, passed: float) -> bool:
-        """A message that is only a time or a letter is an answer if nothing else comes."""
-        unsure = look["unsure"]
-        self._unsure_still = self._unsure_still + passed if unsure == self._unsure else 0.0
-        self._unsure = unsure
-        at_work = look["busy"] or look["off"] or traffic.under_way or (self.named and not look["ready"])
-        if not is_answer(unsure) or at_work or self._unsure_still < _UNSURE:
-            return False
-        self.text = unsure
-        self.changed = self._seen - self._unsure_still
-        self._beginnings = [(self.changed, _first_word(unsure))]
-        return True
 
     def _signals(self, look: Look, changed: bool, passed: float) -> None:
         """A sign of work that was shown with the text and disappears means the end, unless the text changes again."""
@@ -233,13 +222,15 @@ class Finish:
         if self._has_stopped(look, traffic):
             return _STILL if look["signs"] else _SETTLED if under_way else _STOPPED
         if under_way:
-            return _PENDING
-        is_whole = bool(_ENDS.search(self.text))
+            return PENDING
+        if any(_WAITING.fullmatch(line) for line in self.text.split("\n") if line.strip()):
+            return _WITH_PLACEHOLDER
+        is_whole = ends_well(self.text)
         if traffic.settled(now) and not look["timers"]:
             return _STREAMED if self._streamed else _SETTLED
         if look["worked"] and is_whole:
             return _SETTLED
-        least = _MOVING if look["signs"] else _STILL if is_whole or look["worked"] else _BROKEN_OFF
+        least = _MOVING if look["signs"] else _STILL if is_whole or look["worked"] else BROKEN_OFF
         return max(least, min(_LONGER * self._pause, _LONGEST))
 
 

@@ -7,8 +7,8 @@ from typing import Any, TypedDict, TypeGuard
 #: The fields of a look at a page, and their types.
 _FIELDS: dict[str, type | tuple[type, ...]] = {
     "text": str,
-    "unsure": str,
-    "ignored": str,
+    "guess": str,
+    "extra": str,
     "problem": str,
     "lost": bool,
     "echoed": bool,
@@ -24,6 +24,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "ticking": bool,
     "ready": bool,
     "newly": bool,
+    "facts": list,
 }
 
 
@@ -38,8 +39,8 @@ class Look(TypedDict):
     """What our script sees of a page in one look. It is a page's word: `check_look` says if it has this form."""
 
     text: str
-    unsure: str
-    ignored: str
+    guess: str
+    extra: str
     problem: str
     lost: bool
     echoed: bool
@@ -55,19 +56,13 @@ class Look(TypedDict):
     ticking: bool
     ready: bool
     newly: bool
+    facts: list[str]
 
 
 class FrameLook(Look):
     """A look, and the frame that it was taken in."""
 
     frame: Any
-
-
-class Message(TypedDict):
-    """An answer that is done, so that the script knows it again: its parts, each a place and a text, and a selector."""
-
-    parts: list[list[str]]
-    suggested: str | None
 
 
 class Signs(TypedDict, total=False):
@@ -82,18 +77,11 @@ class Signs(TypedDict, total=False):
 
 def check_look(look: Any) -> TypeGuard[Look]:
     """Whether a look at a page has its fields, and all of them are of their types."""
-    return all(name in look and isinstance(look[name], kind) for name, kind in _FIELDS.items()) and all(
+    fields = all(name in look and isinstance(look[name], kind) for name, kind in _FIELDS.items())
+    return fields and all(isinstance(fact, str) for fact in look["facts"]) and all(
         isinstance(link, dict) and isinstance(link.get("text"), str) and isinstance(link.get("href"), str | None)
         for link in look["sources"] or ()
     )
-
-
-def check_message(message: Any) -> TypeGuard[Message]:
-    """Whether a message has the form that our script gives it: parts, each a place and a text, and a selector."""
-    parts, selector = message.get("parts"), message.get("suggested")
-    if not isinstance(parts, list) or not isinstance(selector, str | None):
-        return False
-    return all(isinstance(part, list) and len(part) == 2 and all(isinstance(x, str) for x in part) for part in parts)
 
 
 def read_sources(links: list[Link] | None) -> tuple[list[str] | None, list[str] | None]:

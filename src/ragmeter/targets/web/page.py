@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,14 +15,14 @@ from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public
 from ragmeter.table import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT
+from ragmeter.targets.web.learning.reading import Reading, of_selectors
 from ragmeter.targets.web.origin import Gate, block_navigation, is_elsewhere
 from ragmeter.targets.web.page_events import Events
+from ragmeter.targets.web.profile import Profile, css_of
 
 TAMPERED = "the page has replaced functions of the browser that are needed to read it"
 #: Seconds that a page has to show that it responds at all, and that closing it may take, also on a busy machine.
 _RESPONDS, _CLOSES, _CLOSES_BUSY = 2.0, 10.0, 30.0
-#: How many messages of earlier answers are remembered.
-_MESSAGES = 10
 #: The most frames of a page that are read, windows that it may open, and loads and dialogs that are not worth a word.
 _FRAMES, _WINDOWS, _OFTEN = 100, 20, 10
 _UNREACHABLE = re.compile(
@@ -48,6 +47,14 @@ class Page:
     same_page: bool = False
     any_host: bool = False
     same_origin_only: bool = False
+    clicks: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def given(self) -> Profile:
+        """What the user's own selectors say of how the page is read."""
+        return of_selectors(
+            self.answer_selector, self.ready_selector, self.sources_selector, self.ignore, self.clicks
+        )
 
 
 class OpenPage:
@@ -78,12 +85,11 @@ class OpenPage:
         self.box: str | None = None
         self.attempts = 0  # to send the last question
         self.sent_by: str | None = None  # the button's selector, or nothing if it was Enter
-        self.ignored = ""  # texts beside the last answer that were taken for labels
         self.frozen = False  # it has not responded to a call
         self.has_other_origins = False  # a frame of it was at another origin, and may have stored something there
         self.events = Events(context, tab, error, framenavigated=self._navigated, requestfailed=self._failed_to_load)
         self._guard: Any = None  # asks before a document is opened
-        self.messages: deque[list[Any]] = deque(maxlen=_MESSAGES)  # what earlier answers' messages consisted of
+        self.reading: Reading  # shared with other pages
         self._error = error
         self._marks: dict[Any, Any] = {}
         self._stuck: set[Any] = set()  # frames inside the page that do not respond
@@ -122,11 +128,15 @@ class OpenPage:
         self._check_alive()
 
     async def _check_selectors(self) -> None:
-        given = {name: getattr(self.how, name) for name in ("answer_selector", "ready_selector", "sources_selector")}
-        wrong = await self._run(self.page.main_frame, "wrong", list(given.values()), kind=int)
+        options = ("answer_selector", "ready_selector", "sources_selector")
+        given = [(parameter(name), value) for name in options if (value := getattr(self.how, name))]
+        given += [(parameter("ignore_selector"), selector) for selector in self.how.ignore]
+        if self.reading.final and self.reading.profile is not None:
+            given += css_of(self.reading.profile)
+        wrong = await self._run(self.page.main_frame, "wrong", [selector for _, selector in given], kind=int)
         if wrong is not None and 0 <= wrong < len(given):
-            name, selector = list(given.items())[wrong]
-            raise GiveUp(SELECTOR_NOT_FOUND, f"{parameter(name)} {selector!r} is not a CSS selector")
+            name, selector = given[wrong]
+            raise GiveUp(SELECTOR_NOT_FOUND, f"{name} {selector!r} is not a CSS selector")
 
     async def detach(self) -> None:
         """Leave the tab to another page."""

@@ -12,6 +12,7 @@ from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.table import BLOCKED, SELECTOR_NOT_FOUND, TIMEOUT
 from ragmeter.targets.web.growth import Growth
+from ragmeter.targets.web.learning.reading import flat
 from ragmeter.targets.web.looks import Signs
 from ragmeter.targets.web.page import OpenPage
 
@@ -67,6 +68,18 @@ class SendingPage(OpenPage):
                             "body"
                         ).count()  # Playwright's script: sending needs it at once
                 await asyncio.sleep(_POLL)
+
+    async def get_ready(self) -> None:
+        """Click what must be clicked before the box is looked for: a banner, a bubble, a box to tick."""
+        for selector in self.how.clicks:
+            _, element = await self._find(selector, parameter("click"))
+            try:
+                await element.click(timeout=min(_DIALOG, self.how.timeout) * 1000)
+            except self._error as problem:
+                why = str(problem).splitlines()[0]
+                raise TryAgain(TIMEOUT, f"{parameter('click')} {selector!r} can't be clicked: {why[:200]}") from None
+        if self.how.clicks:
+            await self.arrive()
 
     async def _box(self) -> tuple[Any, Any]:
         """The input box: the one that the user gave, or the likeliest visible one."""
@@ -188,10 +201,9 @@ class SendingPage(OpenPage):
 
     async def _mark(self, question: str) -> None:
         self.events.traffic.question(time.perf_counter(), question)
-        how = self.how
-        given = {"answer": how.answer_selector, "ready": how.ready_selector, "sources": how.sources_selector}
-        more = {"question": question, "messages": list(self.messages)}
-        self._marks = {frame: await self._run(frame, "mark", {**more, **given}, kind=dict) for frame in self._frames()}
+        reading = self.reading
+        argument = {"question": question, "rule": reading.rule() or flat(reading.base), "learning": not reading.final}
+        self._marks = {frame: await self._run(frame, "mark", argument, kind=dict) for frame in self._frames()}
 
     async def _submit(self, box: Any) -> None:
         self.sent_by = self.how.submit_selector

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypedDict, TypeVar
@@ -26,15 +26,17 @@ from ragmeter.targets.port import Question, Target
 from ragmeter.targets.web.browser import launch, playwright_api, start_playwright
 from ragmeter.targets.web.contexts import Contexts
 from ragmeter.targets.web.evidence import drop_evidence, keep_evidence
+from ragmeter.targets.web.learning.reading import Reading
 from ragmeter.targets.web.origin import Gate
 from ragmeter.targets.web.page import Page, first_line
+from ragmeter.targets.web.profile import ENTER, Profile, shown
 from ragmeter.targets.web.turns import Slot, Turns
 from ragmeter.targets.web.visit import Visit
 
 Result = TypeVar("Result")
 #: Our script for every page, in this order.
 _SCRIPTS = tuple(
-    f"{name}.js" for name in ("dom", "furniture", "text", "pieces", "answer", "problems", "work", "dialogs", "watch")
+    f"{name}.js" for name in ("dom", "text", "tree", "rule", "errors", "work", "dialogs", "page")
 )
 #: Seconds that the browser may take to make a page, and to end; generous, for a busy machine.
 _MAKES, _ENDS = 120.0, 30.0
@@ -83,6 +85,7 @@ class WebTarget(Target):
         page: Page,
         login: Login = Login(),  # noqa: B008 - frozen
         *,
+        profile: Profile | None = None,
         browser_path: str | None = None,
         headed: bool = False,
         evidence: Path | None = None,
@@ -103,8 +106,9 @@ class WebTarget(Target):
         if page.any_host and page.same_origin_only:
             both = f"{parameter('any_host')} and {parameter('same_origin_only')}"
             raise UsageError(f"{both} contradict each other", hint="choose one of them")
-        self.page = page
+        self.page = page if profile is None else used_by(profile, page)
         self.login = login
+        self._profile = profile
         self.found_selector: str | None = None
         self.found_box: str | None = None
         self.evidence, self.evidence_when = evidence, evidence_when
@@ -115,7 +119,8 @@ class WebTarget(Target):
         self._sessions: dict[str, Visit] = {}
         self._idle: list[Visit] = []
         self._contexts = Contexts()
-        self._messages: deque[list[Any]] = deque(maxlen=10)  # of earlier answers, for comparison
+        self.reading = Reading(page.given()) if profile is None else Reading(profile, final=True)
+        self.known: dict[str, Reply] = {}  # answers that were read while the page was learnt, by qid
         self._workers: int | None = None
         self._slots: asyncio.Semaphore | None = None  # for pages that answer
         self._ahead: asyncio.Semaphore | None = None  # for these, and for pages that are opened before it is their turn
@@ -124,9 +129,15 @@ class WebTarget(Target):
         irrelevant = {"timeout": None, "any_host": None}
         self.name = dumps({**self.signature(), **irrelevant, "address": whole_url})
 
+    def read_by(self, profile: Profile) -> None:
+        """Read answers by this profile from now on."""
+        self.reading = Reading(profile, final=True)
+        self.page = used_by(profile, self.page)
+
     def signature(self) -> Signature:
         """The page and how it is used; no credentials."""
-        return {"kind": "web", **vars(self.page), "url": public(self.page.url)}
+        by = {} if self._profile is None else {"profile": hashlib.sha256(shown(self._profile).encode()).hexdigest()[:16]}
+        return {"kind": "web", **vars(self.page), "url": public(self.page.url), **by}
 
     def limit(self, workers: int) -> None:
         """The number of pages that answer at the same time. On the same page, a question waits for the one before."""
@@ -199,6 +210,9 @@ class WebTarget(Target):
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
 
     async def _answer(self, question: Question) -> Reply:
+        if question.repeat == 1 and question.qid in self.known:
+            self._worked = True
+            return self.known.pop(question.qid)
         async with Slot(self._ahead) as ahead:
             visit = await self.visit_of(question)
             try:
@@ -231,6 +245,7 @@ class WebTarget(Target):
                 async with self._turns.opening():
                     await visit.open()
                     await visit.arrive()
+                    await visit.get_ready()
         except (GiveUp, TryAgain, self._error) as error:
             raise await self._failed(visit, question, error) from None
         return visit
@@ -257,7 +272,7 @@ class WebTarget(Target):
             if not idle.gone:
                 return idle
         visit = await self._new()
-        visit.messages, visit.turns = self._messages, self._turns
+        visit.reading, visit.turns = self.reading, self._turns
         if question.session_id is not None:
             self._sessions[question.session_id] = visit
         return visit
@@ -298,6 +313,10 @@ class WebTarget(Target):
         password = self.login.credentials is not None
         return Visit(self.page, context, tab, self._error, password=password, gate=gate)
 
+    async def leave(self, visit: Visit, question: Question) -> None:
+        """Give up a page that was asked outside of a run."""
+        await self._leave(visit, question, broken=visit.gone or visit.frozen)
+
     async def _leave(self, visit: Visit, question: Question, *, broken: bool) -> None:
         if question.session_id is not None:
             if broken:
@@ -329,6 +348,17 @@ class WebTarget(Target):
             await keep_evidence(self.evidence, question, visit, self._error)
         else:
             drop_evidence(self.evidence, question)  # from an earlier attempt that failed
+
+
+def used_by(profile: Profile, page: Page) -> Page:
+    """How a page is used, with what the profile says and no option does."""
+    send = None if profile.send in ("", ENTER) else profile.send
+    return replace(
+        page,
+        input_selector=page.input_selector or profile.box or None,
+        submit_selector=page.submit_selector or send,
+        clicks=page.clicks or profile.before,
+    )
 
 
 @cache

@@ -1,5 +1,64 @@
-// Readable text of an element: line breaks, lists, tables, code, formulas, links.
+// Readable text of an element: line breaks, lists, tables, code, formulas, links. It is the same for every page.
 const FAR = new Set(["P", "H1", "H2", "H3", "H4", "H5", "H6", "PRE", "TABLE", "BLOCKQUOTE", "HR"]);
+const SENTENCE = new Set(["P", "LI", "TD", "TH", "BLOCKQUOTE", "H1", "H2", "H3", "H4", "H5", "H6", "A", "EM", "STRONG"]);
+const PICTOGRAM = /(^|\s)(material-icons|material-symbols|notranslate)/;
+const isIcon = (element) => PICTOGRAM.test(attribute(element, "class") || "");
+// A button is no text, but for one in a sentence: some pages make their links so.
+const isButton = (element) => tagName(element) === "BUTTON" || attribute(element, "role") === "button";
+const inSentence = (element) => SENTENCE.has(tagName(parent(element) || element)) && /\p{L}{2}/u.test(textContent(element)) && textContent(parent(element)).trim().length > textContent(element).trim().length;
+const isTool = (element) => (isButton(element) && !inSentence(element)) || attribute(element, "aria-hidden") === "true";
+const isPortrait = (image) => {
+  const [box] = rects(image);
+  return /avatar|logo|profile|icon|portrait/i.test((attribute(image, "alt") || "") + " " + (attribute(image, "class") || "")) || Boolean(box && box.width <= 64 && box.height <= 64 && !SENTENCE.has(tagName(parent(image) || image)));
+};
+// The source of a formula, or its characters; nothing if the element is none.
+const formula = (element) => {
+  const tag = tagName(element);
+  if (tag !== "math" && tag !== "MJX-CONTAINER" && !classes(element).contains("katex")) return "";
+  const source = query(element, "annotation[encoding='application/x-tex']")[0], math = tag === "math" ? element : query(element, "math")[0];
+  const text = source ? textContent(source) : math ? attribute(math, "alttext") || textContent(math) : textContent(element);
+  return "$" + squeezed(text) + "$";
+};
+// -- labels of code: its language and tools --------------------------------------------------------------------------
+const TOOLS = /^\W*(copy( code)?|copied!?|run|save|edit|download|wrap|collapse|expand|preview|kopieren|copiar|copier)\W*$/i;
+const LANGUAGE = /^(python|py|javascript|js|typescript|ts|jsx|tsx|java|kotlin|scala|swift|c|c\+\+|cpp|c#|csharp|go|golang|rust|ruby|php|perl|r|julia|bash|sh|shell|zsh|powershell|sql|html|xml|css|scss|json|yaml|yml|toml|ini|markdown|md|latex|dockerfile|makefile|text|txt|plaintext|plain text|code|console|diff|graphql|lua|dart|matlab|haskell|elixir)$/i;
+const CODE = "pre, .cm-editor, .CodeMirror, .monaco-editor, .ace_editor";
+const isCodeLabel = (element, text) => {
+  if (text.length > 30 || !(LANGUAGE.test(text) || TOOLS.test(text))) return false;
+  let outer = element;
+  for (let steps = 0; steps < 6 && outer; steps++, outer = parent(outer)) {
+    const code = query(outer, CODE);
+    if (code.length > 1) return false;
+    if (code.length === 1) return !within(element, code[0]) && squeezed(textContent(outer)).length <= squeezed(textContent(code[0])).length + 60;
+  }
+  return false;
+};
+
+// -- code in an editor that only shows it ---------------------------------------------------------------------------------
+const EDITOR = /(^|\s)(cm-editor|CodeMirror|monaco-editor|ace_editor)(\s|$)/;
+const isEditor = (element) => EDITOR.test(attribute(element, "class") || "");
+const inEditor = (element) => {
+  for (let e = element, steps = 0; e && steps < 12; e = parent(e), steps++) if (isEditor(e) || tagName(e) === "PRE" || attribute(e, "aria-readonly") === "true") return true;
+  return false;
+};
+// All of its text, where the editor has only the lines in the document that can be seen.
+const wholeText = (element) => {
+  try {
+    const content = query(element, ".cm-content")[0] || {}, view = (content.cmView || content.cmTile || {}).view;
+    const text = view ? String(view.state.doc) : element.CodeMirror ? element.CodeMirror.getValue() : element.env ? element.env.editor.getValue() : null;
+    return typeof text === "string" ? text : null;
+  } catch {
+    return null;
+  }
+};
+const editorText = (element) => {
+  const whole = wholeText(element);
+  if (whole !== null) return whole;
+  const lines = [...query(element, ".cm-line, .CodeMirror-line, .view-line, .ace_line")];
+  const top = (line) => parseFloat(line.style.top) || 0;
+  if (query(element, ".view-line").length) lines.sort((one, other) => top(one) - top(other));
+  return lines.map((line) => textContent(line).replace(/\u00a0/g, " ").replace(/\u200b/g, "")).join("\n");
+};
 
 // Text in pieces: joined only once, since it may have very many.
 class Text {
@@ -81,14 +140,14 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
   };
   const write = (node) => {
     const type = nodeType(node);
-    if (type === 3 && state.labels.has(node)) return;
-    if (type === 3) length(node.data.length);
+      if (type === 3) length(node.data.length);
     if (type === 3) return flow(node.data, parentElement(node) ? styleOf(parentElement(node)).whiteSpace : "normal");
     if (type !== 1 || (node !== root && skipped(node))) return;
     const style = styleOf(node), tag = tagName(node);
-    if (!visible(style) || (node !== root && tag !== "A" && clickable(style, cursor))) return;
-    const formula = tag === "math" && query(node, "annotation[encoding='application/x-tex']")[0];
-    if (formula) return say("$" + textContent(formula).trim() + "$");
+    if (!formula(node) && (!visible(style, node) || (node !== root && tag !== "A" && clickable(style, cursor)))) return;
+    if (!FAR.has(tag) && tag !== "CODE" && !SENTENCE.has(tag) && !inSentence(node) && isCodeLabel(node, squeezed(textContent(node)))) return;
+    const source = formula(node);
+    if (source) return flow(source, "normal");
     if (isEditor(node)) return fenced(editorText(node));
     if (SPECIAL[tag]) return SPECIAL[tag](node);
     const isList = tag === "UL" || tag === "OL";

@@ -22,7 +22,6 @@ class Trial:
     box: str | None = None
     button: str | None = None
     selector: str | None = None
-    ignored: str = ""
     attempts: int = 0
     has_picture: bool = False
 
@@ -50,6 +49,6 @@ def try_question(target: WebTarget, text: str, screenshot: Path) -> Trial:
 
 async def _describe(trial: Trial, visit: Visit, screenshot: Path) -> None:
     trial.attempts, trial.button = visit.attempts, visit.sent_by
-    trial.selector, trial.ignored = visit.selector, visit.ignored
+    trial.selector = visit.selector
     trial.box = visit.how.input_selector or visit.box
     trial.has_picture = await visit.picture(screenshot)

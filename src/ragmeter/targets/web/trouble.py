@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragmeter.targets.web.finish import Finish, Traffic, is_answer
+from ragmeter.targets.web.ruled_finish import RuledFinish
 from ragmeter.targets.web.looks import Look
 
 #: Seconds that an error must be there while the answer does not go on; the same after a failed request; after a stop
@@ -25,7 +26,7 @@ class Trouble:
         self._was_busy = False
         self._harmless: set[str] = set()
 
-    def see(self, look: Look, finish: Finish, traffic: Traffic, now: float, *, ended: bool) -> str:
+    def see(self, look: Look, finish: Finish | RuledFinish, traffic: Traffic, now: float, *, ended: bool) -> str:
         """The error that one look at the page shows for sure; nothing if there is none."""
         busy = bool(look["busy"])
         self._was_busy = self._was_busy or busy or look["worked"]
@@ -33,7 +34,7 @@ class Trouble:
             self._problem = look["problem"]
         nothing = not (busy or look["off"] or traffic.under_way or is_answer(finish.text))
         still = _IDLE if look["idle"] else _NOTHING
-        lost = look["lost"] and not look["signs"] and not traffic.is_form
+        lost = look["lost"] and not look["guess"] and not look["signs"] and not traffic.is_form
         cases = {
             "problem": (bool(look["problem"]), _SHOWN, f"the page shows an error: {self._problem}"),
             "broken": (bool(traffic.broken), _BROKEN, f"the page's request failed: {traffic.broken}"),

@@ -11,11 +11,14 @@ from typing import Any
 from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
-from ragmeter.table import SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT
+from ragmeter.table import SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT, UNSURE
 from ragmeter.targets.port import Answer
-from ragmeter.targets.web.finish import Finish, is_answer
-from ragmeter.targets.web.looks import FrameLook, check_look, check_message, read_sources
+from ragmeter.targets.web.finish import Finish, is_answer, without_cursor
+from ragmeter.targets.web.learning.learn import Sample
+from ragmeter.targets.web.learning.signs import REQUEST, Course, Moment
+from ragmeter.targets.web.looks import FrameLook, check_look, read_sources
 from ragmeter.targets.web.page import TAMPERED, Page
+from ragmeter.targets.web.ruled_finish import RuledFinish
 from ragmeter.targets.web.sender import SendingPage
 from ragmeter.targets.web.trouble import LOST, Trouble
 from ragmeter.targets.web.turns import Turns
@@ -37,40 +40,50 @@ class Visit(SendingPage):
 
     rests: Callable[[], None] = staticmethod(lambda: None)
     turns: Turns
+    question: str
+    course: Course
+    last: FrameLook
 
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
         self.asked += 1
+        self.question = question
         with self.turns.sending():
             frame, begun = await self.send(question)
         return await self._wait(frame, begun)
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look at the page until the answer is there and finished."""
-        finish, trouble = Finish(begun, named=self.how.ready_selector is not None), Trouble()
-        look: FrameLook | None = None
+        finish: Finish | RuledFinish = Finish(begun, named=bool(self.reading.end.back))
+        if self.reading.final:
+            finish = RuledFinish(begun, self.reading.end)
+        trouble, look, self.course = Trouble(), None, Course(self._signs_before(frame))
         while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
             self._check_alive()
             what = "the answer was not finished" if finish.text else "no answer"
             async with self._limited(max(left, self.grace), f"{what} within {self.how.timeout:g} s"):
                 look = await self._look(frame)
-            if look is not None and self._ended(look, finish, trouble):
-                await self._done(look)
-                return Answer(
-                    whole(finish.text),
-                    *read_sources(look["sources"]),
-                    latency_ms=(finish.changed - begun) * 1000,
-                    time_to_first_token_ms=None if finish.first is None else (finish.first - begun) * 1000,
-                )
+                if look is not None and self._ended(look, finish, trouble):
+                    answer = await self._read(look, finish)
+                    if answer is not None:
+                        return answer
             poll = _POLL_AT_REST if look is not None and finish.seems_complete(look, self.events.traffic) else _POLL
             await asyncio.sleep(max(poll, time.perf_counter() - started))  # a look at a big page takes its time
         async with self._limited(self.grace, f"no answer within {self.how.timeout:g} s"):
             problem = await self._too_late(finish.text, look)
         raise problem
 
-    def _ended(self, look: FrameLook, finish: Finish, trouble: Trouble) -> bool:
+    def _signs_before(self, frame: Any) -> frozenset[str]:
+        mark = self._marks.get(frame) or {}
+        facts = mark.get("facts")
+        return frozenset(fact for fact in facts if isinstance(fact, str)) if isinstance(facts, list) else frozenset()
+
+    def _ended(self, look: FrameLook, finish: Finish | RuledFinish, trouble: Trouble) -> bool:
         """Whether the answer is finished; an error that the page shows in its place is one."""
         now, traffic = time.perf_counter(), self.events.traffic
+        if not self.reading.final:
+            signs = {*look["facts"], *([REQUEST] if traffic.has_asked else [])}
+            self.course.moments.append(Moment(now, hash(look["text"] or look["guess"]), frozenset(signs)))
         ended = finish.see(look, traffic, now)
         if problem := trouble.see(look, finish, traffic, now, ended=ended):
             kind = TryAgain if problem == LOST else GiveUp  # on another page
@@ -78,6 +91,34 @@ class Visit(SendingPage):
         if finish.seems_complete(look, traffic):
             self.rests()
         return ended
+
+    async def _read(self, look: FrameLook, finish: Finish | RuledFinish) -> Answer | None:
+        """The answer that is finished, read by the profile, which may be learnt from it; None if there is none yet."""
+        reading = self.reading
+        if not reading.final:
+            tree = await self._run(look["frame"], "tree", kind=list)
+            if not reading.add(Sample(self.question, tree or [], self.course)).profile and reading.profile is None:
+                return None  # only labels so far
+        if not look["text"] or not reading.final:
+            look = await self._look(look["frame"], reading.rule()) or look
+        text = without_cursor(look["text"])
+        if not text:
+            return None
+        self.selector = look["selector"]
+        self.last = look
+        if reading.final and (doubt := reading.doubt(text, look["extra"], look["busy"])):
+            raise GiveUp(UNSURE, whole(f"{doubt}; read: {text[:_SHOWN]!r}"))
+        return Answer(
+            whole(text),
+            *read_sources(look["sources"]),
+            latency_ms=(finish.changed - finish.begun) * 1000,
+            time_to_first_token_ms=None if finish.first is None else (finish.first - finish.begun) * 1000,
+        )
+
+    async def read_again(self) -> str:
+        """The text of the last answer as the profile reads it that is known by now."""
+        look = await self._look(self.last["frame"], self.reading.rule())
+        return "" if look is None else whole(without_cursor(look["text"]))
 
     async def picture(self, path: Path) -> bool:
         """Outline the box, the button and the answer, and write a picture of the page; False if it can't be."""
@@ -90,28 +131,16 @@ class Visit(SendingPage):
             return False
         return True
 
-    async def _done(self, look: FrameLook) -> None:
-        """The answer has been read, also if the page responds no more."""
-        self.selector, self.ignored = None, look["ignored"]
-        try:
-            async with asyncio.timeout(self.grace):
-                message = await self._run(look["frame"], "done", look["selector"], kind=dict)
-                if message is not None and check_message(message):
-                    self.messages.append(message["parts"])
-                    self.selector = message["suggested"]
-        except (TimeoutError, TryAgain):
-            self.frozen = True
-
-    async def _look(self, frame: Any) -> FrameLook | None:
+    async def _look(self, frame: Any, rule: dict[str, Any] | None = None) -> FrameLook | None:
         """What our script sees in the box's frame, or in another if that has no text; None if no frame answers."""
         first: FrameLook | None = None
         for candidate in sorted(self._marks, key=lambda other: other is not frame):
             if candidate in self._stuck:
                 continue
-            look = await self._run(candidate, "look", list(self.messages), kind=dict)
+            look = await self._run(candidate, "look", rule, kind=dict)
             if look is None and self._marks[candidate] is not None:  # the page was replaced, for example by a form
                 await self._run(candidate, "restore", self._marks[candidate])
-                look = await self._run(candidate, "look", list(self.messages), kind=dict)
+                look = await self._run(candidate, "look", rule, kind=dict)
             if look is None:
                 continue
             if not check_look(look):
@@ -119,8 +148,10 @@ class Visit(SendingPage):
             first = first or {**look, "frame": candidate}
             first["problem"] = first["problem"] or look["problem"]
             first["lost"] = first["lost"] and not (look["echoed"] or look["text"])
+            if look["text"] or (look["guess"] and not first["guess"]):
+                first = {**first, **{name: look[name] for name in ("text", "guess", "extra", "selector")}, "frame": candidate}  # type: ignore[typeddict-item]
             if look["text"]:
-                return {**first, "text": look["text"], "selector": look["selector"], "frame": candidate}
+                return first
         return first
 
     async def _too_late(self, text: str, look: FrameLook | None) -> Exception:
@@ -141,8 +172,8 @@ class Visit(SendingPage):
         notes = self._notes()
         if text:
             notes = f"; the page still shows {whole(text)[:_SHOWN]!r}{notes}"
-        elif look is not None and look["ignored"]:
-            notes = f"; what is new on the page are only labels: {whole(look['ignored'])}; {place}{notes}"
+        elif look is not None and look["guess"]:
+            notes = f"; what is new on the page are only labels: {whole(' '.join(look['guess'].split())[:_SHOWN])}; {place}{notes}"
         elif not notes:
             notes = "; nothing new on the page looks like an answer: a longer timeout or an answer selector may help"
         return TryAgain(TIMEOUT, f"no answer {within}{notes}")

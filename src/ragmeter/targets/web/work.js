@@ -43,6 +43,26 @@ const signsOfWork = () => {
   return [...styled, ...drawn].filter((element) => element && !state.mark.there.has(element) && seen(element)).length;
 };
 const waitingButtons = () => state.mark.buttons.filter((button) => button.disabled && button.isConnected).length;
+// What the learner compares, before, during and after an answer: each is a selector of something that can be seen.
+const WORKS = /(^|[^a-z])(typing|loading|loader|spinner|spin|dots?|cursor|caret|streaming|generating|busy|pending|thinking|progress|skeleton|running|pulse|blink|bounce|shimmer|waiting|processing)([^a-z]|$)/i;
+const OFF = [":disabled", "[aria-disabled='true']", "[contenteditable='false']", "[readonly]", "[aria-busy='true']"];
+const facts = () => {
+  const found = new Set(), active = animations ? apply(animations, document, []).filter(endless).map((animation) => animation.effect.target) : [];
+  for (const element of [...all(BUTTONS), ...(state.box && state.box.isConnected && state.box !== document.body ? [state.box] : [])].filter(seen).slice(0, 60)) {
+    const name = path(element), off = OFF.find((how) => matches(element, how));
+    found.add(name);
+    found.add(name + (off || ":not(:disabled, [aria-disabled='true'])"));
+  }
+  for (const element of all("[aria-busy='true'], [data-state], " + RUNNING_APP).filter(seen).slice(0, 60)) {
+    for (const name of ["aria-busy", "data-state", "data-test-script-state"]) if (attribute(element, name)) found.add(`${path(element)}[${name}="${CSS.escape(attribute(element, name))}"]`);
+  }
+  for (const element of active) if (element && seen(element)) found.add(path(element));
+  for (const element of all("[class]").filter((e) => WORKS.test(attribute(e, "class") || "")).slice(0, 200)) {
+    if (!seen(element)) continue;
+    for (const token of tokens(element)) if (token.startsWith(".") && WORKS.test(token)) found.add(token);
+  }
+  return [...found].filter((fact) => fact.length <= 200).slice(0, 300);
+};
 // All of it at one moment.
 const work = () => {
   const at = working();

@@ -1,0 +1,27 @@
+// Errors that a page shows in the place of an answer: what the profile names, notices, and tracebacks.
+const TROUBLE = /\b(errors?|fail(ed|ure)?|wrong|exceptions?|unavailable|denied|exceeded|limit|time(d )?out|could ?n[o']t|can ?n?[o']t|unable|invalid|expired|try again|lost|disconnected|offline|refused|unauthori[sz]ed|forbidden|fehler\w*|erreur|error de|fallo|falló|inténtalo|réessayer|erneut)\b|错误|失败|エラー|오류/i;
+const BEGINS = /^\W*(something went wrong|(an?|unexpected|internal|unknown)( \w+){0,2} error\b(?! of| in the| rate| margin)|oops\b|encountered\b.{0,80}(error|exception)|internal server error|error( (code )?\d{3})?\s*[:(]|\w*(error|exception)\s*[:(]|failed to \w+|network error|request failed|service unavailable|bad gateway|gateway time-?out|too many requests|rate limit (exceeded|reached)|connection (error|lost|refused|failed)|traceback \(most recent|no response from)/i;
+const TITLE = /^\W*(error|exception|traceback|fehler|erreur|failed|failure)\W*$/i;
+const WHOLE = 400; // characters; a longer message that begins so is an answer about errors, but for a traceback
+const TRACEBACK = /traceback \(most recent call last\)|^\s*File "[^"]+", line \d+|^\s+at \S+ \(\S+:\d+:\d+\)/im;
+const shorten = (text) => squeezed(text).slice(0, 500);
+const textOf = (element) => readable(element, (e) => SKIP.has(tagName(e)) || isIcon(e) || isButton(e));
+const inCode = (element) => {
+  for (let e = element; e; e = parent(e)) if (tagName(e) === "PRE" || tagName(e) === "CODE") return true;
+  return false;
+};
+const saysSo = (text) => (text.length <= WHOLE && BEGINS.test(text)) || (/^\W*(traceback|\w+(error|exception):)/i.test(text) && TRACEBACK.test(text));
+// What is wrong on the page, since the question; nothing if nothing is.
+const trouble = (text) => {
+  const { rule, there, floating, question } = state.mark, isNew = (element) => !there.has(element) || !state.mark.errors.has(textKey(element));
+  const red = outermost(rule.errors.flatMap((selector) => all(selector))).filter((element) => seen(element) && isNew(element) && !inCode(element) && squeezed(textContent(element)).length > 3);
+  if (red.length) return shorten(textOf(red[red.length - 1]));
+  const answers = state.located;
+  for (const notice of [...all("[role='alert']"), ...state.passing].filter((e) => seen(e) && !floating.has(e) && !answers.some((answer) => within(answer, e) || within(e, answer)))) {
+    const said = shorten(textOf(notice));
+    if (TROUBLE.test(said) && !isEcho(said)) return said;
+  }
+  if (!text || question.toLowerCase().includes(text.toLowerCase().slice(0, 12))) return "";
+  const first = text.split("\n")[0];
+  return saysSo(text) || (TITLE.test(first) && text.length > first.length) ? shorten(text) : "";
+};

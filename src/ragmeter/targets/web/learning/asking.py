@@ -1,0 +1,147 @@
+"""Puts a few questions to a page, learns from them how it is read, and reads their answers by that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from ragmeter.effects.limits.caller import GiveUp, TryAgain
+from ragmeter.effects.process.loop import Stoppable, run
+from ragmeter.hints import for_command_line
+from ragmeter.io.addresses import public
+from ragmeter.targets.port import Answer, Question
+from ragmeter.targets.web.learning.learn import common_words, doubts_of
+from ragmeter.targets.web.learning.reading import ENOUGH
+from ragmeter.targets.web.profile import ENTER, Profile
+from ragmeter.targets.web.target import WebTarget
+from ragmeter.targets.web.visit import Visit
+
+#: So many questions are tried at most until enough of them have an answer.
+_TRIES = 6
+#: What a page is asked where nobody names questions.
+QUESTIONS = ("What can you help me with?", "Who are you?", "Where can I find more information?")
+
+
+@dataclass
+class Lesson:
+    """A question that the page was asked to learn from, and what was read, or why nothing was."""
+
+    question: Question
+    answer: Answer | None = None
+    failure: str = ""
+    visit: Visit | None = None
+
+
+@dataclass
+class Lessons:
+    """What was learnt: the profile if there is one, the answers as it reads them, and what is doubtful."""
+
+    profile: Profile | None = None
+    lessons: list[Lesson] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    has_picture: bool = False
+
+    @property
+    def read(self) -> list[Lesson]:
+        """Those with an answer."""
+        return [lesson for lesson in self.lessons if lesson.answer is not None]
+
+
+def learn_page(target: WebTarget, questions: Sequence[Question], picture: Path, *, twice: bool = False) -> Lessons:
+    """Ask up to three of these questions that have an answer, each on a page of its own; one of them `twice`."""
+
+    async def work(stop: Stoppable) -> Lessons:
+        async with target:
+            return await _learn(target, list(questions)[:_TRIES], picture, twice=twice)
+
+    return run(work)
+
+
+async def _learn(target: WebTarget, questions: list[Question], picture: Path, *, twice: bool) -> Lessons:
+    lessons = Lessons()
+    first, rest = questions[:1], questions[1:]
+    lessons.lessons += [await _ask(target, question) for question in first]  # it shows whether the page can be asked
+    while rest and len(lessons.read) < ENOUGH:
+        more, rest = rest[: ENOUGH - len(lessons.read)], rest[ENOUGH - len(lessons.read) :]
+        lessons.lessons += await asyncio.gather(*(_ask(target, question) for question in more))
+    if twice and lessons.read:
+        again = lessons.read[0].question
+        repeated = await _ask(target, Question(f"{again.qid}-again", again.text))
+        if repeated.visit is not None:
+            await target.leave(repeated.visit, repeated.question)
+    target.reading.final = target.reading.profile is not None
+    try:
+        await _read_again(target, lessons)
+        if last := [lesson.visit for lesson in lessons.read if lesson.visit is not None]:
+            lessons.has_picture = await last[-1].picture(picture)
+    finally:
+        for lesson in lessons.lessons:
+            if lesson.visit is not None:
+                await target.leave(lesson.visit, lesson.question)
+    return lessons
+
+
+async def _ask(target: WebTarget, question: Question) -> Lesson:
+    lesson = Lesson(question)
+    try:
+        lesson.visit = await target.visit_of(question)
+        lesson.answer = await lesson.visit.ask(question.text)
+    except (GiveUp, TryAgain) as problem:
+        if getattr(problem, "fatal", None) is not None:
+            raise
+        lesson.failure = f"{problem.outcome}: {for_command_line(problem.cause)}"
+    return lesson
+
+
+async def _read_again(target: WebTarget, lessons: Lessons) -> None:
+    """Read the answers by what is known now, and see whether they agree."""
+    reading = target.reading
+    if reading.profile is None:
+        lessons.doubts = [lesson.failure for lesson in lessons.lessons if lesson.failure] or ["nothing could be read"]
+        return
+    texts = await _texts(lessons)
+    reading.profile = _named(with_common_words(reading.profile, texts), target, lessons)
+    texts = await _texts(lessons)
+    for lesson, text in zip(lessons.read, texts, strict=True):
+        if lesson.answer is not None:
+            lesson.answer = replace(lesson.answer, answer=text)
+    lessons.profile = reading.profile
+    extra = [f"a message has a part that is not named: {visit.last['extra'][:60]!r}" for lesson in lessons.read if (visit := lesson.visit) and visit.last["extra"]]
+    lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(texts), *extra]))
+    reading.doubts = lessons.doubts
+    for lesson in lessons.read:
+        if lesson.answer is not None and not lessons.doubts:
+            reading.doubt(lesson.answer.answer, "", None)  # its lines are compared with those of later answers
+
+
+async def _texts(lessons: Lessons) -> list[str]:
+    return [await lesson.visit.read_again() if lesson.visit else "" for lesson in lessons.read]
+
+
+def with_common_words(profile: Profile, texts: Sequence[str]) -> Profile:
+    """The profile with words that begin or end all answers: a name with a colon, and a last line."""
+    first, last = common_words([text for text in texts if text])
+    rule = profile.answer
+    if first.endswith(":") and len(first.split()) <= 3:  # noqa: PLR2004 - "The assistant says:"
+        rule = msgspec.structs.replace(rule, prefixes=(*rule.prefixes, first))
+    lines = {text.splitlines()[-1].strip() for text in texts if len(text.splitlines()) > 1}
+    if len(lines) == 1 and all(len(text.splitlines()) > 1 for text in texts) and last.endswith(min(lines)):
+        rule = msgspec.structs.replace(rule, suffixes=(*rule.suffixes, min(lines)))
+    return msgspec.structs.replace(profile, answer=rule)
+
+
+def _named(profile: Profile, target: WebTarget, lessons: Lessons) -> Profile:
+    """The profile with the page's address, its box, and how a question is sent."""
+    visit = next(lesson.visit for lesson in lessons.read if lesson.visit is not None)
+    page = target.page
+    return msgspec.structs.replace(
+        profile,
+        page=public(page.url),
+        before=page.clicks,
+        box=page.input_selector or visit.box or "",
+        send=page.submit_selector or visit.sent_by or ENTER,
+    )

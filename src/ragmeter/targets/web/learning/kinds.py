@@ -1,0 +1,151 @@
+"""What a text in a message may be besides the answer: a name, a clock, a tool, a thought, a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragmeter.targets.web.learning.tree import ASIDE, BUTTON, ECHO, FLOATS, PROSE, ROUND, Node, Text, Tree
+
+QUESTION, FIXED, LABEL, TOOL, THOUGHT, SOURCE = "question", "fixed", "label", "tool", "thought", "source"
+#: The most characters of a label.
+_LABEL = 80
+_MONTHS = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_CLOCK = re.compile(
+    rf"\W*((sent|posted|received|today|yesterday|now)\W*)?(at\W*)?(((\w+, )?{_MONTHS} \d{{1,2}}(, \d{{4}})?|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}})"
+    r"\W*(at\W*)?)?\d{1,2}[:.]\d{2}([:.]\d{2})?\s*([ap]\.?m\.?)?\W*|\W*(just now|now|today|(a|an|one|a few|\d+) ?(s|sec|seconds?|m|min|minutes?|h|hours?) ago)\W*",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(
+    r"\W*((\w+ )?(bot|chatbot|assistant|copilot|agent|helper)|ai|gpt\S*|chatgpt|claude\S*|gemini\S*|llama\S*|mistral\S*|qwen\S*|you|me|user)"
+    r"(\s+(said|says))?\W*",
+    re.IGNORECASE,
+)
+_TOOL = re.compile(
+    r"\W*(copy( code)?|copied|regenerate|retry|like|dislike|share|edit|read aloud|good( response)?|bad( response)?|yes|no|"
+    r"was this (answer |response )?(helpful|useful)\?.*|helpful|not helpful|👍|👎|sources?|references?|citations?|related( questions)?|"
+    r"kopieren|copiar|copier)\W*",
+    re.IGNORECASE,
+)
+_COUNTS = re.compile(r".{0,40}\b\d[\d.,]*\s*(tokens?|tok/s|ms|seconds?|sec|s|words?)\b.{0,20}", re.IGNORECASE)
+_MARKS = re.compile(r"[\s●○•◦∙·▌▍▎▋▊▉█▮▯■□◼◻⬤⏺…⋯⋮|_✓✔✗×]+")
+_NAMES: dict[str, frozenset[str]] = {
+    LABEL: frozenset(
+        "avatar avatars username nickname initials byline timestamp timestamps datetime stamp timeago watermark disclaimer spinner "
+        "progress eta loader loading skeleton shimmer caret sr tooltip linenos lineno".split()
+    ),
+    TOOL: frozenset(
+        "toolbar actions feedback rating suggestion suggestions chip chips followup followups related reactions footer "
+        "quickreplies quick".split()
+    ),
+    THOUGHT: frozenset("thinking thought thoughts reasoning think steps toolcall chain".split()),
+    SOURCE: frozenset("source sources citation citations reference references".split()),
+}
+#: Words that say it only at the end of a name.
+_LAST = frozenset("name time date meta metadata dot dots typing sender author role persona".split())
+_SIDES = frozenset("sent received left right small sm text label user bot assistant ai human me you system".split())
+_HAS = frozenset("has have with without no show hide is".split())
+
+
+def name_kind(name: str) -> str:
+    """What a class or a test id says that an element is; nothing if it does not."""
+    words = [w for w in re.split(r"[^a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).lower()) if w]
+    words = words[1:] if words[:2] in (["data", "testid"], ["data", "role"]) else words
+    if not words or len(words) > 6 or any(word in _HAS for word in words):  # noqa: PLR2004 - a sentence is no name
+        return ""
+    for kind, known in _NAMES.items():
+        if any(word in known for word in words):
+            return kind
+    ends = [word for word in words if word not in _SIDES]
+    return LABEL if ends and ends[-1] in _LAST else ""
+
+
+def classify(trees: Sequence[Tree]) -> None:
+    """Say of each text what it is. What all trees have at the same place is no part of an answer."""
+    constants: set[tuple[tuple[str, ...], str]] = set()
+    if len(trees) > 1:
+        places = [{_key(text) for text in tree.texts if ECHO not in text.flags} for tree in trees]
+        constants = set.intersection(*places)
+    for tree in trees:
+        for text in tree.texts:
+            text.kind = _kind(text, constants)
+        _join_emphasis(tree)
+
+
+def masked(text: str) -> str:
+    """A text whose numbers count as the same."""
+    return re.sub(r"\d+", "0", text.casefold())
+
+
+def _key(text: Text) -> tuple[tuple[str, ...], str]:
+    place = [part for _, node in zip(range(3), text.inside.lineage(), strict=False) for part in (node.tag, *node.signature)]
+    return tuple(place), masked(text.text)
+
+
+def _kind(text: Text, constants: set[tuple[tuple[str, ...], str]]) -> str:  # noqa: PLR0911 - one case a line
+    if ECHO in text.flags:
+        return QUESTION
+    if FLOATS in text.flags or ASIDE in text.flags:
+        return TOOL
+    if _MARKS.fullmatch(text.text):
+        return LABEL
+    if _key(text) in constants:
+        return FIXED
+    for node in text.inside.lineage():
+        if BUTTON in node.flags and text.inside.tag not in PROSE:
+            return TOOL
+        if node.tag in ("DETAILS", "SUMMARY"):
+            return THOUGHT
+        if node.tag in ("TIME", "BUTTON", "NAV"):
+            return LABEL
+        kind = next(filter(None, map(name_kind, node.tokens)), "")
+        if kind and node.tag not in PROSE and "n" in node.flags and not _in_sentence(text.inside):
+            return kind
+    return _by_words(text)
+
+
+def _by_words(text: Text) -> str:
+    """What a text says that it is, where it stands alone in its element."""
+    if len(text.text) > _LABEL or _in_sentence(text.inside) or len(text.inside.own) > 1:
+        return ""
+    alone = not text.inside.nodes
+    if _SPEAKER.fullmatch(text.text) and alone:
+        return LABEL
+    has_neighbours = text.inside.outer is not None and len(list(text.inside.outer.texts())) > 1
+    if alone and has_neighbours and (_CLOCK.fullmatch(text.text) and not text.text.strip()[:1].isdigit()):
+        return LABEL
+    if alone and has_neighbours and (_TOOL.fullmatch(text.text) or _COUNTS.fullmatch(text.text)):
+        return TOOL
+    if any(ROUND in node.flags for node in (text.inside, text.inside.outer) if node) and len(text.text) <= 2:  # noqa: PLR2004
+        return LABEL
+    return ""
+
+
+def looks_like_a_label(text: str) -> str:
+    """What an answer looks like if it can hardly be one: a clock, a label; nothing if it may be one."""
+    if len(text) > _LABEL:
+        return ""
+    if _SPEAKER.fullmatch(text) or (_TOOL.fullmatch(text) and text.casefold().strip(" .!") not in ("yes", "no")):
+        return "a label"
+    worded = re.match(r"\W*(sent|posted|received|today|yesterday|just now|now|an?|\d+ ?\w* ago)\b", text, re.IGNORECASE)
+    return "a clock" if _CLOCK.fullmatch(text) and worded else ""
+
+
+def _in_sentence(node: Node) -> bool:
+    return any(outer.tag in ("P", "LI", "TD", "TH", "PRE", "CODE", "BLOCKQUOTE") for _, outer in zip(range(4), node.lineage(), strict=False))
+
+
+def _join_emphasis(tree: Tree) -> None:
+    """A word that is the same in all answers is no label in the midst of a sentence: only what stands first or last is."""
+    for node in tree.nodes:
+        if node.tag in ("P", "LI", "TD", "TH", "PRE", "BLOCKQUOTE"):
+            texts = list(node.texts())
+            if any(text.is_live for text in texts):
+                for text in texts[1:-1]:
+                    if text.kind == FIXED:
+                        text.kind = ""
+
+
+def clock(text: str) -> bool:
+    """Whether a text is a time of day or a date, and nothing else."""
+    return bool(_CLOCK.fullmatch(text))

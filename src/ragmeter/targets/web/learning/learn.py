@@ -1,0 +1,335 @@
+"""From what was new after a few questions to a profile: what is the same in all answers' messages is no part of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragmeter.targets.web.learning.kinds import FIXED, LABEL, QUESTION, SOURCE, THOUGHT, classify, looks_like_a_label
+from ragmeter.targets.web.learning.selectors import selector_for
+from ragmeter.targets.web.learning.signs import Course, learn_end
+from ragmeter.targets.web.learning.tree import LINK, NEW, Node, Text, Tree
+from ragmeter.targets.web.profile import Answer, Profile
+
+#: What a page is likely to call the place where it shows an error.
+ERRORS = (
+    "[class*='error' i]:not([class*='boundary' i], [class*='no-error' i], [class*='has-error' i], [class*='rate' i])",
+    "[class*='exception' i], [data-testid*='exception' i], [data-testid*='error' i]",
+    ".alert-danger, .text-danger, .bg-danger, .destructive, .bg-negative, .text-destructive",
+)
+#: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
+_ALSO = 0.25
+
+
+@dataclass
+class Sample:
+    """What came of one question: the new part of the page, how it came, and a text as far as it was told."""
+
+    question: str
+    tree: list[Any]
+    course: Course = field(default_factory=Course)
+
+
+@dataclass
+class Learnt:
+    """A profile, if there is one, and what is doubtful about it."""
+
+    profile: Profile | None
+    doubts: list[str]
+
+
+@dataclass
+class _Places:
+    """Where the answers are: their messages, the parts of these that are answers, and doubts."""
+
+    messages: list[Node]
+    contents: list[Node]
+    doubts: list[str]
+
+
+def learn(samples: Sequence[Sample], base: Profile | None = None) -> Learnt:
+    """Work out how the page is read. What `base` names is not looked for."""
+    distinct = list({sample.question: sample for sample in samples}.values())
+    trees = [tree for tree in (Tree(sample.tree) for sample in distinct) if tree.texts]
+    end = base.end if base is not None and (base.end.gone or base.end.back) else learn_end([s.course for s in samples])
+    if base is not None and base.answer.selector:
+        return Learnt(_joined(base, base.answer, end), [])
+    if not trees:
+        return Learnt(None, ["nothing new was on the page after a question"])
+    classify(trees)
+    if len(trees) > 1 and not any(tree.live() for tree in trees):
+        return Learnt(None, ["the page shows the same text for different questions"])
+    places = _find(trees)
+    if places is None:
+        return Learnt(None, ["no part of the page looks like an answer: there are only labels"])
+    answer, doubts = _rule(places, trees)
+    if answer is None:
+        return Learnt(None, [*places.doubts, *doubts])
+    return Learnt(_joined(base, answer, end), [*places.doubts, *doubts])
+
+
+def _joined(base: Profile | None, answer: Answer, end: Any) -> Profile:
+    if base is None:
+        return Profile(answer, end=end, errors=ERRORS)
+    kept = base.answer
+    both = Answer(
+        kept.selector or answer.selector,
+        kept.message or ("" if kept.selector else answer.message),
+        tuple(dict.fromkeys((*kept.ignore, *answer.ignore))),
+        kept.prefixes or answer.prefixes,
+        kept.suffixes or answer.suffixes,
+        kept.thinking or answer.thinking,
+        kept.sources or answer.sources,
+        kept.more or answer.more,
+    )
+    return Profile(both, base.box, base.send, base.page, base.before, end, base.errors or ERRORS)
+
+
+# -- where the answers are ---------------------------------------------------------------------------------------------
+
+
+def _find(trees: Sequence[Tree]) -> _Places | None:
+    """The messages of the answers, by what they have in common."""
+    groups: list[dict[tuple[str, ...], list[Node]]] = [_messages(tree) for tree in trees]
+    sizes: Counter[tuple[str, ...]] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
+    for group in groups:
+        for signature, nodes in group.items():
+            sizes[signature] += sum(len(text.text) for node in nodes for text in node.live())
+            seen[signature] += 1
+    if not seen:
+        return None
+    often = max(seen.values())
+    ranked = sorted((s for s in seen if seen[s] == often), key=lambda s: -sizes[s])
+    chosen, doubts = ranked[0], []
+    if len(ranked) > 1 and len(trees) > 1 and sizes[ranked[1]] >= _ALSO * sizes[chosen]:
+        doubts.append(
+            f"two parts of the page change with the question: {_shown(_first(groups, chosen))} and {_shown(_first(groups, ranked[1]))}"
+        )
+    messages = [node for group in groups for node in group.get(chosen, ())]
+    if often < len(trees):
+        doubts.append("not every answer is in the same kind of message")
+    contents, more = _content(messages, several=len(trees) > 1)
+    return _Places(messages, contents, [*doubts, *more])
+
+
+def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple[str, ...]) -> Node:
+    return next(group[signature][0] for group in groups if signature in group)
+
+
+def _shown(node: Node) -> str:
+    words = " ".join(text.text for text in node.live())
+    return repr(words if len(words) <= 40 else words[:37] + "...")  # noqa: PLR2004
+
+
+def _messages(tree: Tree) -> dict[tuple[str, ...], list[Node]]:
+    """The outermost new elements with a text that is not the question, nearest to the question."""
+    live, echoes = tree.live(), [text for text in tree.texts if text.kind == QUESTION]
+    around_echo = {id(node) for echo in echoes for node in echo.inside.lineage()}
+    depths: dict[int, int] = {}
+    tops: list[tuple[int, Node]] = []
+    for text in live:
+        top, meets = _top(text, around_echo)
+        if id(top) not in depths:
+            depths[id(top)] = meets
+            tops.append((meets, top))
+    if not tops:
+        return {}
+    nearest = max(meets for meets, _ in tops)
+    near = [top for meets, top in tops if meets == nearest or not echoes]
+    if echoes:
+        last = max(echo.order for echo in echoes if _depth_of_meeting(echo, near) == nearest) if near else 0
+        after = [top for top in near if top.order > last or any(text.order > last for text in top.live())]
+        near = after or near
+    found: dict[tuple[str, ...], list[Node]] = {}
+    for top in near:
+        found.setdefault(top.signature, []).append(top)
+    return found
+
+
+def _depth_of_meeting(echo: Text, tops: Sequence[Node]) -> int:
+    outers = {id(node) for node in echo.inside.lineage()}
+    return max((len(list(top.outer.lineage())) if top.outer and id(top.outer) in outers else 0) for top in tops)
+
+
+def _top(text: Text, around_echo: set[int]) -> tuple[Node, int]:
+    """The largest new element around a text that does not hold the question, and how deep its place is."""
+    top = text.inside
+    while top.outer is not None and id(top.outer) not in around_echo:
+        if NEW not in top.outer.flags and (around_echo or NEW in top.flags):
+            if not around_echo:
+                break
+            if top.outer.outer is None or top.outer.tag == "BODY":
+                break
+        if top.outer.tag in ("BODY", "HTML"):
+            break
+        top = top.outer
+    meets = len(list(top.outer.lineage())) if top.outer is not None and id(top.outer) in around_echo else 0
+    return _below_old(top, text), meets
+
+
+def _below_old(top: Node, text: Text) -> Node:
+    """An element that was there before is not the message, if a new one in it holds the text."""
+    if NEW in top.flags:
+        return top
+    inner = [node for node in text.inside.lineage() if NEW in node.flags and top.holds(node)]
+    return inner[-1] if inner else text.inside
+
+
+def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[Node], list[str]]:
+    """The part of each message that is the answer: as small as its labels require, and not smaller."""
+    levels, doubts = [list(messages)], []
+    while True:
+        inner = [_only_part(node) for node in levels[-1]]
+        if any(node is None for node in inner) or len({node.signature for node in inner if node}) != 1:
+            break
+        levels.append([node for node in inner if node is not None])
+    kinds = {kid.signature for node in levels[-1] for kid in node.nodes if kid.live() and not kid.is_prose}
+    parts = [{kid.signature for kid in node.nodes if kid.live() and not kid.is_prose} for node in levels[-1]]
+    if several and len(kinds) > 1 and all(len(part) > 1 for part in parts):
+        first = [next(kid for kid in levels[-1][0].nodes if kid.signature == kind) for kind in sorted(parts[0])[:2]]
+        doubts.append(f"a message has several parts that change with the question: {' and '.join(map(_shown, first))}")
+    place = len(levels) - 1
+    while place and not any(_has_labels(node) for node in levels[place - 1]):
+        place -= 1
+    return levels[place], doubts
+
+
+def _only_part(node: Node) -> Node | None:
+    """The one part of an element that has all of its live text, if it is not a paragraph or the like."""
+    inner = [kid for kid in node.nodes if kid.live()]
+    if any(text.is_live for text in node.own) or len(inner) != 1 or inner[0].is_prose:
+        return None
+    return inner[0]
+
+
+def _has_labels(node: Node) -> bool:
+    return any(not text.is_live for text in node.texts())
+
+
+# -- the rule that reads them ------------------------------------------------------------------------------------------
+
+
+def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[str]]:
+    contents, doubts = places.contents, []
+    ours = {id(text) for node in contents for text in node.texts()}
+    inside = {id(inner) for node in contents for inner in node.everything()}
+
+    def harms(node: Node) -> bool:  # a match in an answer is no second answer; the reader leaves out the question's own
+        if id(node) in inside:
+            return False
+        return any(text.is_live or id(text) in ours for text in node.texts())
+
+    selector = selector_for(contents, trees, harms)
+    if selector is None:
+        return None, ["no selector holds for the answers alone: name one with --answer-selector"]
+    message = ""
+    if any(id(one) != id(other) for one, other in zip(places.messages, contents, strict=True)):
+        message = selector_for(places.messages, trees, lambda node: any(t.is_live or id(t) in ours for t in node.texts())) or ""
+    ignore: dict[str, None] = {}
+    thinking: dict[str, None] = {}
+    sources = ""
+    prefixes: Counter[str] = Counter()
+    suffixes: Counter[str] = Counter()
+    outer = places.messages if message else contents
+    for part in _dead_parts(outer):
+        kind = next(part.texts()).kind
+        name = selector_for([part], trees, lambda node: any(text.is_live for text in node.texts()))
+        if name is None or name.count(" ") > 2:  # noqa: PLR2004 - such a path would not last
+            name = None
+        if name is not None:
+            (thinking if kind == THOUGHT else ignore)[name] = None
+            if kind == SOURCE and not sources:
+                sources = f"{name} a" if any(LINK in node.flags for node in part.everything()) else name
+    for content in contents:
+        for text, at_start in _fixed_texts(content, [*ignore, *thinking], trees):
+            (prefixes if at_start else suffixes)[_with_numbers(text)] += 1
+    return (
+        Answer(selector, message, tuple(ignore), tuple(prefixes), tuple(suffixes), tuple(thinking), sources),
+        doubts,
+    )
+
+
+def _with_numbers(text: str) -> str:
+    import re
+
+    return re.sub(r"\d[\d.,:]*", "#", text)
+
+
+def _dead_parts(contents: Sequence[Node]) -> list[Node]:
+    """The largest parts of the answers' elements that hold labels only, one of each kind."""
+    parts: dict[tuple[str, ...], Node] = {}
+
+    def collect(node: Node) -> None:
+        for kid in node.nodes:
+            texts = list(kid.texts())
+            if texts and not any(text.is_live for text in texts):
+                if not kid.is_prose or kid.tokens:
+                    kinds = {text.kind for text in texts}
+                    parts.setdefault((*kid.signature, *sorted(kinds)), kid)
+            else:
+                collect(kid)
+
+    for content in contents:
+        collect(content)
+    return list(parts.values())
+
+
+def _fixed_texts(content: Node, ignored: Sequence[str], trees: Sequence[Tree]) -> list[tuple[str, bool]]:
+    """Labels at the beginning and at the end of an answer that no selector leaves out."""
+    texts = sorted(content.texts(), key=lambda text: text.order)
+    left: list[tuple[str, bool]] = []
+    live = [place for place, text in enumerate(texts) if text.is_live]
+    for place, text in enumerate(texts):
+        if text.is_live or text.kind not in (FIXED, LABEL) or not live or live[0] < place < live[-1]:
+            continue
+        if not _is_ignored(text, ignored):
+            left.append((text.text, place < live[0]))
+    return left
+
+
+def _is_ignored(text: Text, ignored: Sequence[str]) -> bool:
+    """Whether one of the selectors, each the last part of which is a tag and tokens, leaves this text out."""
+    for node in text.inside.lineage():
+        for selector in ignored:
+            last = selector.split(" ")[-1]
+            tokens = [token for token in node.tokens if token in last]
+            if tokens and sum(map(len, tokens)) + len(node.tag) >= len(last):
+                return True
+    return False
+
+
+def common_words(texts: Sequence[str]) -> tuple[str, str]:
+    """The words that begin all texts, and those that end them; nothing if the texts are the same."""
+    lists = [text.split() for text in texts]
+    if len(lists) < 2 or len(set(texts)) < 2:  # noqa: PLR2004 - one has nothing in common with another
+        return "", ""
+    return " ".join(_shared(lists)), " ".join(reversed(_shared([words[::-1] for words in lists])))
+
+
+def _shared(lists: Sequence[Sequence[str]]) -> list[str]:
+    shared = []
+    for words in zip(*lists, strict=False):
+        if len(set(words)) > 1:
+            break
+        shared.append(words[0])
+    return shared
+
+
+def doubts_of(texts: Sequence[str]) -> list[str]:
+    """What is doubtful about the answers that were read, before anything is scored."""
+    doubts = []
+    for text in texts:
+        if not text.strip():
+            doubts.append("an answer is empty")
+        elif what := looks_like_a_label(text):
+            doubts.append(f"an answer looks like {what}: {text[:60]!r}")
+    first, last = common_words([text for text in texts if text.strip()])
+    for words, where in ((first, "begin"), (last, "end")):
+        if len(words.split()) >= 2:  # noqa: PLR2004 - one word says little
+            doubts.append(f"all answers {where} with the same words: {words[:60]!r}")
+    if len(texts) > 1 and len({text.strip() for text in texts}) == 1:
+        doubts.append("the same text was read for different questions")
+    return doubts

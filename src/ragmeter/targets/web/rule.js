@@ -1,0 +1,66 @@
+// Reads answers by a profile: by its selectors, and by nothing else.
+const NONE = { selector: "", message: "", ignore: [], prefixes: [], suffixes: [], thinking: [], sources: "", more: [], gone: [], back: [], errors: [] };
+const outermost = (elements) => {
+  const set = new Set(elements);
+  return elements.filter((element) => {
+    for (let e = parent(element); e; e = parent(e)) if (set.has(e)) return false;
+    return true;
+  });
+};
+const matching = (selector) => (selector ? outermost(all(selector).filter(seen)) : []);
+const isTouched = (element) => {
+  const outer = lineage([element]);
+  return state.mark.reloaded || [...state.mark.touched].some((node) => outer.has(node) || within(node, element));
+};
+const textKey = (element) => key(squeezed(tagName(element) === "TEXTAREA" ? element.value : textContent(element)));
+const remembered = (selector) => matching(selector).map((element) => [element, textKey(element)]);
+// The matches that are new since the question, or were written again; not the question's own message.
+const fresh = (selector, before) => {
+  const now = matching(selector), { there } = state.mark, was = new Map(before);
+  const changed = now.filter((element) => (was.has(element) ? was.get(element) !== textKey(element) : true));
+  const gone = counts(before.filter(([element]) => !element || !element.isConnected).map(([, text]) => text));
+  const left = beyond(changed.filter((element) => !isEcho(squeezed(textContent(element)))), textKey, gone);
+  if (left.length) return left.filter((element) => !there.has(element) || was.has(element) || tagName(element) === "TEXTAREA" || isTouched(element));
+  const last = now[now.length - 1]; // the same words as before, written again
+  return last && !isEcho(squeezed(textContent(last))) && (!was.has(last) || state.mark.touched.size) && isTouched(last) ? [last] : [];
+};
+
+// Words that begin or end a text; a # among them stands for a number.
+const pattern = (text) => text.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+").replace(/#/g, "\\d[\\d.,:]*");
+const trimmed = (text, { prefixes, suffixes }) => {
+  for (const words of prefixes) text = text.replace(new RegExp("^\\s*" + pattern(words) + "\\s*", "u"), "");
+  for (const words of suffixes) text = text.replace(new RegExp("\\s*" + pattern(words) + "\\s*$", "u"), "");
+  return text.trim();
+};
+// What looks like no part of an answer, and is not named in the profile: the answer may have it only now and then.
+const STRANGE = /(^|[^a-z])(sources?|citations?|references?|feedback|suggestions?|chips?|related|follow-?ups?|timestamps?|thinking|reasoning|thoughts?|toolbar|tool-?(call|use|result)s?|quick-?repl(y|ies)|disclaimer)([^a-z]|$)/i;
+const MORE = /^\W*(show|read|see|view|load|expand|mehr|mostrar|ver|leer|voir|afficher|lire)\b.{0,12}\b(more|all|full|less|anzeigen|más|plus|todo)\W*$|^(more|mehr|más|plus|weiterlesen|continue reading)\W*$/i;
+const PLAIN = new Set(["P", "PRE", "CODE", "TABLE", "THEAD", "TBODY", "TR", "TD", "TH", "A", "SPAN", "SUP", "UL", "OL", "LI", "BLOCKQUOTE"]);
+const strange = (elements, ignored) => {
+  for (const outer of elements) {
+    for (const element of query(outer, "*")) {
+      if (ignored(element) || !seen(element)) continue;
+      const text = squeezed(textContent(element).slice(0, 400)), names = [...classes(element), attribute(element, "data-testid") || ""].join(" ");
+      if (MORE.test(text) && (isButton(element) || tagName(element) === "A" || tagName(element) === "SUMMARY" || styleOf(element).cursor === "pointer")) return text;
+      if (!PLAIN.has(tagName(element)) && text && STRANGE.test(names.replace(/([a-z])([A-Z])/g, "$1 $2"))) return text.slice(0, 60);
+    }
+  }
+  return "";
+};
+
+const readByRule = (length) => {
+  const { rule } = state.mark;
+  const elements = fresh(rule.selector, state.mark.answers), ignore = new Set([...rule.ignore, ...rule.thinking].flatMap((selector) => all(selector)));
+  const isIgnored = (element) => {
+    for (let e = element; e; e = parent(e)) if (ignore.has(e)) return true;
+    return false;
+  };
+  const leave = (element) => skipped(element) || ignore.has(element);
+  const texts = elements.filter((element) => !isIgnored(element)).map((element) => trimmed(readable(element, leave, length), rule)).filter(Boolean);
+  const answers = new Set(elements), messages = rule.message ? matching(rule.message).filter((message) => elements.some((element) => within(element, message))) : [];
+  const extra = messages.map((message) => readable(message, (element) => leave(element) || answers.has(element), length)).filter(Boolean).join(" ");
+  const listed = rule.sources ? all(rule.sources) : [];
+  return { elements, text: texts.join("\n\n"), extra: (extra || strange(elements, (element) => isIgnored(element) || listed.some((source) => within(element, source) || within(source, element)))).slice(0, 200) };
+};
+const shown = (selectors) => selectors.flatMap((selector) => all(selector)).filter(seen);
+const atWork = ({ gone, back }) => (gone.length && shown(gone).length > 0) || (back.length > 0 && shown(back).length === 0);
