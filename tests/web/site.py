@@ -31,7 +31,7 @@ from starlette.routing import Route
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.hostile.pages import PAGES as HOSTILE
-from tests.web import hard, likeness
+from tests.web import hard, idioms, likeness
 
 ASKED: list[str] = []
 #: What was pushed by /push, by the line that waits for it.
@@ -113,6 +113,8 @@ async def show(request: Request) -> Response:
         return page(hard.FORM_PAGE)
     if (like := {**likeness.PAGES, **likeness.OTHERS}.get(kind)) is not None:
         return page(like)
+    if kind.startswith("idiom_"):
+        return page(idioms.PAGES[kind.removeprefix("idiom_")])
     if kind == "closed_root":
         return page(hard.CLOSED_PAGE)
     if kind == "login" and request.cookies.get("who") != "me":

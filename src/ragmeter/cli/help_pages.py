@@ -60,8 +60,8 @@ PAGES = {
         ),
         {
             "questions and the page": ("--url", "--learn", "--page", "--input", "--output", "--limit"),
-            "where the page has them": ("--click", "--input-selector", "--submit-selector", "--answer-selector", "--same-page",
-                                        "--storage-state"),
+            "where the page has them": ("--click", "--input-selector", "--submit-selector", "--answer-selector",
+                                        "--same-page", "--storage-state"),
             "what to measure": ("--metrics", "--language", "--judge-model"),
             "the run": ("--run", "--resume"),
         },

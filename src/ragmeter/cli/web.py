@@ -103,12 +103,14 @@ def _ask(chosen: argparse.Namespace, place: RunPlace) -> int:
     settle_judge(chosen, metrics)
     gate = read_gate(chosen, chosen.output_dir, metrics, place.path)
     if chosen.page is None:
-        learn_first(chosen, target, dataset().questions, place.path)
+        learn_first(chosen, target, dataset().questions, on_disk(place.path, "asking a system"))
     service = carry_out(read_ask_plan(chosen, dataset(), target, metrics, choice).at(place))
     folder = service.folder
     assert folder is not None  # noqa: S101 - a named run is always kept
     has_evidence = _keep_evidence(evidence, on_disk(folder.location, "keeping screenshots"))
-    profile = chosen.page or keep_learnt(place.path, on_disk(folder.location, "keeping the page's profile"))
+    profile = chosen.page or keep_learnt(
+        on_disk(place.path, "asking a system"), on_disk(folder.location, "keeping the page's profile")
+    )
     write_scored(chosen.output, _rows(chosen, source, service, named), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
@@ -230,8 +232,8 @@ def parser() -> Parser:
         "--learn",
         metavar="FILE",
         type=Path,
-        help="ask three questions (the first of --input, if it is given), one of them twice; write how the page is read "
-        "to FILE, a picture of it beside it, and print what would be read; nothing is scored",
+        help="ask three questions (the first of --input, if it is given), one of them twice; write how the page is "
+        "read to FILE, a picture of it beside it, and print what would be read; nothing is scored",
     )
     add("--input-selector", metavar="CSS", help="the box that takes the question; without it, it is looked for")
     add("--submit-selector", metavar="CSS", help="the button that sends it; without it, Enter does")

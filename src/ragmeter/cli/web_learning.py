@@ -24,7 +24,7 @@ _FIRST = 6  # questions of a dataset that may be needed
 
 
 def learn(chosen: argparse.Namespace, target: WebTarget) -> int:
-    """`--learn FILE`: ask three questions, one of them twice; write the profile, its picture, and what would be read."""
+    """`--learn FILE`: ask three questions, one of them twice; write the profile and its picture, print what is read."""
     from ragmeter.targets.port import Question
     from ragmeter.targets.web.learning.asking import QUESTIONS, learn_page
     from ragmeter.targets.web.profile import write_profile
@@ -59,7 +59,7 @@ def show(lessons: Lessons) -> None:
 
 
 def learn_first(chosen: argparse.Namespace, target: WebTarget, questions: Sequence[Question], run: Path) -> None:
-    """Learn a page with the first questions of a run; their answers are kept. Stops at a doubt, or asks at a terminal."""
+    """Learn a page with the first questions of a run, and keep their answers. At a doubt it stops, or asks a person."""
     from ragmeter.targets.web.learning.asking import learn_page
     from ragmeter.targets.web.profile import read_profile, write_profile
 

@@ -12,16 +12,20 @@ const inCode = (element) => {
 };
 const saysSo = (text) => (text.length <= WHOLE && BEGINS.test(text)) || (/^\W*(traceback|\w+(error|exception):)/i.test(text) && TRACEBACK.test(text));
 // What is wrong on the page, since the question; nothing if nothing is.
-const trouble = (text) => {
+const trouble = (texts) => {
   const { rule, there, floating, question } = state.mark, isNew = (element) => !there.has(element) || !state.mark.errors.has(textKey(element));
   const red = outermost(rule.errors.flatMap((selector) => all(selector))).filter((element) => seen(element) && isNew(element) && !inCode(element) && squeezed(textContent(element)).length > 3);
   if (red.length) return shorten(textOf(red[red.length - 1]));
   const answers = state.located;
-  for (const notice of [...all("[role='alert']"), ...state.passing].filter((e) => seen(e) && !floating.has(e) && !answers.some((answer) => within(answer, e) || within(e, answer)))) {
+  const alerts = all("[role='alert']"), usual = alerts.some((element) => isEcho(plainText(element))); // some pages make all messages so
+  for (const notice of [...(usual ? [] : alerts), ...state.passing].filter((e) => seen(e) && !floating.has(e) && !answers.some((answer) => within(answer, e) || within(e, answer)))) {
     const said = shorten(textOf(notice));
     if (TROUBLE.test(said) && !isEcho(said)) return said;
   }
-  if (!text || question.toLowerCase().includes(text.toLowerCase().slice(0, 12))) return "";
-  const first = text.split("\n")[0];
-  return saysSo(text) || (TITLE.test(first) && text.length > first.length) ? shorten(text) : "";
+  for (const text of texts.filter((one) => !question.toLowerCase().includes(one.toLowerCase().slice(0, 12)))) {
+    const first = text.split("\n")[0];
+    if (saysSo(text) || (TITLE.test(first) && text.length > first.length)) return shorten(text);
+  }
+  const title = texts.length > 1 && texts.find((text) => TITLE.test(text));
+  return title ? shorten(texts.join(": ")) : "";
 };

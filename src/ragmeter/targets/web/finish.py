@@ -32,7 +32,7 @@ _AT_WORK = r"thinking|loading|typing|generating|searching|pensando|cargando|escr
 _DOING = rf"{_AT_WORK}|writing|retrieving|reading|processing|working|waiting|wait|moment|procesando|espere|momento"
 #: Placeholders that pages show until they have an answer: "Thinking", "The assistant is typing", "Reading ...".
 _WAITING = re.compile(
-    rf"\W*((\w+\W+){{0,3}}(is|are|está)\W+)?({_AT_WORK})?\W*|(?=.{{0,60}}$).*\b({_DOING})\b.*(\.\.\.|…)\W*",
+    rf"\W*(((\w+\W+){{0,3}}(is|are|está)\W+)?({_AT_WORK}))?\W*|(?=.{{0,60}}$).*\b({_DOING})\b.*(\.\.\.|…)\W*",
     re.IGNORECASE | re.DOTALL,
 )
 #: How a complete text ends: with the end of a sentence, perhaps in brackets or with a reference; of code; of a table.

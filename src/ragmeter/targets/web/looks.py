@@ -78,9 +78,13 @@ class Signs(TypedDict, total=False):
 def check_look(look: Any) -> TypeGuard[Look]:
     """Whether a look at a page has its fields, and all of them are of their types."""
     fields = all(name in look and isinstance(look[name], kind) for name, kind in _FIELDS.items())
-    return fields and all(isinstance(fact, str) for fact in look["facts"]) and all(
-        isinstance(link, dict) and isinstance(link.get("text"), str) and isinstance(link.get("href"), str | None)
-        for link in look["sources"] or ()
+    return (
+        fields
+        and all(isinstance(fact, str) for fact in look["facts"])
+        and all(
+            isinstance(link, dict) and isinstance(link.get("text"), str) and isinstance(link.get("href"), str | None)
+            for link in look["sources"] or ()
+        )
     )
 
 

@@ -52,9 +52,7 @@ class Page:
 
     def given(self) -> Profile:
         """What the user's own selectors say of how the page is read."""
-        return of_selectors(
-            self.answer_selector, self.ready_selector, self.sources_selector, self.ignore, self.clicks
-        )
+        return of_selectors(self.answer_selector, self.ready_selector, self.sources_selector, self.ignore, self.clicks)
 
 
 class OpenPage:

@@ -1,4 +1,4 @@
-"""How one chat page is read, in a small file: where the question goes, where the answer is, and what its end looks like."""
+"""How a chat page is read, in a small file: where the question goes, where the answer is, what its end looks like."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ from ragmeter.errors import InputError
 from ragmeter.io.write import replacing
 
 ENTER = "Enter"
+#: What a page is likely to call the place where it shows an error.
+ERRORS = (
+    "[class*='error' i]:not([class*='boundary' i], [class*='no-error' i], [class*='has-error' i])",
+    "[class*='exception' i], [data-testid*='exception' i], [data-testid*='error' i]",
+    ".alert-danger, .bg-danger, .destructive, .bg-negative",
+    "[class*='bg-red-'], [class*='border-red-'], [class*='bg-rose-']",
+)
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +109,7 @@ def parse_profile(text: str, name: str) -> Profile:
     for key, selector in _selectors(profile):
         if not selector.strip():
             raise InputError(f"{_place(text, name, key)}{key} has an empty selector", hint="remove it")
-    if not 0 < profile.end.still <= 600:  # noqa: PLR2004 - ten minutes
+    if not 0 < profile.end.still <= 600:
         raise InputError(
             f"{_place(text, name, 'end.still')}end.still is {profile.end.still:g}", hint="it is in seconds: 0.3 to 10"
         )

@@ -12,17 +12,26 @@ const isTouched = (element) => {
   const outer = lineage([element]);
   return state.mark.reloaded || [...state.mark.touched].some((node) => outer.has(node) || within(node, element));
 };
-const textKey = (element) => key(squeezed(tagName(element) === "TEXTAREA" ? element.value : textContent(element)));
+const deepText = (node) => (nodeType(node) === 3 ? node.data : nodeType(node) !== 1 || SKIP.has(tagName(node)) ? "" : children(node).map(deepText).join(" "));
+const hasShadow = (element) => shadow(element) || [...query(element, "*")].some(shadow);
+const plainText = (element) => squeezed(tagName(element) === "TEXTAREA" ? element.value : hasShadow(element) ? deepText(element) : textContent(element));
+const textKey = (element) => key(plainText(element));
 const remembered = (selector) => matching(selector).map((element) => [element, textKey(element)]);
+// What is above the question's own message is no answer to it, if something is below: a greeting that is written late.
+const belowQuestion = (elements) => {
+  if (elements.length < 2) return elements;
+  const echoes = news().filter(({ text }) => isEcho(text)), below = elements.filter((element) => echoes.some((echo) => follows(element, echo.element)));
+  return below.length ? below : elements;
+};
 // The matches that are new since the question, or were written again; not the question's own message.
 const fresh = (selector, before) => {
   const now = matching(selector), { there } = state.mark, was = new Map(before);
   const changed = now.filter((element) => (was.has(element) ? was.get(element) !== textKey(element) : true));
   const gone = counts(before.filter(([element]) => !element || !element.isConnected).map(([, text]) => text));
-  const left = beyond(changed.filter((element) => !isEcho(squeezed(textContent(element)))), textKey, gone);
-  if (left.length) return left.filter((element) => !there.has(element) || was.has(element) || tagName(element) === "TEXTAREA" || isTouched(element));
+  const left = beyond(changed.filter((element) => !isEcho(plainText(element))), textKey, gone);
+  if (left.length) return belowQuestion(left.filter((element) => !there.has(element) || was.has(element) || tagName(element) === "TEXTAREA" || isTouched(element)));
   const last = now[now.length - 1]; // the same words as before, written again
-  return last && !isEcho(squeezed(textContent(last))) && (!was.has(last) || state.mark.touched.size) && isTouched(last) ? [last] : [];
+  return last && !isEcho(plainText(last)) && (!was.has(last) || state.mark.touched.size) && isTouched(last) ? [last] : [];
 };
 
 // Words that begin or end a text; a # among them stands for a number.
@@ -33,7 +42,7 @@ const trimmed = (text, { prefixes, suffixes }) => {
   return text.trim();
 };
 // What looks like no part of an answer, and is not named in the profile: the answer may have it only now and then.
-const STRANGE = /(^|[^a-z])(sources?|citations?|references?|feedback|suggestions?|chips?|related|follow-?ups?|timestamps?|thinking|reasoning|thoughts?|toolbar|tool-?(call|use|result)s?|quick-?repl(y|ies)|disclaimer)([^a-z]|$)/i;
+const STRANGE = /(^|[^a-z])(sources?|citations?|references?|refs|feedback|suggestions?|chips?|related|follow-?ups?|timestamps?|thinking|reasoning|thoughts?|toolbar|tool-?(call|use|result)s?|quick-?repl(y|ies)|disclaimer)([^a-z]|$)/i;
 const MORE = /^\W*(show|read|see|view|load|expand|mehr|mostrar|ver|leer|voir|afficher|lire)\b.{0,12}\b(more|all|full|less|anzeigen|más|plus|todo)\W*$|^(more|mehr|más|plus|weiterlesen|continue reading)\W*$/i;
 const PLAIN = new Set(["P", "PRE", "CODE", "TABLE", "THEAD", "TBODY", "TR", "TD", "TH", "A", "SPAN", "SUP", "UL", "OL", "LI", "BLOCKQUOTE"]);
 const strange = (elements, ignored) => {

@@ -39,11 +39,18 @@ class RuledFinish:
         on = not look["ready"] or (self._end.request and traffic.has_asked)
         self._was_on = self._was_on or on or (self._end.request and traffic.carried)
         self._off = 0.0 if on else self._off + passed
-        return not on and is_answer(text) and self._off >= min(_OFF, self._end.still) and self._still >= self._patience(traffic, look)
+        return (
+            not on
+            and is_answer(text)
+            and self._off >= min(_OFF, self._end.still)
+            and self._still >= self._patience(traffic, look)
+        )
 
     def seems_complete(self, look: Look, traffic: Traffic) -> bool:
         """Whether the text has been still for a second, and nothing shows that the page is at work."""
-        return look["ready"] and not look["busy"] and not traffic.under_way and is_answer(self.text) and self._still >= 1
+        return (
+            look["ready"] and not look["busy"] and not traffic.under_way and is_answer(self.text) and self._still >= 1
+        )
 
     def _patience(self, traffic: Traffic, look: Look) -> float:
         """Seconds that the text must not have changed."""

@@ -35,9 +35,7 @@ from ragmeter.targets.web.visit import Visit
 
 Result = TypeVar("Result")
 #: Our script for every page, in this order.
-_SCRIPTS = tuple(
-    f"{name}.js" for name in ("dom", "text", "tree", "rule", "errors", "work", "dialogs", "page")
-)
+_SCRIPTS = tuple(f"{name}.js" for name in ("dom", "text", "tree", "rule", "errors", "work", "dialogs", "page"))
 #: Seconds that the browser may take to make a page, and to end; generous, for a busy machine.
 _MAKES, _ENDS = 120.0, 30.0
 
@@ -136,7 +134,9 @@ class WebTarget(Target):
 
     def signature(self) -> Signature:
         """The page and how it is used; no credentials."""
-        by = {} if self._profile is None else {"profile": hashlib.sha256(shown(self._profile).encode()).hexdigest()[:16]}
+        by = (
+            {} if self._profile is None else {"profile": hashlib.sha256(shown(self._profile).encode()).hexdigest()[:16]}
+        )
         return {"kind": "web", **vars(self.page), "url": public(self.page.url), **by}
 
     def limit(self, workers: int) -> None:

@@ -7,15 +7,16 @@ const FLOATS = new Set(["fixed", "sticky"]);
 
 // Blocks, in their order: each with the text that stands directly in it and in what is inline in it.
 const walk = () => {
+  let order = 0;
   const blocks = [], count = counter(MOST_NODES, "the page has more elements and texts than ");
   const block = (element, style, outer, about) => {
-    if (attribute(element, "role") === "alert" || (FLOATS.has(style.position) && !within(state.box, element))) about = { ...about, passing: element };
+    if (FLOATS.has(style.position) && !within(state.box, element)) about = { ...about, passing: element };
     if (tagName(element) !== "A" && clickable(style, outer)) about = { ...about, aside: true };
     const own = [], one = { element, text: "", nodes: [], ...about };
     blocks.push(one);
     const say = (node, text) => {
       own.push(text);
-      if (/\S/.test(text)) one.nodes.push({ node, text });
+      if (/\S/.test(text)) one.nodes.push({ node, text, order: order++ });
     };
     const inline = (node, cursor) => {
       for (const child of children(node)) {
@@ -120,9 +121,12 @@ const tree = () => {
     }
     return places.get(element);
   };
-  for (const { element, text, nodes, aside, passing } of blocks) {
+  const texts = blocks.flatMap(({ element, text, nodes, aside, passing }) => {
     const flags = (isEcho(text) && !TABLE.has(tagName(element)) ? "e" : "") + (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : "");
-    for (const { node, text } of nodes) list.push([place(node), text.slice(0, LONGEST_IN_TREE), flags]);
+    return nodes.map((part) => ({ ...part, flags }));
+  });
+  for (const { node, text, flags } of texts.sort((one, other) => one.order - other.order)) {
+    list.push([place(node), text.slice(0, LONGEST_IN_TREE), flags]);
     if (list.length > MOST_IN_TREE) return [];
   }
   return list;

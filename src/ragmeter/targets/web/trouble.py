@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragmeter.targets.web.finish import Finish, Traffic, is_answer
-from ragmeter.targets.web.ruled_finish import RuledFinish
 from ragmeter.targets.web.looks import Look
+from ragmeter.targets.web.ruled_finish import RuledFinish
 
 #: Seconds that an error must be there while the answer does not go on; the same after a failed request; after a stop
 #: button has gone, or the page has loaded itself again, without an answer; and where a known application says that it

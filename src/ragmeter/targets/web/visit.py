@@ -40,6 +40,7 @@ class Visit(SendingPage):
 
     rests: Callable[[], None] = staticmethod(lambda: None)
     turns: Turns
+    is_lesson = False  # it is asked to learn from it: what is read is looked at later
     question: str
     course: Course
     last: FrameLook
@@ -47,7 +48,7 @@ class Visit(SendingPage):
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
         self.asked += 1
-        self.question = question
+        self.question, self._labels = question, ("", "")
         with self.turns.sending():
             frame, begun = await self.send(question)
         return await self._wait(frame, begun)
@@ -96,17 +97,23 @@ class Visit(SendingPage):
         """The answer that is finished, read by the profile, which may be learnt from it; None if there is none yet."""
         reading = self.reading
         if not reading.final:
+            if self._labels == (look["guess"], look["text"]):
+                return None
+            self._labels = (look["guess"], look["text"])
             tree = await self._run(look["frame"], "tree", kind=list)
-            if not reading.add(Sample(self.question, tree or [], self.course)).profile and reading.profile is None:
+            learnt = reading.add(Sample(self.question, tree or [], self.course))
+            if not learnt.has_text:
                 return None  # only labels so far
+            if learnt.profile is None and not self.is_lesson:
+                raise GiveUp(UNSURE, whole(learnt.doubts[0]))
         if not look["text"] or not reading.final:
             look = await self._look(look["frame"], reading.rule()) or look
         text = without_cursor(look["text"])
-        if not text:
+        if not text and reading.profile is not None:
             return None
         self.selector = look["selector"]
         self.last = look
-        if reading.final and (doubt := reading.doubt(text, look["extra"], look["busy"])):
+        if reading.final and not self.is_lesson and (doubt := reading.doubt(text, look["extra"], look["busy"])):
             raise GiveUp(UNSURE, whole(f"{doubt}; read: {text[:_SHOWN]!r}"))
         return Answer(
             whole(text),
@@ -118,7 +125,8 @@ class Visit(SendingPage):
     async def read_again(self) -> str:
         """The text of the last answer as the profile reads it that is known by now."""
         look = await self._look(self.last["frame"], self.reading.rule())
-        return "" if look is None else whole(without_cursor(look["text"]))
+        self.last = look or self.last
+        return whole(without_cursor(self.last["text"]))
 
     async def picture(self, path: Path) -> bool:
         """Outline the box, the button and the answer, and write a picture of the page; False if it can't be."""
@@ -149,7 +157,8 @@ class Visit(SendingPage):
             first["problem"] = first["problem"] or look["problem"]
             first["lost"] = first["lost"] and not (look["echoed"] or look["text"])
             if look["text"] or (look["guess"] and not first["guess"]):
-                first = {**first, **{name: look[name] for name in ("text", "guess", "extra", "selector")}, "frame": candidate}  # type: ignore[typeddict-item]
+                first |= {"text": look["text"], "guess": look["guess"], "extra": look["extra"]}
+                first |= {"selector": look["selector"], "frame": candidate}
             if look["text"]:
                 return first
         return first
@@ -173,7 +182,8 @@ class Visit(SendingPage):
         if text:
             notes = f"; the page still shows {whole(text)[:_SHOWN]!r}{notes}"
         elif look is not None and look["guess"]:
-            notes = f"; what is new on the page are only labels: {whole(' '.join(look['guess'].split())[:_SHOWN])}; {place}{notes}"
+            labels = whole(" ".join(look["guess"].split())[:_SHOWN])
+            notes = f"; what is new on the page are only labels: {labels}; {place}{notes}"
         elif not notes:
             notes = "; nothing new on the page looks like an answer: a longer timeout or an answer selector may help"
         return TryAgain(TIMEOUT, f"no answer {within}{notes}")

@@ -89,6 +89,7 @@ async def _ask(target: WebTarget, question: Question) -> Lesson:
     lesson = Lesson(question)
     try:
         lesson.visit = await target.visit_of(question)
+        lesson.visit.is_lesson = True
         lesson.answer = await lesson.visit.ask(question.text)
     except (GiveUp, TryAgain) as problem:
         if getattr(problem, "fatal", None) is not None:
@@ -101,7 +102,8 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
     """Read the answers by what is known now, and see whether they agree."""
     reading = target.reading
     if reading.profile is None:
-        lessons.doubts = [lesson.failure for lesson in lessons.lessons if lesson.failure] or ["nothing could be read"]
+        failures = [lesson.failure for lesson in lessons.lessons if lesson.failure]
+        lessons.doubts = [*reading.doubts, *failures] or ["nothing could be read"]
         return
     texts = await _texts(lessons)
     reading.profile = _named(with_common_words(reading.profile, texts), target, lessons)
@@ -110,7 +112,8 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
         if lesson.answer is not None:
             lesson.answer = replace(lesson.answer, answer=text)
     lessons.profile = reading.profile
-    extra = [f"a message has a part that is not named: {visit.last['extra'][:60]!r}" for lesson in lessons.read if (visit := lesson.visit) and visit.last["extra"]]
+    parts = [lesson.visit.last["extra"] for lesson in lessons.read if lesson.visit is not None]
+    extra = [f"a message has a part that is not named: {part[:60]!r}" for part in parts if part]
     lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(texts), *extra]))
     reading.doubts = lessons.doubts
     for lesson in lessons.read:
@@ -126,7 +129,7 @@ def with_common_words(profile: Profile, texts: Sequence[str]) -> Profile:
     """The profile with words that begin or end all answers: a name with a colon, and a last line."""
     first, last = common_words([text for text in texts if text])
     rule = profile.answer
-    if first.endswith(":") and len(first.split()) <= 3:  # noqa: PLR2004 - "The assistant says:"
+    if first.endswith(":") and len(first.split()) <= 3:
         rule = msgspec.structs.replace(rule, prefixes=(*rule.prefixes, first))
     lines = {text.splitlines()[-1].strip() for text in texts if len(text.splitlines()) > 1}
     if len(lines) == 1 and all(len(text.splitlines()) > 1 for text in texts) and last.endswith(min(lines)):

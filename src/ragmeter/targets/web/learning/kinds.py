@@ -4,54 +4,65 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
+from itertools import islice
 
 from ragmeter.targets.web.learning.tree import ASIDE, BUTTON, ECHO, FLOATS, PROSE, ROUND, Node, Text, Tree
 
 QUESTION, FIXED, LABEL, TOOL, THOUGHT, SOURCE = "question", "fixed", "label", "tool", "thought", "source"
-#: The most characters of a label.
-_LABEL = 80
+#: The most characters of a label; minutes in which a clock shows the time of a message.
+_LABEL, _RECENT = 80, 3
 _MONTHS = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY = rf"(\w+, )?{_MONTHS} \d{{1,2}}(, \d{{4}})?|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}"
+_AGO = r"just now|now|today|(a|an|one|a few|\d+) ?(s|sec|seconds?|m|min|minutes?|h|hours?) ago"
 _CLOCK = re.compile(
-    rf"\W*((sent|posted|received|today|yesterday|now)\W*)?(at\W*)?(((\w+, )?{_MONTHS} \d{{1,2}}(, \d{{4}})?|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}})"
-    r"\W*(at\W*)?)?\d{1,2}[:.]\d{2}([:.]\d{2})?\s*([ap]\.?m\.?)?\W*|\W*(just now|now|today|(a|an|one|a few|\d+) ?(s|sec|seconds?|m|min|minutes?|h|hours?) ago)\W*",
+    rf"\W*((sent|posted|received|today|yesterday|now)\W*)?(at\W*)?(({_DAY})\W*(at\W*)?)?"
+    rf"\d{{1,2}}[:.]\d{{2}}([:.]\d{{2}})?\s*([ap]\.?m\.?)?\W*|\W*({_AGO})\W*",
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(
-    r"\W*((\w+ )?(bot|chatbot|assistant|copilot|agent|helper)|ai|gpt\S*|chatgpt|claude\S*|gemini\S*|llama\S*|mistral\S*|qwen\S*|you|me|user)"
-    r"(\s+(said|says))?\W*",
+    r"\W*((\w+ )?(bot|chatbot|assistant|copilot|agent|helper)|ai|gpt\S*|chatgpt|claude\S*|gemini\S*|llama\S*|"
+    r"mistral\S*|qwen\S*|you|me|user)(\s+(said|says))?\W*",
     re.IGNORECASE,
 )
 _TOOL = re.compile(
-    r"\W*(copy( code)?|copied|regenerate|retry|like|dislike|share|edit|read aloud|good( response)?|bad( response)?|yes|no|"
-    r"was this (answer |response )?(helpful|useful)\?.*|helpful|not helpful|👍|👎|sources?|references?|citations?|related( questions)?|"
-    r"kopieren|copiar|copier)\W*",
+    r"\W*(copy( code)?|copied|regenerate|retry|like|dislike|share|edit|read aloud|good( response)?|bad( response)?|"
+    r"yes|no|was this (answer |response )?(helpful|useful)\?.*|helpful|not helpful|👍|👎|sources?|references?|"
+    r"citations?|related( questions)?|kopieren|copiar|copier)\W*",
     re.IGNORECASE,
 )
 _COUNTS = re.compile(r".{0,40}\b\d[\d.,]*\s*(tokens?|tok/s|ms|seconds?|sec|s|words?)\b.{0,20}", re.IGNORECASE)
 _MARKS = re.compile(r"[\s●○•◦∙·▌▍▎▋▊▉█▮▯■□◼◻⬤⏺…⋯⋮|_✓✔✗×]+")
-_NAMES: dict[str, frozenset[str]] = {
-    LABEL: frozenset(
-        "avatar avatars username nickname initials byline timestamp timestamps datetime stamp timeago watermark disclaimer spinner "
-        "progress eta loader loading skeleton shimmer caret sr tooltip linenos lineno".split()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NAMES = {
+    LABEL: _words(
+        "avatar avatars username nickname initials byline timestamp timestamps datetime stamp timeago watermark "
+        "disclaimer spinner progress eta loader loading skeleton shimmer caret sr tooltip linenos lineno"
     ),
-    TOOL: frozenset(
+    TOOL: _words(
         "toolbar actions feedback rating suggestion suggestions chip chips followup followups related reactions footer "
-        "quickreplies quick".split()
+        "quickreplies quick"
     ),
-    THOUGHT: frozenset("thinking thought thoughts reasoning think steps toolcall chain".split()),
-    SOURCE: frozenset("source sources citation citations reference references".split()),
+    THOUGHT: _words("thinking thought thoughts reasoning think steps toolcall chain"),
+    SOURCE: _words("source sources citation citations reference references refs"),
 }
 #: Words that say it only at the end of a name.
-_LAST = frozenset("name time date meta metadata dot dots typing sender author role persona".split())
-_SIDES = frozenset("sent received left right small sm text label user bot assistant ai human me you system".split())
-_HAS = frozenset("has have with without no show hide is".split())
+_LAST = _words("name time date meta metadata dot dots typing sender author role persona status")
+_SIDES = _words("sent received left right small sm text label user bot assistant ai human me you system")
+_HAS = _words("has have with without no show hide is")
+_SENTENCE = _words("P LI TD TH PRE CODE BLOCKQUOTE")
 
 
 def name_kind(name: str) -> str:
     """What a class or a test id says that an element is; nothing if it does not."""
     words = [w for w in re.split(r"[^a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).lower()) if w]
     words = words[1:] if words[:2] in (["data", "testid"], ["data", "role"]) else words
-    if not words or len(words) > 6 or any(word in _HAS for word in words):  # noqa: PLR2004 - a sentence is no name
+    if not words or len(words) > 6 or any(word in _HAS for word in words):
         return ""
     for kind, known in _NAMES.items():
         if any(word in known for word in words):
@@ -78,11 +89,13 @@ def masked(text: str) -> str:
 
 
 def _key(text: Text) -> tuple[tuple[str, ...], str]:
-    place = [part for _, node in zip(range(3), text.inside.lineage(), strict=False) for part in (node.tag, *node.signature)]
+    place = [
+        part for _, node in zip(range(3), text.inside.lineage(), strict=False) for part in (node.tag, *node.signature)
+    ]
     return tuple(place), masked(text.text)
 
 
-def _kind(text: Text, constants: set[tuple[tuple[str, ...], str]]) -> str:  # noqa: PLR0911 - one case a line
+def _kind(text: Text, constants: set[tuple[tuple[str, ...], str]]) -> str:
     if ECHO in text.flags:
         return QUESTION
     if FLOATS in text.flags or ASIDE in text.flags:
@@ -112,13 +125,23 @@ def _by_words(text: Text) -> str:
     if _SPEAKER.fullmatch(text.text) and alone:
         return LABEL
     has_neighbours = text.inside.outer is not None and len(list(text.inside.outer.texts())) > 1
-    if alone and has_neighbours and (_CLOCK.fullmatch(text.text) and not text.text.strip()[:1].isdigit()):
+    if alone and has_neighbours and _CLOCK.fullmatch(text.text) and (not text.text[:1].isdigit() or _is_now(text.text)):
         return LABEL
     if alone and has_neighbours and (_TOOL.fullmatch(text.text) or _COUNTS.fullmatch(text.text)):
         return TOOL
-    if any(ROUND in node.flags for node in (text.inside, text.inside.outer) if node) and len(text.text) <= 2:  # noqa: PLR2004
+    if any(ROUND in node.flags for node in (text.inside, text.inside.outer) if node) and len(text.text) <= 2:
         return LABEL
     return ""
+
+
+def _is_now(text: str) -> bool:
+    """Whether a text is the time that it is now, or was a moment ago."""
+    digits = re.search(r"(\d{1,2})[:.](\d{2})", text)
+    if digits is None:
+        return False
+    now = datetime.now()
+    apart = abs(int(digits[1]) % 12 * 60 + int(digits[2]) - (now.hour % 12 * 60 + now.minute))
+    return min(apart, 720 - apart) <= _RECENT
 
 
 def looks_like_a_label(text: str) -> str:
@@ -132,20 +155,14 @@ def looks_like_a_label(text: str) -> str:
 
 
 def _in_sentence(node: Node) -> bool:
-    return any(outer.tag in ("P", "LI", "TD", "TH", "PRE", "CODE", "BLOCKQUOTE") for _, outer in zip(range(4), node.lineage(), strict=False))
+    return any(outer.tag in _SENTENCE for outer in islice(node.lineage(), 4))
 
 
 def _join_emphasis(tree: Tree) -> None:
-    """A word that is the same in all answers is no label in the midst of a sentence: only what stands first or last is."""
+    """A word in the midst of a sentence is no label, even if all answers have it: only what stands first or last is."""
     for node in tree.nodes:
-        if node.tag in ("P", "LI", "TD", "TH", "PRE", "BLOCKQUOTE"):
+        if node.tag in _SENTENCE:
             texts = list(node.texts())
-            if any(text.is_live for text in texts):
-                for text in texts[1:-1]:
-                    if text.kind == FIXED:
-                        text.kind = ""
-
-
-def clock(text: str) -> bool:
-    """Whether a text is a time of day or a date, and nothing else."""
-    return bool(_CLOCK.fullmatch(text))
+            for text in texts[1:-1] if any(text.is_live for text in texts) else ():
+                if text.kind == FIXED:
+                    text.kind = ""

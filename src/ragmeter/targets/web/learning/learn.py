@@ -1,7 +1,8 @@
-"""From what was new after a few questions to a profile: what is the same in all answers' messages is no part of them."""
+"""From what was new after a few questions to a profile: what all messages have in common is no part of an answer."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,16 +12,12 @@ from ragmeter.targets.web.learning.kinds import FIXED, LABEL, QUESTION, SOURCE, 
 from ragmeter.targets.web.learning.selectors import selector_for
 from ragmeter.targets.web.learning.signs import Course, learn_end
 from ragmeter.targets.web.learning.tree import LINK, NEW, Node, Text, Tree
-from ragmeter.targets.web.profile import Answer, Profile
+from ragmeter.targets.web.profile import ERRORS, Answer, Profile
 
-#: What a page is likely to call the place where it shows an error.
-ERRORS = (
-    "[class*='error' i]:not([class*='boundary' i], [class*='no-error' i], [class*='has-error' i], [class*='rate' i])",
-    "[class*='exception' i], [data-testid*='exception' i], [data-testid*='error' i]",
-    ".alert-danger, .text-danger, .bg-danger, .destructive, .bg-negative, .text-destructive",
-)
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
 _ALSO = 0.25
+#: The most characters of a name that stands beside the question.
+_NAME = 40
 
 
 @dataclass
@@ -38,6 +35,8 @@ class Learnt:
 
     profile: Profile | None
     doubts: list[str]
+    is_same: bool = False  # the page shows the same text for different questions
+    has_text: bool = True  # there is more than labels
 
 
 @dataclass
@@ -51,19 +50,19 @@ class _Places:
 
 def learn(samples: Sequence[Sample], base: Profile | None = None) -> Learnt:
     """Work out how the page is read. What `base` names is not looked for."""
-    distinct = list({sample.question: sample for sample in samples}.values())
+    distinct = list({sample.question: sample for sample in reversed(samples)}.values())[::-1]
     trees = [tree for tree in (Tree(sample.tree) for sample in distinct) if tree.texts]
     end = base.end if base is not None and (base.end.gone or base.end.back) else learn_end([s.course for s in samples])
     if base is not None and base.answer.selector:
         return Learnt(_joined(base, base.answer, end), [])
-    if not trees:
-        return Learnt(None, ["nothing new was on the page after a question"])
+    if not trees or not Tree(distinct[-1].tree).texts:
+        return Learnt(None, ["nothing new was on the page after a question"], has_text=False)
     classify(trees)
     if len(trees) > 1 and not any(tree.live() for tree in trees):
-        return Learnt(None, ["the page shows the same text for different questions"])
+        return Learnt(None, ["the page shows the same text for different questions"], is_same=True)
     places = _find(trees)
     if places is None:
-        return Learnt(None, ["no part of the page looks like an answer: there are only labels"])
+        return Learnt(None, ["no part of the page looks like an answer: there are only labels"], has_text=False)
     answer, doubts = _rule(places, trees)
     if answer is None:
         return Learnt(None, [*places.doubts, *doubts])
@@ -99,15 +98,14 @@ def _find(trees: Sequence[Tree]) -> _Places | None:
         for signature, nodes in group.items():
             sizes[signature] += sum(len(text.text) for node in nodes for text in node.live())
             seen[signature] += 1
-    if not seen:
+    if not seen or not groups[-1]:  # the last one has only labels so far
         return None
     often = max(seen.values())
     ranked = sorted((s for s in seen if seen[s] == often), key=lambda s: -sizes[s])
     chosen, doubts = ranked[0], []
     if len(ranked) > 1 and len(trees) > 1 and sizes[ranked[1]] >= _ALSO * sizes[chosen]:
-        doubts.append(
-            f"two parts of the page change with the question: {_shown(_first(groups, chosen))} and {_shown(_first(groups, ranked[1]))}"
-        )
+        both = " and ".join(_shown(_first(groups, signature)) for signature in ranked[:2])
+        doubts.append(f"two parts of the page change with the question: {both}")
     messages = [node for group in groups for node in group.get(chosen, ())]
     if often < len(trees):
         doubts.append("not every answer is in the same kind of message")
@@ -121,7 +119,7 @@ def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple
 
 def _shown(node: Node) -> str:
     words = " ".join(text.text for text in node.live())
-    return repr(words if len(words) <= 40 else words[:37] + "...")  # noqa: PLR2004
+    return repr(words if len(words) <= 40 else words[:37] + "...")
 
 
 def _messages(tree: Tree) -> dict[tuple[str, ...], list[Node]]:
@@ -137,7 +135,7 @@ def _messages(tree: Tree) -> dict[tuple[str, ...], list[Node]]:
             tops.append((meets, top))
     if not tops:
         return {}
-    nearest = max(meets for meets, _ in tops)
+    nearest = _nearest(tops)
     near = [top for meets, top in tops if meets == nearest or not echoes]
     if echoes:
         last = max(echo.order for echo in echoes if _depth_of_meeting(echo, near) == nearest) if near else 0
@@ -147,6 +145,17 @@ def _messages(tree: Tree) -> dict[tuple[str, ...], list[Node]]:
     for top in near:
         found.setdefault(top.signature, []).append(top)
     return found
+
+
+def _nearest(tops: Sequence[tuple[int, Node]]) -> int:
+    """How deep the place of the answer is: as near to the question as can be, but for a name beside it."""
+    sizes: Counter[int] = Counter()
+    for meets, top in tops:
+        sizes[meets] += sum(len(text.text) for text in top.live())
+    depths = sorted(sizes, reverse=True)
+    deepest = next(top for meets, top in tops if meets == depths[0])
+    is_beside = deepest.outer is not None and NEW in deepest.outer.flags and sizes[depths[0]] <= _NAME
+    return depths[1] if is_beside and len(depths) > 1 and sizes[depths[1]] >= sizes[depths[0]] else depths[0]
 
 
 def _depth_of_meeting(echo: Text, tops: Sequence[Node]) -> int:
@@ -213,7 +222,8 @@ def _has_labels(node: Node) -> bool:
 
 
 def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[str]]:
-    contents, doubts = places.contents, []
+    contents = places.contents
+    doubts: list[str] = []
     ours = {id(text) for node in contents for text in node.texts()}
     inside = {id(inner) for node in contents for inner in node.everything()}
 
@@ -222,12 +232,18 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
             return False
         return any(text.is_live or id(text) in ours for text in node.texts())
 
+    def harms_outside(node: Node) -> bool:
+        return any(text.is_live or id(text) in ours for text in node.texts())
+
     selector = selector_for(contents, trees, harms)
     if selector is None:
         return None, ["no selector holds for the answers alone: name one with --answer-selector"]
     message = ""
     if any(id(one) != id(other) for one, other in zip(places.messages, contents, strict=True)):
-        message = selector_for(places.messages, trees, lambda node: any(t.is_live or id(t) in ours for t in node.texts())) or ""
+        message = (
+            selector_for(places.messages, trees, lambda node: any(t.is_live or id(t) in ours for t in node.texts()))
+            or ""
+        )
     ignore: dict[str, None] = {}
     thinking: dict[str, None] = {}
     sources = ""
@@ -237,7 +253,7 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
     for part in _dead_parts(outer):
         kind = next(part.texts()).kind
         name = selector_for([part], trees, lambda node: any(text.is_live for text in node.texts()))
-        if name is None or name.count(" ") > 2:  # noqa: PLR2004 - such a path would not last
+        if name is None or name.count(" ") > 2:
             name = None
         if name is not None:
             (thinking if kind == THOUGHT else ignore)[name] = None
@@ -253,8 +269,6 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
 
 
 def _with_numbers(text: str) -> str:
-    import re
-
     return re.sub(r"\d[\d.,:]*", "#", text)
 
 
@@ -304,7 +318,7 @@ def _is_ignored(text: Text, ignored: Sequence[str]) -> bool:
 def common_words(texts: Sequence[str]) -> tuple[str, str]:
     """The words that begin all texts, and those that end them; nothing if the texts are the same."""
     lists = [text.split() for text in texts]
-    if len(lists) < 2 or len(set(texts)) < 2:  # noqa: PLR2004 - one has nothing in common with another
+    if len(lists) < 2 or len(set(texts)) < 2:
         return "", ""
     return " ".join(_shared(lists)), " ".join(reversed(_shared([words[::-1] for words in lists])))
 
@@ -328,7 +342,7 @@ def doubts_of(texts: Sequence[str]) -> list[str]:
             doubts.append(f"an answer looks like {what}: {text[:60]!r}")
     first, last = common_words([text for text in texts if text.strip()])
     for words, where in ((first, "begin"), (last, "end")):
-        if len(words.split()) >= 2:  # noqa: PLR2004 - one word says little
+        if len(words.split()) >= 2:
             doubts.append(f"all answers {where} with the same words: {words[:60]!r}")
     if len(texts) > 1 and len({text.strip() for text in texts}) == 1:
         doubts.append("the same text was read for different questions")

@@ -9,7 +9,7 @@ import msgspec
 
 from ragmeter.targets.web.learning.kinds import looks_like_a_label
 from ragmeter.targets.web.learning.learn import Learnt, Sample, learn
-from ragmeter.targets.web.profile import Answer, End, Profile
+from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: After so many different questions nothing more is learnt.
 ENOUGH = 3
@@ -31,10 +31,13 @@ class Reading:
     def add(self, sample: Sample) -> Learnt:
         """Learn from one more question."""
         learnt = learn([*self.samples, sample], self.base)
-        if learnt.profile is not None and not self.final:
+        if learnt.is_same and self.profile is not None:
+            learnt = Learnt(self.profile, learnt.doubts)
+        if learnt.has_text and not self.final:
             self.samples.append(sample)
             self.profile, self.doubts = learnt.profile, learnt.doubts
-            self.final = len({known.question for known in self.samples}) >= ENOUGH
+            questions = {known.question for known in self.samples}
+            self.final = self.profile is not None and len(questions) >= ENOUGH
         return learnt
 
     def rule(self) -> dict[str, Any] | None:
@@ -57,7 +60,7 @@ class Reading:
         if what := looks_like_a_label(text):
             return f"the answer looks like {what}: {text[:80]!r}"
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        if len(lines) < 2:  # noqa: PLR2004 - an answer of one line is its own first and last line
+        if len(lines) < 2:
             return ""
         cause = ""
         for where, line in (("first", lines[0]), ("last", lines[-1])):
@@ -79,4 +82,4 @@ def of_selectors(
 ) -> Profile:
     """The part of a profile that the user's own options say."""
     end = End(back=(ready,), still=0.1) if ready else End()
-    return Profile(Answer(answer or "", ignore=ignore, sources=sources or ""), before=before, end=end)
+    return Profile(Answer(answer or "", ignore=ignore, sources=sources or ""), before=before, end=end, errors=ERRORS)

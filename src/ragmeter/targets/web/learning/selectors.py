@@ -30,9 +30,7 @@ class _Step:
         return (self.tag is None or node.tag == self.tag) and all(token in node.tokens for token in self.tokens)
 
 
-def selector_for(
-    nodes: Sequence[Node], trees: Sequence[Tree], harms: Callable[[Node], bool]
-) -> str | None:
+def selector_for(nodes: Sequence[Node], trees: Sequence[Tree], harms: Callable[[Node], bool]) -> str | None:
     """A selector whose matches are these elements, or do no harm; None if there is none."""
     wanted = {id(node) for node in nodes}
 
@@ -70,7 +68,7 @@ def _own(nodes: Sequence[Node]) -> Iterator[_Step]:
         yield _Step(None if token.startswith("[") else tag, (token,))
     for pair in combinations(common[:5], 2):
         yield _Step(tag, pair)
-    if len(common) > 2:  # noqa: PLR2004 - one and two were tried
+    if len(common) > 2:
         yield _Step(tag, tuple(common[:4]))
     if tag:
         yield _Step(tag, ())

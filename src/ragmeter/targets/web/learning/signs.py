@@ -81,12 +81,19 @@ def learn_end(courses: Sequence[Course]) -> End:
             results = [course.covers(sign, gone=gone) for course in courses]
             if all(covers for covers, _ in results):
                 found[gone].append((any(lasted for _, lasted in results), sign))
-    sure = {gone: [sign for lasted, sign in signs if lasted and sign != REQUEST] for gone, signs in found.items()}
+    sure = {
+        gone: _plain([sign for lasted, sign in signs if lasted and sign != REQUEST]) for gone, signs in found.items()
+    }
     request = [lasted for lasted, sign in found[True] if sign == REQUEST]
     if any(sure.values()):
-        gone, back = tuple(sure[True][:_MOST]), tuple(sure[False][:_MOST])
-        return End(gone, () if gone else back, bool(request), SURE)
-    weak = tuple(sign for _, sign in found[True] if sign != REQUEST)[:_MOST]
+        works, rests = tuple(sure[True][:_MOST]), tuple(sure[False][:_MOST])
+        return End(works, () if works else rests, bool(request), SURE)
+    weak = tuple(_plain([sign for _, sign in found[True] if sign != REQUEST]))[:_MOST]
     if request:
         return End(weak, (), request=True, still=SURE if request[0] else WHOLE)
     return End(weak, (), still=UNSURE)
+
+
+def _plain(signs: Sequence[str]) -> list[str]:
+    """Signs without those that only say more of another one."""
+    return [sign for sign in signs if not any(sign != other and sign.startswith(other) for other in signs)]
