@@ -11,7 +11,7 @@ import pytest
 
 from ragmeter.effects.limits.caller import GiveUp
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web.looks import check_look, check_message
+from ragmeter.targets.web.looks import check_look
 from ragmeter.targets.web.page import OpenPage
 from ragmeter.targets.web.target import WebTarget, _script
 from ragmeter.targets.web.visit import Visit
@@ -145,7 +145,7 @@ def test_a_page_that_can_not_be_closed_is_lost_with_its_browser(site: str, monke
 def test_reading_takes_time_in_proportion_to_the_page(browser_address: str) -> None:
     fill = """n => { const list = document.createElement("ol"); document.body.append(list);
         for (let i = 0; i < n; i++) { const e = document.createElement("li"); e.textContent = i; list.append(e); } }"""
-    mark = '() => window.__ragmeter.mark({question: "x", answer: null, ready: null, sources: null})'
+    mark = '() => window.__ragmeter.mark({question: "x", rule: {selector: "ol"}, learning: true})'
     seconds = []
     with chromium(browser_address) as browser:
         for count in (20_000, 80_000):
@@ -170,8 +170,8 @@ def _work(page: Any, session: Any, code: str) -> float:
     return float(next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration"))
 
 
-LOOK = {
-    "text": "x", "unsure": "", "ignored": "", "problem": "", "selector": None, "sources": None, "busy": None,
+LOOK: dict[str, Any] = {
+    "text": "x", "guess": "", "extra": "", "facts": [], "problem": "", "selector": None, "sources": None, "busy": None,
     "signs": 0, "waiting": 0, "worked": False, "idle": False, "off": False, "timers": False, "ticking": False,
     "lost": False, "echoed": False, "ready": True, "newly": True,
 }  # fmt: skip
@@ -188,19 +188,12 @@ LOOK = {
         ({"sources": [1]}, False),
         ({"sources": [{"text": "a", "href": 1}]}, False),
         ({"sources": "abc"}, False),
+        ({"facts": [1]}, False),
     ],
 )
 def test_what_a_page_reports_is_checked(change: dict[str, Any], valid: bool) -> None:
     assert check_look({**LOOK, **change}) is valid
     assert not check_look({})
-
-
-@pytest.mark.parametrize(
-    "message", [{}, {"parts": 1}, {"parts": [1]}, {"parts": [["a"]]}, {"parts": [], "suggested": 1}]
-)
-def test_a_message_of_another_form_is_not_remembered(message: dict[str, Any]) -> None:
-    assert not check_message(message)
-    assert check_message({"parts": [["a", "b"]], "suggested": None})
 
 
 @pytest.mark.parametrize("result", [1, "x", [], {}, {"value": 1}, {"limit": 1}, {"problem": None}, {"values": {}}])

@@ -42,7 +42,6 @@ SHORT = {
     "notice": 'add("user", q); show("Your question was saved in the history", document.body).style = "position: fixed; top: 0"; await sleep(4600); add("bot", "Paris.");',
     "next_questions": 'add("user", q); add("bot", "Paris."); await sleep(300); show("<p>Tell me more about this city, please</p>", document.body).style = "cursor: pointer";',
     "named_echo": 'show("<b>You</b> " + q); await sleep(4600); add("bot", "Paris.");',
-    "echo_with_a_header": 'show("<span>Ann</span><p>" + q + "</p><div>10:32</div>"); await sleep(4600); add("bot", "Paris.");',
     "quoted_echo": 'add("user", "\\u201c" + q.toUpperCase() + "\\u201d 10:32"); await sleep(4600); add("bot", "Paris.");',
     "newest_first": 'chat.prepend(add("user", q)); await post("/answer", q); chat.prepend(add("bot", "Paris."));',
     "titled": 'add("user", q); document.querySelector("h1").textContent = q.slice(0, 12) + "..."; await sleep(4600); add("bot", "Paris.");',

@@ -55,7 +55,7 @@ _PAGES = {
     "bubble": ("<input type=search placeholder='Search the shop'><div id=window hidden>" + _FORM + "</div><button id=open onclick='document.querySelector(\"#window\").hidden = false'>Chat</button>",
         "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p></div>`);"),
     "katex": (_FORM + "<style>.katex-mathml { position: absolute; clip: rect(1px, 1px, 1px, 1px); width: 1px; height: 1px; overflow: hidden }</style>",
-        "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a} <span class=katex><span class=katex-mathml><math><semantics><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class=katex-html aria-hidden=true>x2</span></span></p></div>`);"),
+        "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a} <span class=katex><span class=katex-mathml><math><semantics><mi>${q}</mi><annotation encoding='application/x-tex'>x^${q.length}</annotation></semantics></math></span><span class=katex-html aria-hidden=true>x2</span></span></p></div>`);"),
     "more": (_FORM, "make(`<div class=q>${q}</div>`); await sleep(200); const m = make(`<div class=a><p>${a.slice(0, 12)}</p><button class=show-more>Show more</button></div>`); m.querySelector('button').onclick = () => { m.innerHTML = `<p>${a}</p>`; };"),
 }  # fmt: skip
 PAGES = {
@@ -64,3 +64,8 @@ PAGES = {
 }
 #: What must be clicked first.
 CLICKS = {"banner": ("#agree",), "bubble": ("#open",)}
+
+
+def expected(name: str, question: str) -> str:
+    """What must be read."""
+    return ANSWERS[question] + (f" $x^{len(question)}$" if name == "katex" else "")

@@ -36,6 +36,7 @@ from ragmeter.io.write import check_writable, dumps
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
     from ragmeter.engine.default_metrics import MetricChoice
+    from ragmeter.engine.questions import Dataset
     from ragmeter.io.source import Source
     from ragmeter.runs.run_place import RunPlace
     from ragmeter.table import NewRow
@@ -126,6 +127,7 @@ def _ask(chosen: argparse.Namespace, place: RunPlace) -> int:
         terminal.asked(service, service.replies, chosen.output)
         print_judge(service.summary, service.manifest, service.judging)
         _show_what_was_seen(chosen, target, profile)
+        _show_findings(dataset(), service)
         if has_evidence:
             pages = "pages" if chosen.evidence == "always" else "pages that failed"
             print(f"screenshots and texts of {pages}: {folder.path}/evidence/")
@@ -173,6 +175,18 @@ def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget, profile: 
     if target.blocked:
         hosts = ", ".join(f"{host} ({count})" for host, count in target.blocked.most_common(8))
         print(f"connections to other origins were blocked: {terminal.printable(hosts)}")
+
+
+def _show_findings(dataset: Dataset, service: Any) -> None:
+    """Print what the answers of the whole run show about how they were read."""
+    from ragmeter.show import terminal
+    from ragmeter.targets.port import Answer
+    from ragmeter.targets.web.findings import findings
+
+    replies = zip(dataset.questions, service.replies.in_order, strict=True)
+    answers = [(question.text, reply.answer) for question, reply in replies if isinstance(reply, Answer)]
+    for finding in findings(answers):
+        print(f"look at this: {terminal.printable(finding)}")
 
 
 def _rows(chosen: argparse.Namespace, source: Source, evaluation: Any, metrics: Sequence[Metric]) -> list[NewRow]:

@@ -170,6 +170,7 @@ const guess = () => {
   const [first] = state.mark ? news().filter(({ text }) => !isEcho(text)) : [];
   return first ? path(first.element) : null;
 };
+const which = (marks) => marks.findIndex((mark) => query(document, mark).length > 0);
 const wrong = (selectors) => selectors.findIndex((selector) => {
   try {
     return selector !== null && !query(document.createDocumentFragment(), selector);
@@ -211,5 +212,5 @@ const safely = (work) => (argument) => {
   }
 };
 const api = { sender, closer };
-for (const [name, work] of Object.entries({ mark, restore, look, tree, candidates, guess, wrong, path, unsent, signs, outline, allText, dialogText })) api[name] = safely(work);
+for (const [name, work] of Object.entries({ mark, restore, look, tree, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText })) api[name] = safely(work);
 Object.defineProperty(window, "__ragmeter", { value: Object.freeze(api) });

@@ -62,6 +62,8 @@ class RuledFinish:
             still = _NEVER_SEEN
         if traffic.has_asked:
             return max(still, PENDING)
+        if end.request and traffic.settled(self._seen):
+            return still
         if not ends_well(self.text):
             still = max(still, BROKEN_OFF)
         return max(still, min(_LONGER * self._pause, _LONGEST))

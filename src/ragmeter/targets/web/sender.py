@@ -12,6 +12,7 @@ from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.table import BLOCKED, SELECTOR_NOT_FOUND, TIMEOUT
 from ragmeter.targets.web.growth import Growth
+from ragmeter.targets.web.known import known_profiles
 from ragmeter.targets.web.learning.reading import flat
 from ragmeter.targets.web.looks import Signs
 from ragmeter.targets.web.page import OpenPage
@@ -80,6 +81,18 @@ class SendingPage(OpenPage):
                 raise TryAgain(TIMEOUT, f"{parameter('click')} {selector!r} can't be clicked: {why[:200]}") from None
         if self.how.clicks:
             await self.arrive()
+        if not (self.reading.final or self.reading.base.answer.selector):
+            await self._recognise()
+
+    async def _recognise(self) -> None:
+        """See whether the page is that of a known application."""
+        applications = known_profiles()
+        for frame in self._frames():
+            place = await self._run(frame, "which", [mark for mark, _ in applications.values()], kind=int)
+            if place is not None and 0 <= place < len(applications):
+                name = list(applications)[place]
+                self.reading.recognise(name, applications[name][1])
+                return
 
     async def _box(self) -> tuple[Any, Any]:
         """The input box: the one that the user gave, or the likeliest visible one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from ragmeter.targets.web.turns import Turns
 __all__ = ["Page", "Visit"]
 #: Seconds between two looks at a page; while a text that seems complete is only watched, there are more of them.
 _POLL, _POLL_AT_REST = 0.05, 0.2
+#: The most parts of an answer that are unfolded, seconds for that, and looks for which the text must not change then.
+_MORE, _UNFOLDS, _STILL_LOOKS = 20, 10.0, 3
 #: Seconds for a picture of the page.
 _PICTURE = 30.0
 #: Characters of a placeholder in a message.
@@ -86,6 +89,8 @@ class Visit(SendingPage):
             signs = {*look["facts"], *([REQUEST] if traffic.has_asked else [])}
             self.course.moments.append(Moment(now, hash(look["text"] or look["guess"]), frozenset(signs)))
         ended = finish.see(look, traffic, now)
+        if ended and traffic.carried and traffic.settled(now):
+            self.course.requested = traffic.heard_at
         if problem := trouble.see(look, finish, traffic, now, ended=ended):
             kind = TryAgain if problem == LOST else GiveUp  # on another page
             raise kind(TARGET_ERROR, whole(problem))
@@ -108,6 +113,7 @@ class Visit(SendingPage):
                 raise GiveUp(UNSURE, whole(learnt.doubts[0]))
         if not look["text"] or not reading.final:
             look = await self._look(look["frame"], reading.rule()) or look
+        look = await self._with_more(look)
         text = without_cursor(look["text"])
         if not text and reading.profile is not None:
             return None
@@ -121,6 +127,21 @@ class Visit(SendingPage):
             latency_ms=(finish.changed - finish.begun) * 1000,
             time_to_first_token_ms=None if finish.first is None else (finish.first - finish.begun) * 1000,
         )
+
+    async def _with_more(self, look: FrameLook) -> FrameLook:
+        """The answer with what is shown on the clicks that the profile names."""
+        for selector in self.reading.profile.answer.more if self.reading.profile is not None else ():
+            buttons, before = look["frame"].locator(selector), look["text"]
+            for place in reversed(range(min(await buttons.count(), _MORE))):
+                with suppress(self._error):
+                    if await buttons.nth(place).is_visible():
+                        await buttons.nth(place).click(timeout=5000)
+            until, still = time.perf_counter() + _UNFOLDS, 0
+            while time.perf_counter() < until and still < _STILL_LOOKS:
+                await asyncio.sleep(_POLL_AT_REST)
+                look = await self._look(look["frame"]) or look
+                still, before = (still + 1 if look["text"] == before else 0), look["text"]
+        return look
 
     async def read_again(self) -> str:
         """The text of the last answer as the profile reads it that is known by now."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import islice
 
-from ragmeter.targets.web.learning.tree import ASIDE, BUTTON, ECHO, FLOATS, PROSE, ROUND, Node, Text, Tree
+from ragmeter.targets.web.learning.tree import ASIDE, BUTTON, ECHO, FLOATS, NEW, PROSE, ROUND, Node, Text, Tree
 
 QUESTION, FIXED, LABEL, TOOL, THOUGHT, SOURCE = "question", "fixed", "label", "tool", "thought", "source"
 #: The most characters of a label; minutes in which a clock shows the time of a message.
@@ -112,7 +112,7 @@ def _kind(text: Text, constants: set[tuple[tuple[str, ...], str]]) -> str:
         if node.tag in ("TIME", "BUTTON", "NAV"):
             return LABEL
         kind = next(filter(None, map(name_kind, node.tokens)), "")
-        if kind and node.tag not in PROSE and "n" in node.flags and not _in_sentence(text.inside):
+        if kind and NEW in node.flags and not _in_sentence(node):
             return kind
     return _by_words(text)
 

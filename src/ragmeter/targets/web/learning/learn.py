@@ -12,7 +12,7 @@ from ragmeter.targets.web.learning.kinds import FIXED, LABEL, QUESTION, SOURCE, 
 from ragmeter.targets.web.learning.selectors import selector_for
 from ragmeter.targets.web.learning.signs import Course, learn_end
 from ragmeter.targets.web.learning.tree import LINK, NEW, Node, Text, Tree
-from ragmeter.targets.web.profile import ERRORS, Answer, Profile
+from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
 _ALSO = 0.25
@@ -54,7 +54,7 @@ def learn(samples: Sequence[Sample], base: Profile | None = None) -> Learnt:
     trees = [tree for tree in (Tree(sample.tree) for sample in distinct) if tree.texts]
     end = base.end if base is not None and (base.end.gone or base.end.back) else learn_end([s.course for s in samples])
     if base is not None and base.answer.selector:
-        return Learnt(_joined(base, base.answer, end), [])
+        return Learnt(joined(base, base.answer, end), [])
     if not trees or not Tree(distinct[-1].tree).texts:
         return Learnt(None, ["nothing new was on the page after a question"], has_text=False)
     classify(trees)
@@ -66,10 +66,11 @@ def learn(samples: Sequence[Sample], base: Profile | None = None) -> Learnt:
     answer, doubts = _rule(places, trees)
     if answer is None:
         return Learnt(None, [*places.doubts, *doubts])
-    return Learnt(_joined(base, answer, end), [*places.doubts, *doubts])
+    return Learnt(joined(base, answer, end), [*places.doubts, *doubts])
 
 
-def _joined(base: Profile | None, answer: Answer, end: Any) -> Profile:
+def joined(base: Profile | None, answer: Answer, end: End, errors: tuple[str, ...] = ()) -> Profile:
+    """What was given, and what is known beside it."""
     if base is None:
         return Profile(answer, end=end, errors=ERRORS)
     kept = base.answer
@@ -83,7 +84,9 @@ def _joined(base: Profile | None, answer: Answer, end: Any) -> Profile:
         kept.sources or answer.sources,
         kept.more or answer.more,
     )
-    return Profile(both, base.box, base.send, base.page, base.before, end, base.errors or ERRORS)
+    return Profile(
+        both, base.box, base.send, base.page, base.before, end, tuple(dict.fromkeys((*errors, *base.errors)))
+    )
 
 
 # -- where the answers are ---------------------------------------------------------------------------------------------
@@ -235,7 +238,10 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
     def harms_outside(node: Node) -> bool:
         return any(text.is_live or id(text) in ours for text in node.texts())
 
-    selector = selector_for(contents, trees, harms)
+    def touches(node: Node) -> bool:  # the question's own message does not harm, but a selector without it is better
+        return id(node) not in inside and any(True for _ in node.texts())
+
+    selector = selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
     if selector is None:
         return None, ["no selector holds for the answers alone: name one with --answer-selector"]
     message = ""
@@ -244,6 +250,7 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
             selector_for(places.messages, trees, lambda node: any(t.is_live or id(t) in ours for t in node.texts()))
             or ""
         )
+    named: set[tuple[str, ...]] = set()
     ignore: dict[str, None] = {}
     thinking: dict[str, None] = {}
     sources = ""
@@ -256,11 +263,12 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
         if name is None or name.count(" ") > 2:
             name = None
         if name is not None:
+            named.add(part.signature)
             (thinking if kind == THOUGHT else ignore)[name] = None
             if kind == SOURCE and not sources:
                 sources = f"{name} a" if any(LINK in node.flags for node in part.everything()) else name
     for content in contents:
-        for text, at_start in _fixed_texts(content, [*ignore, *thinking], trees):
+        for text, at_start in _fixed_texts(content, named):
             (prefixes if at_start else suffixes)[_with_numbers(text)] += 1
     return (
         Answer(selector, message, tuple(ignore), tuple(prefixes), tuple(suffixes), tuple(thinking), sources),
@@ -291,28 +299,16 @@ def _dead_parts(contents: Sequence[Node]) -> list[Node]:
     return list(parts.values())
 
 
-def _fixed_texts(content: Node, ignored: Sequence[str], trees: Sequence[Tree]) -> list[tuple[str, bool]]:
-    """Labels at the beginning and at the end of an answer that no selector leaves out."""
+def _fixed_texts(content: Node, named: set[tuple[str, ...]]) -> list[tuple[str, bool]]:
+    """Labels before and after an answer that no selector leaves out, those that are farthest from it first."""
     texts = sorted(content.texts(), key=lambda text: text.order)
-    left: list[tuple[str, bool]] = []
     live = [place for place, text in enumerate(texts) if text.is_live]
-    for place, text in enumerate(texts):
-        if text.is_live or text.kind not in (FIXED, LABEL) or not live or live[0] < place < live[-1]:
-            continue
-        if not _is_ignored(text, ignored):
-            left.append((text.text, place < live[0]))
-    return left
-
-
-def _is_ignored(text: Text, ignored: Sequence[str]) -> bool:
-    """Whether one of the selectors, each the last part of which is a tag and tokens, leaves this text out."""
-    for node in text.inside.lineage():
-        for selector in ignored:
-            last = selector.split(" ")[-1]
-            tokens = [token for token in node.tokens if token in last]
-            if tokens and sum(map(len, tokens)) + len(node.tag) >= len(last):
-                return True
-    return False
+    if not live:
+        return []
+    left = [text for text in texts if not any(node.signature in named for node in text.inside.lineage())]
+    left = [text for text in left if text.kind in (FIXED, LABEL)]
+    before = [(text.text, True) for text in left if texts.index(text) < live[0]]
+    return [*before, *((text.text, False) for text in reversed(left) if texts.index(text) > live[-1])]
 
 
 def common_words(texts: Sequence[str]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ragmeter.targets.web.learning.kinds import looks_like_a_label
-from ragmeter.targets.web.learning.learn import Learnt, Sample, learn
+from ragmeter.targets.web.learning.learn import Learnt, Sample, joined, learn
 from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: After so many different questions nothing more is learnt.
@@ -24,9 +24,16 @@ class Reading:
         self.base = base
         self.profile: Profile | None = base if final or base.answer.selector else None
         self.final = final
+        self.application = ""
         self.samples: list[Sample] = []
         self.doubts: list[str] = []
         self._lines: Counter[tuple[str, str]] = Counter()
+
+    def recognise(self, application: str, profile: Profile) -> None:
+        """The page is that of a known application: its profile says where answers are, if the user does not."""
+        if not (self.final or self.samples or self.application):
+            self.application = application
+            self.base = self.profile = joined(self.base, profile.answer, profile.end, profile.errors)
 
     def add(self, sample: Sample) -> Learnt:
         """Learn from one more question."""

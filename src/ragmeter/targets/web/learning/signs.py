@@ -33,6 +33,7 @@ class Course:
 
     before: frozenset[str] = frozenset()
     moments: list[Moment] = field(default_factory=list)
+    requested: float | None = None  # when the last request ended, where one of them had the question in it
 
     @property
     def changes(self) -> list[float]:
@@ -49,6 +50,11 @@ class Course:
     def after(self) -> frozenset[str]:
         """The signs at the end."""
         return self.moments[-1].signs if self.moments else frozenset()
+
+    @property
+    def came_with_its_request(self) -> bool:
+        """Whether the text was whole once the requests had ended; they may be too quick for a look."""
+        return bool(self.requested is not None and self.changes and self.changes[-1] <= self.requested + 2 * _DRAWN)
 
     def while_working(self) -> tuple[set[str], set[str]]:
         """Signs that came and went again, and signs that went and came again."""
@@ -91,6 +97,8 @@ def learn_end(courses: Sequence[Course]) -> End:
     weak = tuple(_plain([sign for _, sign in found[True] if sign != REQUEST]))[:_MOST]
     if request:
         return End(weak, (), request=True, still=SURE if request[0] else WHOLE)
+    if all(course.came_with_its_request for course in courses):
+        return End(weak, (), request=True, still=WHOLE)
     return End(weak, (), still=UNSURE)
 
 
