@@ -56,19 +56,23 @@ def learn_page(target: WebTarget, questions: Sequence[Question], picture: Path, 
 
     async def work(stop: Stoppable) -> Lessons:
         async with target:
-            return await _learn(target, list(questions)[:_TRIES], picture, twice=twice)
+            return await _learn(target, list(questions)[:_TRIES], picture, stop, twice=twice)
 
     return run(work)
 
 
-async def _learn(target: WebTarget, questions: list[Question], picture: Path, *, twice: bool) -> Lessons:
+async def _learn(
+    target: WebTarget, questions: list[Question], picture: Path, stop: Stoppable, *, twice: bool
+) -> Lessons:
     lessons = Lessons()
     first, rest = questions[:1], questions[1:]
     lessons.lessons += [await _ask(target, question) for question in first]  # it shows whether the page can be asked
-    while rest and len(lessons.read) < ENOUGH:
+    while rest and len(lessons.read) < ENOUGH and not stop.stopped:
+        if len(lessons.lessons) > 1 and not lessons.read:
+            break  # three have failed: so would the others
         more, rest = rest[: ENOUGH - len(lessons.read)], rest[ENOUGH - len(lessons.read) :]
         lessons.lessons += await asyncio.gather(*(_ask(target, question) for question in more))
-    if twice and lessons.read:
+    if twice and lessons.read and not stop.stopped:
         again = lessons.read[0].question
         repeated = await _ask(target, Question(f"{again.qid}-again", again.text))
         if repeated.visit is not None:
