@@ -144,7 +144,7 @@ def test_the_tutorial_of_the_judge(follow: Follow) -> None:
 def test_the_tutorial_of_the_chat_page(follow: Follow, tmp_path: Path) -> None:
     with served(str(ROOT / "examples" / "rag_app.py"), "--port", "0") as address:
         follow(TUTORIALS / "a-chat-page.md", page=f"{address}/")
-        assert (tmp_path / "web-try.png").is_file()
+        assert (tmp_path / "page.png").is_file()
         with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
             assert len(list(csv.DictReader(file))) == 2
         page = (ROOT / "docs" / "web.md").read_text(encoding="utf-8")  # with the same page and questions

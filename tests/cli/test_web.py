@@ -300,3 +300,46 @@ def test_from_python(tmp_path: Path, site: str) -> None:
     with pytest.raises(UsageError, match="no browser at /nothing"):
         WebInterface(f"{site}/plain", "#query-input", browser_path="/nothing").query("x")
     assert manager.evaluate_response("x", None) == {"exact_match": None, "token_f1": None, "average_score": None}
+
+
+def test_a_page_is_learnt_shown_and_read_by_its_file(ragmeter: Command, tmp_path: Path, app: str) -> None:
+    rows = [
+        ("Where is the night market?", "Night Market is at Rope Street."),
+        ("Where does the lantern parade take place?", "Lantern Parade is at Mill Bridge."),
+    ]
+    queries(tmp_path, *rows)
+    learnt = ragmeter("web", "--url", f"{app}/", "--input", "queries.csv", "--learn", "page.toml")
+    assert learnt.returncode == 0, learnt.stdout + learnt.stderr
+    assert "    Night Market is at Rope Street.\n" in learnt.stdout
+    assert (tmp_path / "page.png").is_file()
+    done = ragmeter(*command(f"{app}/", "--page", "page.toml"))
+    assert done.returncode == 0, done.stderr
+    assert [row["actual_response"] for row in results(tmp_path)] == [answer for _, answer in rows]
+    (tmp_path / "page.toml").write_text("[answer]\nselector = 1\n")
+    wrong = ragmeter(*command(f"{app}/", "--page", "page.toml"))
+    assert wrong.returncode == 2
+    assert "page.toml, line 2: answer.selector: " in wrong.stderr
+
+
+def test_a_doubt_stops_a_run_unless_it_is_the_old_call(ragmeter: Command, tmp_path: Path, site: str) -> None:
+    queries(tmp_path, ("one?", "Always the same answer."), ("two?", "Always the same answer."))
+    stopped = ragmeter(
+        "web",
+        "--url",
+        f"{site}/same_list",
+        "--input",
+        "queries.csv",
+        "--output",
+        "results.csv",
+        "--timeout",
+        str(PATIENCE),
+    )
+    assert stopped.returncode == 2
+    assert "it is not sure how this page is read: the " in stopped.stderr
+    assert "--page results.page.toml" in stopped.stderr
+    assert (tmp_path / "results.page.toml").is_file()
+    assert not (tmp_path / "results.csv").exists()
+    done = ragmeter(*command(f"{site}/same_list"))
+    assert done.returncode == 3, done.stderr
+    assert "2 unsure: " in done.stdout
+    assert "learnt with a doubt" in done.stdout

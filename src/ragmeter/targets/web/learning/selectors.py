@@ -12,7 +12,7 @@ from ragmeter.targets.web.learning.tree import ROOT, Node, Tree
 _LOOKS = re.compile(
     r"\.(flex|grid|block|inline|hidden|relative|absolute|static|[pm][xytblr]?-|[wh]-|size-|text-|bg-|border|rounded|gap-|items-|"
     r"justify-|space-|font-|leading-|max-|min-|col|row|overflow|self-|order-|shadow|opacity-|transition|animate|duration|cursor-|"
-    r"z-|top-|left-|right-|bottom-|whitespace|break|truncate|grow|shrink|prose|dark|group|first|last|new|active|full|q-|row)"
+    r"z-|top-|bottom-|left|right|whitespace|break|truncate|grow|shrink|prose|dark|group|first|last|new|active|full|q-|row)"
 )
 _MOST_ANCESTORS = 8
 
