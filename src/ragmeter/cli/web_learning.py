@@ -61,6 +61,7 @@ def show(lessons: Lessons) -> None:
 def learn_first(chosen: argparse.Namespace, target: WebTarget, questions: Sequence[Question], run: Path) -> None:
     """Learn a page with the first questions of a run, and keep their answers. At a doubt it stops, or asks a person."""
     from ragmeter.targets.web.learning.asking import learn_page
+    from ragmeter.targets.web.learning.learn import IN_COMMON
     from ragmeter.targets.web.profile import read_profile, write_profile
 
     learnt = learnt_file(run)
@@ -76,6 +77,8 @@ def learn_first(chosen: argparse.Namespace, target: WebTarget, questions: Sequen
         return  # the run itself says of each question what is wrong
     out = sys.stderr if chosen.json else sys.stdout
     goes_on = not lessons.doubts or _is_old_call(chosen)
+    if goes_on:
+        target.reading.doubts = [doubt for doubt in lessons.doubts if not doubt.startswith(IN_COMMON)]
     file = learnt if goes_on else chosen.output.with_suffix(".page.toml")
     write_profile(file, lessons.profile, [f"In doubt: {doubt}" for doubt in lessons.doubts])
     if not goes_on and lessons.has_picture:

@@ -116,6 +116,15 @@ def test_only_labels_are_no_answer_yet() -> None:
     assert (result.profile, result.has_text) == (None, False)
 
 
+def test_a_place_that_the_question_s_own_message_has_is_no_answer() -> None:
+    def message(who: str, text: str) -> Any:
+        return element("div.m", element("i.x", who), element("div.y", text))
+
+    answer, _ = learnt(page(message("Ann Lee", "?q"), message("Mira", "Paris.")))
+    assert (answer.selector, answer.ignore) == ("div.y", ("i.x",))
+    assert not learn([Sample("q", page(message("Ann Lee", "?q"), message("Mira", "●")))]).has_text
+
+
 def test_what_is_given_is_not_looked_for() -> None:
     base = of_selectors(".mine", ".done", None, (".no",), ())
     result = learn([Sample("q", page(element("p.q", "?q"), element("p.a", "Yes.")))], base)

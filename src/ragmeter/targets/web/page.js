@@ -103,7 +103,7 @@ const look = (rule) => {
   const guess = others.filter((block) => !floating(block)).map(({ text }) => text).join("\n");
   const isReady = !atWork(state.mark.rule), text = ruled.text, echoed = blocks.length > others.length;
   return {
-    text, guess, extra: ruled.extra, problem: trouble(text ? [text] : others.slice(-20).map((block) => block.text)), lost: !text && !others.length && isLost(echoed), echoed,
+    text, guess, extra: ruled.extra, problem: trouble(text ? [text] : others.filter(({ element }) => !inCode(element)).slice(-20).map((block) => block.text)), lost: !text && !others.length && isLost(echoed), echoed,
     selector: ruled.elements.length ? path(ruled.elements[0]) : null, sources: state.mark.rule.sources ? shownSources(state.mark.rule.sources, length) : null,
     ready: isReady, newly: shown(state.mark.rule.back).length > state.mark.shown, facts: learning ? facts() : [], ...work(),
   };

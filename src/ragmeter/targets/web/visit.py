@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -33,6 +34,11 @@ _MORE, _UNFOLDS, _STILL_LOOKS = 20, 10.0, 3
 _PICTURE = 30.0
 #: Characters of a placeholder in a message.
 _SHOWN = 60
+
+
+def _still_part(look: FrameLook) -> tuple[str, str]:
+    """What is new on a page, but for numbers, which may run."""
+    return re.sub(r"\d+", "0", look["guess"]), look["text"]
 
 
 class Visit(SendingPage):
@@ -74,7 +80,8 @@ class Visit(SendingPage):
             poll = _POLL_AT_REST if look is not None and finish.seems_complete(look, self.events.traffic) else _POLL
             await asyncio.sleep(max(poll, time.perf_counter() - started))  # a look at a big page takes its time
         async with self._limited(self.grace, f"no answer within {self.how.timeout:g} s"):
-            problem = await self._too_late(finish.text, look)
+            has_labels_only = look is not None and self._labels == _still_part(look)
+            problem = await self._too_late("" if has_labels_only else finish.text, look)
         raise problem
 
     def _signs_before(self, frame: Any) -> frozenset[str]:
@@ -85,6 +92,8 @@ class Visit(SendingPage):
     def _ended(self, look: FrameLook, finish: Finish | RuledFinish, trouble: Trouble) -> bool:
         """Whether the answer is finished; an error that the page shows in its place is one."""
         now, traffic = time.perf_counter(), self.events.traffic
+        if self.how.answer_selector is not None:
+            look["guess"] = ""  # what is elsewhere is no answer
         if not self.reading.final:
             signs = {*look["facts"], *([REQUEST] if traffic.has_asked else [])}
             self.course.moments.append(Moment(now, hash(look["text"] or look["guess"]), frozenset(signs)))
@@ -102,9 +111,9 @@ class Visit(SendingPage):
         """The answer that is finished, read by the profile, which may be learnt from it; None if there is none yet."""
         reading = self.reading
         if not reading.final:
-            if self._labels == (look["guess"], look["text"]):
+            if self._labels == _still_part(look):
                 return None
-            self._labels = (look["guess"], look["text"])
+            self._labels = _still_part(look)
             tree = await self._run(look["frame"], "tree", kind=list)
             learnt = reading.add(Sample(self.question, tree or [], self.course))
             if not learnt.has_text:

@@ -116,6 +116,9 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
         if lesson.answer is not None:
             lesson.answer = replace(lesson.answer, answer=text)
     lessons.profile = reading.profile
+    last = lessons.read[-1].visit
+    if last is not None:
+        target.found_box, target.found_selector = last.box, last.last["selector"]
     parts = [lesson.visit.last["extra"] for lesson in lessons.read if lesson.visit is not None]
     extra = [f"a message has a part that is not named: {part[:60]!r}" for part in parts if part]
     lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(texts), *extra]))

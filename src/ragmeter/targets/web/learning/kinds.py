@@ -9,7 +9,8 @@ from itertools import islice
 
 from ragmeter.targets.web.learning.tree import ASIDE, BUTTON, ECHO, FLOATS, NEW, PROSE, ROUND, Node, Text, Tree
 
-QUESTION, FIXED, LABEL, TOOL, THOUGHT, SOURCE = "question", "fixed", "label", "tool", "thought", "source"
+QUESTION, ABOVE = "question", "above the question"
+FIXED, LABEL, TOOL, THOUGHT, SOURCE = "fixed", "label", "tool", "thought", "source"
 #: The most characters of a label; minutes in which a clock shows the time of a message.
 _LABEL, _RECENT = 80, 3
 _MONTHS = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -80,7 +81,26 @@ def classify(trees: Sequence[Tree]) -> None:
     for tree in trees:
         for text in tree.texts:
             text.kind = _kind(text, constants)
+        _beside_question(tree)
         _join_emphasis(tree)
+
+
+def _beside_question(tree: Tree) -> None:
+    """What the question's own message has beside the question, a name or a clock, other messages have at that place."""
+    own: set[int] = set()
+    for echo in (text for text in tree.texts if text.kind == QUESTION):
+        node = echo.inside
+        while node.outer is not None and NEW in node.outer.flags:
+            if sum(len(text.text) for text in node.outer.texts()) > len(echo.text) + 2 * _LABEL:
+                break
+            node = node.outer
+        own |= {id(text) for text in node.texts()}
+    asked = {_place(text) for text in tree.texts if text.kind == QUESTION}
+    mine = {_place(text) for text in tree.texts if id(text) in own} - asked
+    theirs = {_place(text) for text in tree.texts if id(text) not in own}
+    for text in tree.live():
+        if len(text.text) <= _LABEL and _place(text) in mine & theirs:
+            text.kind = LABEL
 
 
 def masked(text: str) -> str:
@@ -88,11 +108,12 @@ def masked(text: str) -> str:
     return re.sub(r"\d+", "0", text.casefold())
 
 
+def _place(text: Text, levels: int = 2) -> tuple[str, ...]:
+    return tuple(part for node in islice(text.inside.lineage(), levels) for part in node.signature)
+
+
 def _key(text: Text) -> tuple[tuple[str, ...], str]:
-    place = [
-        part for _, node in zip(range(3), text.inside.lineage(), strict=False) for part in (node.tag, *node.signature)
-    ]
-    return tuple(place), masked(text.text)
+    return _place(text, 3), masked(text.text)
 
 
 def _kind(text: Text, constants: set[tuple[tuple[str, ...], str]]) -> str:

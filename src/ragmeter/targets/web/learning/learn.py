@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragmeter.targets.web.learning.kinds import FIXED, LABEL, QUESTION, SOURCE, THOUGHT, classify, looks_like_a_label
+from ragmeter.targets.web.learning.kinds import (
+    ABOVE,
+    FIXED,
+    LABEL,
+    QUESTION,
+    SOURCE,
+    THOUGHT,
+    classify,
+    looks_like_a_label,
+)
 from ragmeter.targets.web.learning.selectors import selector_for
 from ragmeter.targets.web.learning.signs import Course, learn_end
 from ragmeter.targets.web.learning.tree import LINK, NEW, Node, Text, Tree
@@ -16,6 +25,8 @@ from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
 _ALSO = 0.25
+#: How the doubt begins that is one of words alone: answers of a kind may well share some.
+IN_COMMON = "all answers"
 #: The most characters of a name that stands beside the question.
 _NAME = 40
 
@@ -143,7 +154,11 @@ def _messages(tree: Tree) -> dict[tuple[str, ...], list[Node]]:
     if echoes:
         last = max(echo.order for echo in echoes if _depth_of_meeting(echo, near) == nearest) if near else 0
         after = [top for top in near if top.order > last or any(text.order > last for text in top.live())]
-        near = after or near
+        if after:
+            near = after
+            for text in live:
+                if text.order < last and not any(top.holds(text.inside) for top in near):
+                    text.kind = ABOVE
     found: dict[tuple[str, ...], list[Node]] = {}
     for top in near:
         found.setdefault(top.signature, []).append(top)
@@ -339,7 +354,7 @@ def doubts_of(texts: Sequence[str]) -> list[str]:
     first, last = common_words([text for text in texts if text.strip()])
     for words, where in ((first, "begin"), (last, "end")):
         if len(words.split()) >= 2:
-            doubts.append(f"all answers {where} with the same words: {words[:60]!r}")
+            doubts.append(f"{IN_COMMON} {where} with the same words: {words[:60]!r}")
     if len(texts) > 1 and len({text.strip() for text in texts}) == 1:
         doubts.append("the same text was read for different questions")
     return doubts
