@@ -72,7 +72,7 @@ def test_the_seeds_five_options_on_the_example_application(ragmeter: Command, tm
         "Night Market is at Rope Street.",
         "Sorry, I couldn't find any events about that.",
     ]
-    assert answers[0]["actual_response"].endswith("- Night Market\n- Harbour Jazz Night")  # the page shows its sources
+    assert "\n" not in answers[0]["actual_response"]  # the page shows its sources beside the message
     scored = evaluate(
         [{"answer": row["actual_response"], "reference": row["ground_truth"]} for row in answers],
         metrics="rouge_l_score[language=en],token_f1",

@@ -68,11 +68,11 @@ def learn_first(chosen: argparse.Namespace, target: WebTarget, questions: Sequen
     if learnt.exists():  # the run was broken off
         target.read_by(read_profile(learnt))
         return
-    alone = [question for question in questions if not question.history and question.repeat == 1][:_FIRST]
+    alone = {question.text: question for question in questions if not question.history and question.repeat == 1}
     if chosen.answer_selector is not None or not alone:
         return
     picture = learnt.with_suffix(".png")
-    lessons = learn_page(target, alone, picture)
+    lessons = learn_page(target, list(alone.values())[:_FIRST], picture)
     if lessons.profile is None:
         return  # the run itself says of each question what is wrong
     out = sys.stderr if chosen.json else sys.stdout

@@ -125,6 +125,11 @@ def test_a_place_that_the_question_s_own_message_has_is_no_answer() -> None:
     assert not learn([Sample("q", page(message("Ann Lee", "?q"), message("Mira", "●")))]).has_text
 
 
+def test_answers_that_differ_in_their_numbers_only() -> None:
+    answer, doubts = learnt(*(page(element("p.q", "?q"), element("p.a", f"It costs {n} euros.")) for n in range(3)))
+    assert (answer.selector, doubts) == ("p.a", [])
+
+
 def test_what_is_given_is_not_looked_for() -> None:
     base = of_selectors(".mine", ".done", None, (".no",), ())
     result = learn([Sample("q", page(element("p.q", "?q"), element("p.a", "Yes.")))], base)

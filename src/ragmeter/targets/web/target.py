@@ -21,7 +21,7 @@ from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public
 from ragmeter.io.write import dumps
 from ragmeter.naming import Signature
-from ragmeter.table import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, TARGET_ERROR, TIMEOUT
+from ragmeter.table import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, TARGET_ERROR, TIMEOUT, UNSURE
 from ragmeter.targets.port import Question, Target
 from ragmeter.targets.web.browser import launch, playwright_api, start_playwright
 from ragmeter.targets.web.contexts import Contexts
@@ -205,7 +205,7 @@ class WebTarget(Target):
             # If the first page fails, the call is wrong (a selector, an address, a login): stop the run.
             has_evidence = self.evidence is not None and self.evidence.exists()
             hint = f"a screenshot and the page's text are in {self.evidence}/" if has_evidence else ""
-            ours = not self._worked and problem.outcome != TARGET_ERROR
+            ours = not self._worked and problem.outcome not in (TARGET_ERROR, UNSURE)
             fatal = UsageError(problem.cause, hint=hint) if ours else None
             raise GiveUp(problem.outcome, problem.cause, fatal=fatal) from None
 

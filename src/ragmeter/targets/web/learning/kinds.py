@@ -73,16 +73,21 @@ def name_kind(name: str) -> str:
 
 
 def classify(trees: Sequence[Tree]) -> None:
-    """Say of each text what it is. What all trees have at the same place is no part of an answer."""
-    constants: set[tuple[tuple[str, ...], str]] = set()
-    if len(trees) > 1:
-        places = [{_key(text) for text in tree.texts if ECHO not in text.flags} for tree in trees]
-        constants = set.intersection(*places)
-    for tree in trees:
-        for text in tree.texts:
-            text.kind = _kind(text, constants)
-        _beside_question(tree)
-        _join_emphasis(tree)
+    """Say of each text what it is. What all trees have at the same place is no part of an answer.
+
+    Numbers may differ in it, unless they are all that answers differ in.
+    """
+    for key in (_masked_key, _key):
+        constants: set[tuple[tuple[str, ...], str]] = set()
+        if len(trees) > 1:
+            constants = set.intersection(*({key(text) for text in tree.texts} for tree in trees))
+        for tree in trees:
+            for text in tree.texts:
+                text.kind = FIXED if key(text) in constants and ECHO not in text.flags else _kind(text)
+            _beside_question(tree)
+            _join_emphasis(tree)
+        if all(tree.live() for tree in trees):
+            return
 
 
 def _beside_question(tree: Tree) -> None:
@@ -113,18 +118,20 @@ def _place(text: Text, levels: int = 2) -> tuple[str, ...]:
 
 
 def _key(text: Text) -> tuple[tuple[str, ...], str]:
+    return _place(text, 3), text.text
+
+
+def _masked_key(text: Text) -> tuple[tuple[str, ...], str]:
     return _place(text, 3), masked(text.text)
 
 
-def _kind(text: Text, constants: set[tuple[tuple[str, ...], str]]) -> str:
+def _kind(text: Text) -> str:
     if ECHO in text.flags:
         return QUESTION
     if FLOATS in text.flags or ASIDE in text.flags:
         return TOOL
     if _MARKS.fullmatch(text.text):
         return LABEL
-    if _key(text) in constants:
-        return FIXED
     for node in text.inside.lineage():
         if BUTTON in node.flags and text.inside.tag not in PROSE:
             return TOOL
