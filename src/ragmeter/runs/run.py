@@ -17,7 +17,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
-from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, SHARE_OF
+from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, SHARE_OF
 from ragmeter.naming import matching
 from ragmeter.registry import other_names
 from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
@@ -292,7 +292,12 @@ class Run:
         """A column of texts."""
         if name not in self.texts:
             raise UnknownNameError("column", name, self.texts, hint=f"{self.name} has {', '.join(self.texts)}")
-        return self._rows.array(name)
+        column = self._rows.array(name)
+        if name == CAUSE and self.summary().cause is not None:
+            unknown = set(pc.unique(column).to_pylist()) - {None, *CAUSES}
+            if unknown:
+                raise unreadable(self.rows_path, f"there is no cause {min(unknown)!r}")
+        return column
 
     def slices(self) -> list[str]:
         """The user's own columns with 2 to 50 different short values. A cause is a result, and none of them."""

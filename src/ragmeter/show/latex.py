@@ -12,7 +12,7 @@ from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.wording.methods import Methods
 from ragmeter.wording.metrics import common_level, differing_level, level
-from ragmeter.wording.numbers import MISSING, deserved_decimals, number, p_value, percent, signed, signed_interval
+from ragmeter.wording.numbers import MISSING, compared, deserved_decimals, number, p_value, percent, signed_interval
 from ragmeter.wording.texts import in_latex
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def _difference(name: str, result: MetricDifference) -> str:
     decimals = deserved_decimals(result.interval)
     ends = "" if result.interval is None else f"[{signed_interval(result.interval, decimals).replace(' to ', ', ')}]"
     star = "$^{*}$" if result.verdict in (BETTER, WORSE, DIFFERENT, SMALL) else ""
-    means = [_dashes(number(mean, decimals=decimals)) for mean in (result.mean_a, result.mean_b)]
-    difference = f"{_dashes(signed(result.difference, decimals=decimals))}{star} {{\\small{_dashes(ends)}}}"
+    *means, difference = map(_dashes, compared(result.mean_a, result.mean_b, decimals))
+    difference = f"{difference}{star} {{\\small{_dashes(ends)}}}"
     p = p_value(result.p_holm)
     p = f"$<${p[1:]}" if p.startswith("<") else _dashes(p)
     cells = (in_latex(name) + _ARROWS.get(result.direction, ""), *means, difference, p, f"{result.n:,}")

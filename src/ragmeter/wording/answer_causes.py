@@ -78,6 +78,13 @@ class CauseLine:
         return self.words, percent(self.summary.mean or 0.0, decimals=0), f"{low} to {high}", f"{self.count:,}", self.by
 
 
+def cause_titles(lines: Sequence[CauseLine]) -> list[str]:
+    """The titles of a table of these lines: of how many rows the shares are, and the level of the intervals."""
+    summary = lines[0].summary
+    particular = {"share": f"of {summary.n_total:,}", "interval": f"{percent(summary.level)} interval"}
+    return [particular.get(title, title) for title in TITLES]
+
+
 def cause_lines(causes: AnswerCauses | None) -> list[CauseLine]:
     """The causes that occur, in their order."""
     if causes is None:
@@ -107,9 +114,9 @@ def moved_counts(before: Mapping[str, int], after: Mapping[str, int]) -> str:
     return "; ".join(counts)
 
 
-def causes_by(metrics: Mapping[str, str]) -> str:
-    """Says by which metric the causes of each run were told."""
-    return f"told by {' and by '.join(f'{metric} in {run}' for run, metric in metrics.items())}"
+def causes_by(sources: Mapping[str, str]) -> str:
+    """Says by which metric, or which evidence, the causes of each run were told."""
+    return f"told by {' and by '.join(f'{source} in {run}' for run, source in sources.items())}"
 
 
 def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int, *, with_declined: bool = False) -> str:
@@ -117,7 +124,7 @@ def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int, *, wit
 
     `with_declined`: some of them rightly decline, which a metric of right answers need not count as right.
     """
-    parts = {"by retrieval": by_retrieval, "by generation": by_generation, "otherwise": otherwise}
+    parts = {"by retrieval": by_retrieval, "by generation": by_generation, "by other causes": otherwise}
     net = sum(parts.values())
     moved = {name: count for name, count in parts.items() if count}
     if not moved:

@@ -88,8 +88,11 @@ def result_unit(manifest: Manifest) -> str:
     return "answers" if (manifest.repeats or 1) > 1 else "questions"
 
 
-def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questions") -> str:
-    """The result in a sentence: `72% right (66 to 78), on 212 of 220 questions`; an empty text without metrics."""
+def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questions", rightly_declined: int = 0) -> str:
+    """The result in a sentence: `72% right (66 to 78), on 212 of 220 questions`; an empty text without metrics.
+
+    `rightly_declined`: so many answers are as they should be, and are not among the right ones.
+    """
     name = headline_metric(metrics)
     if name is None:
         return ""
@@ -106,7 +109,9 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
         mean, interval = headline(summary)
         ends = interval or ""
     between = f" ({differing_level(summary)}{ends})" if ends else ""
-    return f"{mean} right{between}, {on}" if is_right(name) else f"{name} {mean}{between}, {on}"
+    if not is_right(name):
+        return f"{name} {mean}{between}, {on}"
+    return f"{mean} right{between}, {on}{f'; {rightly_declined:,} more rightly declined' * bool(rightly_declined)}"
 
 
 def headline(summary: MetricSummary) -> tuple[str, str | None]:

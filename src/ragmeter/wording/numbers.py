@@ -76,9 +76,26 @@ def deserved_decimals(bounds: Sequence[float] | None) -> int | None:
     return min(_MOST_DECIMALS, max(0, _DIGITS_OF_DOUBT - 1 - math.floor(math.log10(half))))
 
 
-def points(share: float | None, decimals: int) -> str:
-    """A difference of two rates in percentage points: +26."""
-    return signed(None if share is None else 100 * share, decimals=decimals)
+def compared(before: float | None, after: float | None, decimals: int | None) -> tuple[str, str, str]:
+    """Two means and their difference: that of the means as they are shown, so that whoever subtracts them agrees."""
+    means = number(before, decimals=decimals), number(after, decimals=decimals)
+    if before is None or after is None:
+        return *means, MISSING
+    difference = after - before
+    if decimals is not None and max(abs(before), abs(after)) < _HUGE:
+        difference = float(_rounded(after, decimals) - _rounded(before, decimals)) or difference
+    return *means, signed(difference, decimals=decimals)
+
+
+def compared_percents(before: float | None, after: float | None, decimals: int) -> tuple[str, str, str, int]:
+    """Two rates in percent, their difference in points, and the decimals of all: one more where the sum needs it."""
+    if before is None or after is None:
+        return MISSING, MISSING, MISSING, decimals
+    rates = 100 * before, 100 * after
+    if _rounded(rates[1], decimals) - _rounded(rates[0], decimals) != _rounded(rates[1] - rates[0], decimals):
+        decimals += 1
+    first, second, difference = compared(*rates, decimals)
+    return f"{first}%", f"{second}%", difference, decimals
 
 
 def rounded_percent(share: float | None, decimals: int) -> str:

@@ -18,13 +18,11 @@ from ragmeter.wording.comparison import JudgedDifference, Wording, listed
 from ragmeter.wording.metrics import first_of, is_right
 from ragmeter.wording.numbers import (
     about,
+    compared,
+    compared_percents,
     deserved_decimals,
     given,
-    number,
     percent,
-    points,
-    rounded_percent,
-    signed,
     signed_interval,
     two_digits,
 )
@@ -88,10 +86,22 @@ def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, word
     return f"No difference seen {between}{on}: {amounts}."
 
 
-def with_missing(sentence: str, missing: str, unscored: str) -> str:
-    """A verdict with what it does not rest on: a metric that one run lacks, and rows without a score in one run."""
-    whole = f"{sentence.removesuffix('.')}, {unscored}." if unscored else sentence
+def with_missing(sentence: str, missing: str, unscored: str, declined: str = "") -> str:
+    """A verdict with what it does not rest on: a metric that one run lacks, rows without a score in one run, and
+    answers that rightly decline and do not count as right.
+    """
+    parts = [
+        sentence.removesuffix("."),
+        *([f", {unscored}"] if unscored else []),
+        *([f"; {declined}"] if declined else []),
+    ]
+    whole = f"{''.join(parts)}."
     return f"{missing}: {whole}" if missing else whole
+
+
+def declined_besides(metric: str, before: int, after: int) -> str:
+    """How many more answers of both runs rightly decline than the metric calls right, where that has changed."""
+    return f"rightly declined besides: {after:,} instead of {before:,}" if is_right(metric) and before != after else ""
 
 
 def no_verdict_reworded(questions: int, pairs: int) -> str:
@@ -130,16 +140,14 @@ def _amounts(metric: str, result: JudgedDifference, level: float) -> str:
     if result.binary:
         ends = None if result.interval is None else [100 * end for end in result.interval]
         whole = max(0, (deserved_decimals(ends) or 1) - 1)  # of a percentage, a digit less
-        means = [rounded_percent(mean, whole) for mean in (result.mean_b, result.mean_a)]
-        difference = _in_points(points(result.difference, whole))
-        between = signed_interval(ends, whole)
+        before, after, difference, whole = compared_percents(result.mean_a, result.mean_b, whole)
+        difference, between = _in_points(difference), signed_interval(ends, whole)
     else:
         decimals = deserved_decimals(result.interval)
-        means = [number(mean, decimals=decimals) for mean in (result.mean_b, result.mean_a)]
-        difference = signed(result.difference, decimals=decimals)
+        before, after, difference = compared(result.mean_a, result.mean_b, decimals)
         between = signed_interval(result.interval, decimals)
     interval = f"{percent(level)}: {between}, " if result.interval else ""
-    return f"{means[0]}{words} instead of {means[1]} ({difference}, {interval}{_questions(result)})"
+    return f"{after}{words} instead of {before} ({difference}, {interval}{_questions(result)})"
 
 
 def _questions(result: JudgedDifference) -> str:

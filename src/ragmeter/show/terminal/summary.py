@@ -46,7 +46,8 @@ def show_headline(metrics: Mapping[str, MetricSummary], manifest: Manifest, of_r
     unit = result_unit(manifest)
     if of_run is not None and (answers := answers_sentence(of_run.answers, of_run.n_rows, unit)):
         console().sentence(answers, "bold red")
-    console().sentence(headline_sentence(metrics, unit), "bold")
+    declined = 0 if of_run is None else of_run.rightly_declined
+    console().sentence(headline_sentence(metrics, unit, declined), "bold")
 
 
 def show_place(run: Run, n_rows: int, note: str = "") -> None:
