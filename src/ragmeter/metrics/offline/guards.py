@@ -57,7 +57,8 @@ def _same_signs(case: Compared) -> Bools:
 
 def _both_decline(case: Compared) -> Bools:
     """Where the gold answer says that there is no answer, and so does the answer. An empty one says nothing."""
-    return np.asarray(_nothing_to_answer(case, declined=True) & (np.diff(case.pairs.answer.starts) > 0))
+    says_something = (np.diff(case.pairs.answer.starts) > 0) & ~_only_question(case)
+    return np.asarray(_nothing_to_answer(case, declined=True) & says_something)
 
 
 def _nothing_to_answer(case: Compared, *, declined: bool) -> Bools:
@@ -145,7 +146,7 @@ _HEAPED = "the answer is a heap in which the gold words are a small part"
 GUARDS = {
     "same signs": Guard("gold answer and answer are the same signs, and no words", NO_CAP, _same_signs, 0.95),
     "both decline": Guard(
-        "the gold answer says that there is no answer, and so does the answer", NO_CAP, _both_decline, 0.95
+        "the gold answer says that there is no answer, and so does the answer", NO_CAP, _both_decline, 0.65
     ),
     "nothing to answer": Guard(
         "the gold answer says that there is no answer, and the answer gives one", WRONG,
