@@ -103,7 +103,7 @@ def test_the_first_questions_of_each_system(ragmeter: Run, folder: Path) -> None
     assert "**a-first-2**: only the first 2 questions were asked, of 3" in (folder / "page.md").read_text()
     write(folder, TWO.replace("[data]", "limit = 1\n[data]"))
     done = ragmeter("run", "--only", "b-top_k=2")
-    assert "b-top_k=2-first-1: only the first question was asked, of 3" in done.stdout
+    assert "only the first question was asked, of 3" in done.stdout
     write(folder, TOML + '[systems.file]\nresults = "qa.jsonl"\n')
     assert "--limit has no effect: no system is asked" in ragmeter("run", "--limit", "2").stderr
 
