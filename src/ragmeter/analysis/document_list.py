@@ -99,7 +99,7 @@ def list_documents(run: RunLike, *, corpus: Any = None, output_dir: str | Path =
     if "retrieved" not in opened.columns:
         raise UsageError(
             f"the run {opened.name} has no column 'retrieved': the ids of what was retrieved",
-            hint="give the results a column of lists of ids",
+            hint="give the results a column `retrieved` with lists of ids, or passages that are objects with an `id`",
         )
     names = ("retrieved", "relevant", IDS_AS_WRITTEN)
     columns = {name: opened.rows([name])[name].combine_chunks() for name in names if name in opened.columns}
