@@ -96,7 +96,7 @@ def comparable_run(path: Path) -> str | None:
     """The newest other run of the same folder that this one can be compared with, by the same data set.
 
     Where each file has its own gold answers, it is the newest of as many rows. Only the latest runs are looked at, and
-    most of the questions have to be the same.
+    most of the questions have to be the same, and the answers from another file.
     """
     own = RunEntry.of(path)
     times = {name: max(stamp[1] for stamp in stamps if stamp) for name, stamps in run_stamps(path.parent).items()}
@@ -105,8 +105,18 @@ def comparable_run(path: Path) -> str | None:
     alike = [entry for entry in entries if not entry.error and not own.metrics.keys().isdisjoint(entry.metrics)]
     same = [entry for entry in alike if own.data and entry.data == own.data]
     as_long = [entry for entry in same or alike if entry.n_rows == own.n_rows <= _MOST_ROWS]
-    questions = _questions(path) if as_long else set()
-    return next((e.name for e in as_long if 2 * len(questions & _questions(e.path)) > len(questions)), None)
+    answers = _answers(path)
+    others = [entry for entry in as_long if answers is None or _answers(entry.path) != answers]
+    questions = _questions(path) if others else set()
+    return next((e.name for e in others if 2 * len(questions & _questions(e.path)) > len(questions)), None)
+
+
+def _answers(path: Path) -> object:
+    """A hash of the file of answers that a run has scored; None where there is none."""
+    try:
+        return read_manifest(path / MANIFEST).inputs.get("results", {}).get("sha256")
+    except RagmeterError:
+        return None
 
 
 def _questions(path: Path) -> set[tuple[str | None, ...]]:

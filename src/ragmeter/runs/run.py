@@ -52,6 +52,11 @@ from ragmeter.table import (
 TEXTS = (pa.large_string(), pa.string())
 #: A column with more values than this, or with longer ones, is not offered as a slice.
 _MOST_VALUES, _LONGEST = 50, 100
+#: What a run lacks that has no causes.
+_NO_CAUSES = (
+    "a run has causes where a metric says which answers are right (llm_correct, offline_correct or exact_match), and "
+    "passages or gold documents are there"
+)
 #: How a missing value is shown.
 NOTHING = "(none)"
 
@@ -356,7 +361,9 @@ def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = ""
         begin = f"{named_by}: " if named_by else ""
         raise UsageError(f"{begin}{name} could be {' or '.join(matches)}", hint="write the name in full")
     if not matches:
-        raise UnknownNameError("metric", name, available, hint=f"{owner} has {', '.join(available)}")
+        no_causes = name.startswith(SHARE_OF) and not any(known.startswith(SHARE_OF) for known in available)
+        why = f"; {_NO_CAUSES}" if no_causes else ""
+        raise UnknownNameError("metric", name, available, hint=f"{owner} has {', '.join(available)}{why}")
     return matches[0]
 
 

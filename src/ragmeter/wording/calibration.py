@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ragmeter.documents.record import Interval
-from ragmeter.wording.numbers import interval, number, percent
+from ragmeter.wording.numbers import deserved_decimals, number, percent, with_interval
 
 _NAMED = 5
 
@@ -59,10 +59,9 @@ def corrected_sentence(
     low, high = corrected.interval
     called = f"The share of answers that people would call {'wrong' if counts_wrong else 'correct'}"
     share = called if unit == "answer" else f"By people, {metric}"
-    text = (
-        f"{share} is {number(corrected.value)} ({percent(level)}: "
-        f"{interval(corrected.interval)}, from {corrected.n:,} labels); {metric} says {number(raw.value)}"
-    )
+    value, ends = with_interval(corrected.value, corrected.interval)
+    raw_value = number(raw.value, decimals=deserved_decimals(corrected.interval))
+    text = f"{share} is {value} ({percent(level)}: {ends}, from {corrected.n:,} labels); {metric} says {raw_value}"
     if low <= raw.value <= high:
         return f"{text}, which the labels don't contradict."
     return f"{text}, which is too {'strict' if (raw.value < low) != counts_wrong else 'lenient'}."

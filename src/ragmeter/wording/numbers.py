@@ -76,6 +76,19 @@ def deserved_decimals(bounds: Sequence[float] | None) -> int | None:
     return min(_MOST_DECIMALS, max(0, _DIGITS_OF_DOUBT - 1 - math.floor(math.log10(half))))
 
 
+def with_interval(value: float | None, bounds: Sequence[float] | None) -> tuple[str, str]:
+    """An estimate and its interval, with as many decimals as the interval deserves: 0.45, 0.26 to 0.66."""
+    decimals = deserved_decimals(bounds)
+    return number(value, decimals=decimals), interval(bounds, decimals=decimals)
+
+
+def three_digits(value: float | None) -> str:
+    """A number with three significant digits, or all before the point: 0.914, 12.3, 1,234; for example milliseconds."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    return number(float(value), decimals=max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0)
+
+
 def compared(before: float | None, after: float | None, decimals: int | None) -> tuple[str, str, str]:
     """Two means and their difference: that of the means as they are shown, so that whoever subtracts them agrees."""
     means = number(before, decimals=decimals), number(after, decimals=decimals)

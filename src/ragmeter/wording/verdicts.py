@@ -14,6 +14,7 @@ from ragmeter.documents.comparison import (
     WORSE,
     NumberOfTests,
 )
+from ragmeter.documents.metrics import is_few
 from ragmeter.wording.comparison import JudgedDifference, Wording, listed
 from ragmeter.wording.metrics import first_of, is_right
 from ragmeter.wording.numbers import (
@@ -188,6 +189,8 @@ def tally(metrics: Mapping[str, JudgedDifference]) -> str:
 def outlook(result: JudgedDifference) -> str:
     """Where no difference is sure: how many questions would show a small one, and which one these would."""
     if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.needed and result.smallest and result.margin):
+        return ""
+    if is_few(result.n, result.n_clusters):  # what so few show is no basis for a plan
         return ""
     seen = _amount(result, result.smallest)
     if result.smallest <= result.margin:

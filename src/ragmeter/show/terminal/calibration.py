@@ -10,7 +10,7 @@ from ragmeter.analysis.people.offline import Recalibration
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.stats.agreement import Estimate
-from ragmeter.wording.numbers import given, interval, number, percent, whole
+from ragmeter.wording.numbers import given, interval, number, percent, whole, with_interval
 from ragmeter.wording.texts import printable
 
 
@@ -67,7 +67,7 @@ def _confusion(result: Calibration) -> Figures:
 def _estimates(title: str, estimates: dict[str, Estimate], level: float) -> Figures:
     table = Figures.of(title, "value", f"{percent(level)} interval", "n")
     for name, estimate in estimates.items():
-        table.add(name, number(estimate.value), interval(estimate.interval), f"{estimate.n:,}")
+        table.add(name, *with_interval(estimate.value, estimate.interval), f"{estimate.n:,}")
     return table
 
 
@@ -86,7 +86,8 @@ def agreement_lines(between: BetweenPeople) -> Iterator[str]:
     yield f"Krippendorff's alpha: {number(alpha.value)}, {n}{undefined}"
     yield f"pairs that agree: {number(between.agreement)}, n = {between.pairs:,}"
     if kappa is not None:
-        yield f"Cohen's kappa between them: {number(kappa.value)} ({interval(kappa.interval)}), n = {kappa.n:,}"
+        value, ends = with_interval(kappa.value, kappa.interval)
+        yield f"Cohen's kappa between them: {value} ({ends}), n = {kappa.n:,}"
 
 
 def show_recalibration(result: Recalibration, output: Path) -> None:
