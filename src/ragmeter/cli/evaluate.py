@@ -141,10 +141,10 @@ def parser() -> Parser:
         "--output-dir",
         metavar="DIR",
         type=location,
-        help=f"for --metrics also an address such as s3://bucket/runs; default: {EVALUATION_RESULTS}/, or {RUNS}/ for "
-        "--metrics",
+        help=f"the folder of runs, also an address such as s3://bucket/runs; default: {RUNS}/, with --evaluator "
+        f"{EVALUATION_RESULTS}/",
     )
-    options.keeping_options(output, "the file's name and the time; for --metrics")
+    options.keeping_options(output, "the file's name and the time")
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
     options.formula_option(output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,13 @@ from ragmeter.wording.methods import Methods
 from ragmeter.wording.metrics import common_level, differing_level, level
 from ragmeter.wording.numbers import MISSING, compared, deserved_decimals, number, p_value, percent, signed_interval
 from ragmeter.wording.texts import in_latex
+from ragmeter.wording.verdicts import apart_sentence
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison, MetricDifference
 
+#: The hyphen before a negative number in a sentence.
+_NEGATIVE = re.compile(r"(?<![\w.])-(?=\d)")
 _ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
 
 
@@ -62,7 +66,9 @@ def comparison_as_latex(comparison: Comparison, runs: Sequence[Run], more: str =
         lines += [_difference(name, result) for name, result in pair.metrics.items()]
     lines += ["\\bottomrule", "\\end{tabular}\\par}", ""]
     said = list(dict.fromkeys(text for pair in comparison.pairs for text in (pair.sentence, *pair.warnings)))
-    lines += [in_latex(text) for text in (*said, more) if text]
+    if comparison.ranking is not None:
+        said.append(apart_sentence(comparison.baseline, comparison.ranking.groups))
+    lines += [_NEGATIVE.sub("$-$", in_latex(text)) for text in (*said, more) if text]
     *sentences, signature = map(in_latex, _methods(comparison, runs).sentences())
     lines += ["", "{\\sloppy\\paragraph{Methods}", *sentences, f"{_breakable(signature)}\\par}}", ""]
     return "\n".join(lines)

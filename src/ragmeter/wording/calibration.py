@@ -32,7 +32,7 @@ FEW_CLUSTERS = (
     "groups: with so few the intervals hold a little less often than they say"
 )
 NONE_OF_A_KIND = "people call no labelled {unit} {kind}: the judge can't help, and the corrected value is the labels'"
-FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: how the judge does on such is hardly known"
+FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: too few to say how well the judge does on these"
 NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, and its raw mean means little"
 NOT_NARROWER = "the judge does not make the interval narrower: the labels alone tell as much"
 

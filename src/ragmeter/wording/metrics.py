@@ -17,6 +17,8 @@ _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "ne
 FEW = f"few: fewer than {FEW_ROWS} rows, or groups of rows; such an interval is rough"
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
+#: Of a mean without an interval, which nobody knows the uncertainty of.
+_DECIMALS_WITHOUT = 2
 
 
 def titled(name: str, direction: str) -> str:
@@ -123,6 +125,8 @@ def headline(summary: MetricSummary) -> tuple[str, str | None]:
     if bounds is not None:
         return numbers.interval(bounds, decimals=numbers.deserved_decimals(bounds)), None
     decimals = numbers.deserved_decimals(summary.interval)
+    if summary.interval is None:
+        decimals = _DECIMALS_WITHOUT
     ends = None if summary.interval is None else numbers.interval(summary.interval, decimals=decimals)
     return numbers.number(summary.mean, decimals=decimals), ends
 
@@ -185,7 +189,7 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
     by_threshold = {metric.rate for metric in known.values() if metric.rate}
     return [
         *(
-            f"the mean of {name} is no share of answers; {metric.rate or 'it puts answers in an order'}"
+            f"the mean of {name} is not a share of answers; {metric.rate or 'it only ranks them'}"
             f"{' is' if metric.rate else ''}"
             for name, metric in of_name.items()
             if not metric.mean_is_rate

@@ -230,7 +230,8 @@ def slices_sentence(metric: str, slices: int, *, any_differs: bool) -> str:
     tested = f"Holm-corrected over {slices:,} slices of at least 20 rows"
     if any_differs:
         return f"Where? By {metric}, {SLICE_DIFFERS} ({tested}); other slices may stray by chance:"
-    return f"Where? By {metric}, no slice surely differs from the other rows ({tested}); farthest from the whole are:"
+    none = "no slice differs significantly from the other rows"
+    return f"Where? By {metric}, {none} ({tested}); farthest from the whole are:"
 
 
 def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
@@ -241,11 +242,15 @@ def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
 
 def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:
     """The verdict on the first of several systems; `of_best` compares it with the baseline."""
+    if best != baseline and of_best.startswith(f"{best} is "):
+        return f"{of_best.removesuffix('.')}, compared with {baseline}."
     return of_best if best != baseline else f"None of {systems - 1:,} systems comes before the baseline {baseline}."
 
 
 def changed_title(way: str, shown: int, total: int, metric: str) -> str:
     """The title of the rows that got better or worse by a metric: how many there are."""
+    if not total:
+        return f"no row got {way} by {metric}"
     rows = f"{total:,} row{'' if total == 1 else 's'} got {way} by {metric}"
     return f"{rows}:" if shown >= total else f"{rows}; {shown:,} of them (--{way} N shows more):"
 

@@ -42,7 +42,7 @@ def show_calibration(result: Calibration, written: Sequence[Path]) -> None:
             out.sentence(f"{name}: there is none, because {estimate.undefined}", "red")
     if result.effective_labels is not None:
         labels, worth = result.corrected.n, whole(result.effective_labels)
-        out.sentence(f"with the judge, {labels:,} labels tell as much as {worth} labels alone")
+        out.sentence(f"these {labels:,} labels with the judge are worth {worth} labels without it")
     out.sentence(result.sentence, "bold")
     for warning in result.warnings:
         out.sentence(f"beware: {warning}", "red")

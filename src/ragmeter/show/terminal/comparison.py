@@ -67,6 +67,8 @@ def _show_changed(pair: Pair, way: str, rows: Sequence[ChangedRow]) -> None:
             out.sentence(title, "bold")
         for line in _changed(part, headline):
             out.sentence(line, indent=_INDENT)
+    if not (total or by_headline) and result.direction != "none":
+        out.sentence(verdicts.changed_title(way, 0, 0, headline), "bold")
 
 
 def show_verdict(pair: Pair) -> None:
