@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragmeter.analysis.passages import doc_id_pattern
 from ragmeter.documents.document_use import DocumentUse, UselessDocuments
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
@@ -110,7 +111,7 @@ def list_documents(run: RunLike, *, corpus: Any = None, output_dir: str | Path =
     gold = _Lists.of(columns["relevant"], known) if "relevant" in columns else _Lists.empty()
     in_corpus = None if corpus is None else _corpus_ids(corpus)
     parts = [retrieved.ids, gold.ids, *([] if in_corpus is None else [in_corpus])]
-    numbers, ids = numbered_documents(pa.concat_arrays(parts), _pattern(opened), as_written=as_written)
+    numbers, ids = numbered_documents(pa.concat_arrays(parts), doc_id_pattern(opened), as_written=as_written)
     ends = np.cumsum([len(part) for part in parts])
     of_parts = np.split(numbers, ends[:-1])
     table = _counted(ids, retrieved, gold, of_parts, _right(opened))
@@ -205,11 +206,6 @@ def _right(run: Run) -> Scores:
             if name.partition("[")[0] == base and run.metrics()[name].n_scored:
                 return run.scores(name)
     return np.full(run.n_rows, np.nan)
-
-
-def _pattern(run: Run) -> str | None:
-    """The pattern for the document's id in a chunk's id, of the run's metrics."""
-    return next((str(known) for entry in run.manifest().metrics if (known := entry.settings.get("doc_id"))), None)
 
 
 def _corpus_ids(corpus: Any) -> pa.Array:

@@ -21,7 +21,8 @@ from ragmeter.app.all_runs import all_runs
 from ragmeter.app.comparison import keep
 from ragmeter.app.conversations import conversation_page
 from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page
-from ragmeter.app.labelling import Labelling, label_page
+from ragmeter.app.disagreements import disagreements_page
+from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
 from ragmeter.app.one_row import one_row
 from ragmeter.app.one_run import one_run, slice_table
@@ -43,6 +44,7 @@ from ragmeter.show.page.elements import address, element, link, text
 _STATIC = {
     "app.css": Path(__file__).with_name("static") / "app.css",
     "app.js": Path(__file__).with_name("static") / "app.js",
+    "label.js": Path(__file__).with_name("static") / "label.js",
     "htmx.js": Path(__file__).with_name("static") / "htmx" / "htmx-2.0.11.min.js",
     "style.css": Path(elements.__file__).with_name("style.css"),
 }
@@ -74,6 +76,8 @@ class App:
             Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
             Route("/run/{name}/label", self._page(self._label)),
             Route("/run/{name}/agreement", self._page(self._agreement)),
+            Route("/run/{name}/disagreements", self._page(self._disagreements)),
+            Route("/run/{name}/disagreements/record", self._page(self._agree), methods=["POST"]),
             Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
@@ -190,7 +194,7 @@ class App:
 
     def _label(self, request: Request) -> Response:
         run = _run(request)
-        content = label_page(run, self._labelling, request.query_params)
+        content = label_page(run, self._labelling, self._database, request.query_params)
         blind = request.query_params.get("blind") == "1"
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
         about = "" if blind else run.name  # the rail would name the system
@@ -200,6 +204,18 @@ class App:
         run = _run(request)
         content = agreement_page(run, self._labelling.files(run), dict(request.query_params))
         return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)], active="judge", run=run.name)
+
+    def _disagreements(self, request: Request) -> Response:
+        run = _run(request)
+        content = disagreements_page(run, self._labelling, self._database, request.query_params)
+        return page(wording.DISAGREEMENTS, *content, csrf=self._keys.csrf, active="label")  # nobody's name stands there
+
+    def _agree(self, request: Request) -> Response:
+        form = request.state.form
+        note = None if form.get("note") is None else str(form["note"])
+        label, seen = str(form.get("label", "")), str(form.get("seen", ""))
+        agreement = self._labelling.agree(_run(request), _whole(form, "place"), label, note, seen)
+        return _saved(label, len(agreement.disagreements), len(agreement.open))
 
     def _begin(self, request: Request) -> Response:
         run, form = _run(request), request.state.form
@@ -214,8 +230,8 @@ class App:
         run, form = _run(request), request.state.form
         label, rater = str(form.get("label", "")), whole(str(form.get("rater", "")))
         note, seen = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen"))
-        self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
-        return JSONResponse({"saved": label})
+        sheet = self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
+        return _saved(label, len(sheet.rows), sum(not row["label"] for row in sheet.rows))
 
     def _export(self, request: Request) -> Response:
         """The rows that a run's page shows, all of them, as a file."""
@@ -259,6 +275,11 @@ def _whole(form: JsonObject, name: str) -> int:
         return int(form[name])
     except (KeyError, TypeError, ValueError, OverflowError):
         raise UsageError(f"{name} must be a whole number") from None
+
+
+def _saved(label: str, total: int, left: int) -> Response:
+    """Says that a label is in its file, and how many rows are left."""
+    return JSONResponse({"saved": label, "done": total - left, "progress": progress_words(total, left)})
 
 
 def _entry(path: Path, stamps: tuple[Stamp, ...]) -> tuple[tuple[Stamp, ...], RunEntry]:

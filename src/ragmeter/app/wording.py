@@ -18,6 +18,7 @@ KEYS_EVERYWHERE = {
     "j": "next row, or next page of rows",
     "k": "previous row, or previous page of rows",
     "c, w, s, b": "label: correct, wrong, skip, back",
+    "n, x": "label: write a note, unfold all passages",
     "?": "these keys",
 }
 SEARCH = "Search"
@@ -117,10 +118,19 @@ HOW_MANY = "How many rows"
 SAMPLE = "Sample"
 SAMPLES = {"random": "random", "stratified": "stratified by columns", "disagreement": "where metrics disagree"}
 STRATA = "Stratify by"
+JUDGE_PAGE = "How good the judge is"
 AGREEMENT = "Agreement among people"
 RATERS = "People"
 LABELS = "Labels"
 DISAGREEMENTS = "Rows that people have labelled differently"
+TO_SETTLE = {1: "Agree on 1 row that people have labelled differently", 2: "Agree on {count:,} rows that people have labelled differently"}
+AGREED_CORRECT, AGREED_WRONG, NOT_AGREED = "Agreed: correct", "Agreed: wrong", "Leave open"
+NOTHING_TO_SETTLE = "No two people have labelled a row differently: there is nothing to agree on."
+ALL_SETTLED = "All of these rows were looked at."
+EARLIER_TURNS = "Earlier turns"
+GOLD = "gold"
+UNFOLD_ALL = "x unfolds all"
+NOTE_KEY = "Note (n)"
 NO_LABELS = "Nobody has labelled a row of this run yet."
 ONE_RATER = "One person has labelled this run: agreement needs a second one."
 AND_MORE = "and {count:,} more"
@@ -129,11 +139,12 @@ SEED = "Seed"
 BLIND = "Don't show which system answered"
 BEGIN = "Begin"
 CORRECT, WRONG, SKIP, UNDO = "Correct", "Wrong", "Skip", "Back"
-KEYS = "Keys: c correct, w wrong, s skip, b back."
 NOTE = "Note"
 PROGRESS = "{done:,} of {total:,} labelled"
-LABELLED_ELSEWHERE = "Not saved: in another window this row was labelled meanwhile: {label}. Load the page again."
+LABELLED_ELSEWHERE = "in another window this row was labelled meanwhile: {label}"
 NO_LABEL = "none"
+SAVING = "saving …"
+NOT_SAVED = "Not saved:"
 ALL_LABELLED = "All rows are labelled."
 CALIBRATION = "Calibration"
 TOO_FEW_LABELS = "It takes at least {needed:,} rows that are labelled correct or wrong; there are {given:,}."

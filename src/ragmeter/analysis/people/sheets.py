@@ -16,6 +16,7 @@ from typing import Any
 
 from ragmeter.analysis.people.claim_items import claim_key, places_of
 from ragmeter.analysis.people.labels import (
+    AGREED,
     CORRECT,
     SKIPPED,
     SUPPORTED,
@@ -159,6 +160,30 @@ class Sheet:
                 row["note"] = whole(note)
                 if "note" not in self._titles:
                     self._titles.append("note")
+        return True
+
+    @classmethod
+    def agree(cls, path: Path, of_person: Row, label: str | None, *, seen: str, note: str | None) -> bool:
+        """Set what people agreed on for a row, in the file of such labels; the row is taken from a person's sheet.
+
+        False if the row has another label by now than the one that was `seen`: it stays.
+        """
+        sheet = cls(path, list(of_person), [])
+        with sheet._locked():
+            if path.exists():
+                sheet = cls.read(path)
+            key = _keys([of_person])[0]
+            keys = _keys(sheet.rows)
+            if key not in keys:
+                sheet.rows.append({**of_person, **dict.fromkeys(_OF_PEOPLE, "")})
+                keys.append(key)
+            row = sheet.rows[keys.index(key)]
+            if row["label"] not in (seen, label or ""):
+                return False
+            row["label"], row["rater"] = label or "", AGREED
+            row["note"] = whole(note) if note is not None else row.get("note", "")
+            sheet._titles += [title for title in _OF_PEOPLE if title not in sheet._titles]
+            sheet._write()
         return True
 
     @contextmanager
