@@ -42,7 +42,9 @@ def passages_of(run: Run, row: Row) -> list[Passage]:
     )
     of_gold = set(numbers[: len(gold)].tolist())
     of_named = dict(zip(named, numbers[len(gold) :].tolist(), strict=True))
-    return [Passage(text, name, of_named[name] in of_gold if name else None) for text, name in zip(texts, ids, strict=True)]
+    return [
+        Passage(text, name, of_named[name] in of_gold if name else None) for text, name in zip(texts, ids, strict=True)
+    ]
 
 
 def doc_id_pattern(run: Run) -> str | None:

@@ -54,7 +54,9 @@ def row_to_label(
             element(
                 "div",
                 element("h2", text(record.get("question") or record.get("qid") or place + 1), tabindex="-1"),
-                section(wording.ANSWER, element("div", _cut(answer or wording.NO_ANSWER), class_="card"), name="answer"),
+                section(
+                    wording.ANSWER, element("div", _cut(answer or wording.NO_ANSWER), class_="card"), name="answer"
+                ),
                 section(
                     wording.REFERENCE,
                     [
