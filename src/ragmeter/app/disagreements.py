@@ -34,13 +34,18 @@ def disagreements_page(run: Run, labels: Labelling, database: Database, query: A
     row = _chosen(rows, query.get("place"))
     if row is None:
         done = element("p", wording.ALL_SETTLED, " ", _back(run, rows[-1].place), class_="note good")
-        return [progress(len(rows), 0), done, to_judge]
+        return [progress(len(rows), sum(not row.is_settled for row in rows), agreed_words), done, to_judge]
     agreed = row.agreed
     choice = Choice(_BUTTONS, agreed.label or "" if agreed else "", agreed.note if agreed else "")
     before = rows[max(rows.index(row) - 1, 0)].place
     shown = row_to_label(run, database, row.place, row.place, choice, _back(run, before), _labels(row))
     page = address("run", run.name, "disagreements")
-    return [labelling(progress(len(rows), len(todo)), todo, shown, page=page)]
+    return [labelling(progress(len(rows), len(todo), agreed_words), todo, shown, page=page)]
+
+
+def agreed_words(total: int, left: int) -> str:
+    """How many rows people have agreed on, in words."""
+    return wording.AGREED_ON.format(done=total - left, total=total)
 
 
 def _chosen(rows: Sequence[Disagreement], wanted: str | None) -> Disagreement | None:

@@ -13,18 +13,18 @@ import pyarrow.compute as pc
 
 from ragmeter.analysis.document_list import DocumentList, document_questions, list_documents
 from ragmeter.app import wording
-from ragmeter.app.queries import PAGE, Database
+from ragmeter.app.queries import Database
 from ragmeter.documents.document_use import DocumentUse
 from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.show.page.parts import command, field, options, section, table, worded
+from ragmeter.show.page.parts import command, field, hidden, section, table, worded
 from ragmeter.wording.document_list import document_cells
 from ragmeter.wording.texts import shortened
 
 _LONGEST_ID, _LONGEST = 120, 200
-_MOST_QUESTIONS = 500
+_PAGE, _MOST_QUESTIONS = 25, 100
 _SORTED_UP = ("id", "mean_rank", "right")  # the first click on the other titles puts the most first
 
 
@@ -58,7 +58,7 @@ def documents_page(run: Run, documents: Documents, query: Mapping[str, str]) -> 
     return [
         element("p", counts, class_="soft"),
         _kinds(run, listed, kinds, kind),
-        _search(run, kinds, kind, fields),
+        _search(run, fields),
         _table(run, ordered, fields, query),
         None if has_corpus else _for_corpus(run),
     ]
@@ -115,13 +115,13 @@ def _kinds(run: Run, listed: DocumentList, kinds: Mapping[str, str], chosen: str
     return element("p", [joined(one, " ") for one in links], class_="kinds")
 
 
-def _search(run: Run, kinds: Mapping[str, str], kind: str, fields: Mapping[str, object]) -> Markup:
+def _search(run: Run, fields: Mapping[str, object]) -> Markup:
     control = element("input", type="search", name="search", value=str(fields["search"]), dir="auto")
     return element(
         "form",
         field(wording.SEARCH, control),
-        field(wording.FILTER, options("kind", kinds, kind)),
-        element("button", wording.FILTER, class_="quiet"),
+        hidden({name: value for name, value in fields.items() if name != "search"}),
+        element("button", wording.SEARCH, class_="quiet"),
         action=address("run", run.name, "documents"),
         method="get",
         class_="filter",
@@ -135,9 +135,9 @@ def _table(run: Run, rows: pa.Table, fields: Mapping[str, object], query: Mappin
     if not total:
         return element("p", wording.NO_DOCUMENTS, class_="soft")
     written = query.get("page", "1")
-    page = min(max(int(written) if written.isdigit() else 1, 1), (total + PAGE - 1) // PAGE)
-    begin = (page - 1) * PAGE
-    shown = [DocumentUse(**record) for record in rows.slice(begin, PAGE).to_pylist()]
+    page = min(max(int(written) if written.isdigit() else 1, 1), (total + _PAGE - 1) // _PAGE)
+    begin = (page - 1) * _PAGE
+    shown = [DocumentUse(**record) for record in rows.slice(begin, _PAGE).to_pylist()]
     cells = []
     for use in shown:
         _, *figures = document_cells(use)
@@ -147,7 +147,7 @@ def _table(run: Run, rows: pa.Table, fields: Mapping[str, object], query: Mappin
     pages = [
         link(words, address("run", run.name, "documents", **{**fields, "page": number}), rel=rel)
         for words, number, rel in ((wording.PREVIOUS, page - 1, "prev"), (wording.NEXT, page + 1, "next"))
-        if 0 < number <= (total + PAGE - 1) // PAGE
+        if 0 < number <= (total + _PAGE - 1) // _PAGE
     ]
     where_we_are = wording.DOCUMENTS_SHOWN.format(first=begin + 1, last=begin + len(shown), total=total)
     return joined(

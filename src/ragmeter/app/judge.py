@@ -23,7 +23,7 @@ from ragmeter.show.page.elements import Content, Markup, address, element, joine
 from ragmeter.show.page.parts import command, meaning, section, table, worded
 from ragmeter.show.terminal.calibration import agreement_lines
 from ragmeter.stats.agreement import Estimate
-from ragmeter.wording.numbers import interval, money, number, percent
+from ragmeter.wording.numbers import deserved_decimals, interval, money, number, percent
 from ragmeter.wording.texts import shortened
 
 _MOST_ROWS, _LONGEST = 200, 200
@@ -124,8 +124,9 @@ def _estimates(shown: Mapping[str, Estimate], result: Calibration) -> Markup:
     rows = [
         [
             name,
-            number(estimate.value) if estimate.undefined is None else element("span", "–", title=estimate.undefined),
-            interval(estimate.interval),
+            number(estimate.value, decimals=deserved_decimals(estimate.interval)),
+            interval(estimate.interval, decimals=deserved_decimals(estimate.interval))
+            or text(estimate.undefined or ""),
             None if estimate.value is None else whisker(estimate.value, estimate.interval, Axis(0.0, 1.0)),
             f"{estimate.n:,}",
         ]
@@ -141,7 +142,9 @@ def _reliability(rows: JudgedRows) -> Content:
     if not bins:
         return element("p", worded(wording.NO_PROBABILITY), class_="soft")
     names = (wording.JUDGE_SAYS, wording.PEOPLE_SAY)
-    counts = ", ".join(f"{number(bin_.said)} → {number(bin_.observed)} (n {bin_.n:,})" for bin_ in bins)
+    counts = ", ".join(
+        f"{percent(bin_.said, decimals=0)} → {percent(bin_.observed, decimals=0)} (n {bin_.n:,})" for bin_ in bins
+    )
     return [
         reliability(bins, names, f"{wording.RELIABILITY}: {counts}"),
         element("p", wording.ON_THE_DIAGONAL, class_="soft"),
@@ -181,8 +184,9 @@ def _cost(name: str, column: JudgeSummary) -> list[Content]:
     verdicts, cost = sum(column.judged_by.values()), column.usage.cost_usd
     flips: Content = element("span", wording.ASKED_ONCE, class_="soft")
     if column.flip_rate is not None:
-        between = interval(column.flip_rate_interval)
-        flips = f"{number(column.flip_rate)} ({between}), n {column.n_judged_repeatedly:,}"
+        digits = deserved_decimals(column.flip_rate_interval)
+        between = interval(column.flip_rate_interval, decimals=digits)
+        flips = f"{number(column.flip_rate, decimals=digits)} ({between}), n {column.n_judged_repeatedly:,}"
     causes = ", ".join(f"{cause}: {count:,}" for cause, count in column.causes.items())
     return [
         text(name),

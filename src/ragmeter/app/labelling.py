@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -141,7 +141,7 @@ def _labelled_elsewhere(label: str) -> UsageError:
 
 def _places(run: Run, sheet: Sheet) -> list[int]:
     """Where the sheet's rows are in the run, if the run has the same answers as when the sheet was made."""
-    rows = places_of(read_columns(run, ["qid"])["qid"])
+    rows = places_of(read_columns(run, ["qid"])["qid"], [row["qid"] for row in sheet.rows])
     unknown = next((row["qid"] for row in sheet.rows if row["qid"] not in rows), None)
     if unknown is not None:
         raise InputError(f"the run has no row with qid {unknown!r}", file=str(sheet.path))
@@ -177,16 +177,16 @@ def label_page(run: Run, labels: Labelling, database: Database, query: Any) -> l
     ]
 
 
-def progress(total: int, left: int) -> Markup:
-    """How many rows are labelled."""
-    bar = element("progress", value=total - left, max=total, aria_label=wording.LABEL)
-    words = element("span", progress_words(total, left))
-    return element("p", words, " ", bar, " ", element("span", class_="soft", id="saving"), id="progress", role="status")
-
-
 def progress_words(total: int, left: int) -> str:
     """How many rows are labelled, in words."""
     return wording.PROGRESS.format(done=total - left, total=total)
+
+
+def progress(total: int, left: int, words_of: Callable[[int, int], str] = progress_words) -> Markup:
+    """How many rows are done, as a bar and in words."""
+    bar = element("progress", value=total - left, max=total, aria_label=wording.LABEL)
+    words = element("span", words_of(total, left))
+    return element("p", words, " ", bar, " ", element("span", class_="soft", id="saving"), id="progress", role="status")
 
 
 def _people(run: Run, labels: Labelling) -> Content:

@@ -41,7 +41,7 @@ def labelling(progress: Markup, todo: Sequence[int], row: Markup, **data: str) -
 def row_to_label(
     run: Run, database: Database, place: int, number: int, choice: Choice, back: Content, about: Content = None
 ) -> Markup:
-    """The row at a place of the run. `number` is its place in what is labelled; `about` stands under the answer."""
+    """The row at a place of the run. `number` is its place in what is labelled; `about` stands under the question."""
     names = ["qid", "question", "reference", "answer", "error", SESSION, *COLUMNS]
     (record,) = database.records(run, [place], names)
     references = record.get("reference") or []
@@ -53,7 +53,8 @@ def row_to_label(
             "div",
             element(
                 "div",
-                element("h2", text(record.get("question") or record.get("qid") or place + 1), tabindex="-1"),
+                element("h2", _cut(str(record.get("question") or record.get("qid") or place + 1)), tabindex="-1"),
+                about,
                 section(
                     wording.ANSWER, element("div", _cut(answer or wording.NO_ANSWER), class_="card"), name="answer"
                 ),
@@ -65,7 +66,6 @@ def row_to_label(
                     ],
                     name="reference",
                 ),
-                about,
                 class_="to-judge",
             ),
             element("div", beside, class_="to-read") if any(beside) else None,
@@ -98,7 +98,8 @@ def _passages(passages: Sequence[Passage]) -> Content:
     items = [_passage(passage, rank) for rank, passage in enumerate(passages[:_MOST_PASSAGES], 1)]
     more = len(passages) - len(items)
     rest = element("p", wording.AND_MORE.format(count=more), class_="soft") if more > 0 else None
-    return section(wording.CONTEXTS, items, rest, name="contexts", about=wording.UNFOLD_ALL if items else None)
+    is_long = any(len(passage.text) > _LONG for passage in passages)
+    return section(wording.CONTEXTS, items, rest, name="contexts", about=wording.UNFOLD_ALL if is_long else None)
 
 
 def _passage(passage: Passage, rank: int) -> Markup:
@@ -109,7 +110,7 @@ def _passage(passage: Passage, rank: int) -> Markup:
     class_ = "passage is-gold" if passage.is_gold else "passage"
     if len(passage.text) <= _LONG:
         return element("div", element("p", title, class_="soft"), _cut(passage.text), class_=class_)
-    beginning = element("span", text(f"{passage.text[:_BEGINNING]} …"), class_="beginning")
+    beginning = element("span", text(shortened(" ".join(passage.text.split()), _BEGINNING)), class_="beginning")
     return element("div", folded([title, " ", beginning], _cut(passage.text)), class_=class_)
 
 
@@ -134,4 +135,5 @@ def _turns(run: Run, database: Database, place: int) -> Content:
 
 
 def _cut(whole: str) -> Markup:
+    whole = whole.strip()
     return text(whole if len(whole) <= _LONGEST else f"{whole[:_LONGEST]} … ({len(whole):,} characters)")

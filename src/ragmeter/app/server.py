@@ -19,7 +19,7 @@ from ragmeter.app import wording
 from ragmeter.app.all_runs import all_runs
 from ragmeter.app.comparison import keep
 from ragmeter.app.conversations import conversation_page
-from ragmeter.app.disagreements import disagreements_page
+from ragmeter.app.disagreements import agreed_words, disagreements_page
 from ragmeter.app.documents import Documents, document_page, documents_page
 from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page
 from ragmeter.app.judge import judge_page
@@ -233,7 +233,8 @@ class App:
         note = None if form.get("note") is None else str(form["note"])
         label, seen = str(form.get("label", "")), str(form.get("seen", ""))
         agreement = self._labelling.agree(_run(request), _whole(form, "place"), label, note, seen)
-        return _saved(label, len(agreement.disagreements), len(agreement.open))
+        total, left = len(agreement.disagreements), len(agreement.open)
+        return _saved(label, total - left, agreed_words(total, left))
 
     def _begin(self, request: Request) -> Response:
         run, form = _run(request), request.state.form
@@ -249,7 +250,8 @@ class App:
         label, rater = str(form.get("label", "")), whole(str(form.get("rater", "")))
         note, seen = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen"))
         sheet = self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
-        return _saved(label, len(sheet.rows), sum(not row["label"] for row in sheet.rows))
+        total, left = len(sheet.rows), sum(not row["label"] for row in sheet.rows)
+        return _saved(label, total - left, progress_words(total, left))
 
     def _export(self, request: Request) -> Response:
         """The rows that a run's page shows, all of them, as a file."""
@@ -295,9 +297,9 @@ def _whole(form: JsonObject, name: str) -> int:
         raise UsageError(f"{name} must be a whole number") from None
 
 
-def _saved(label: str, total: int, left: int) -> Response:
-    """Says that a label is in its file, and how many rows are left."""
-    return JSONResponse({"saved": label, "done": total - left, "progress": progress_words(total, left)})
+def _saved(label: str, done: int, progress: str) -> Response:
+    """Says that a label is in its file, and how many rows are done."""
+    return JSONResponse({"saved": label, "done": done, "progress": progress})
 
 
 def _entry(path: Path, stamps: tuple[Stamp, ...]) -> tuple[tuple[Stamp, ...], RunEntry]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def people_agreement(run: Run, files: Sequence[Path], level: float = 0.95) -> Pe
         rater: int((~np.isnan(ratings)).sum()) for rater, ratings in zip(matched.raters, matched.ratings, strict=True)
     }
     between = between_people(matched, level) if len(raters) > 1 else None
-    return PeopleAgreement(raters, between, tuple(_disagreements(labels, places_of(qids), answers)), tuple(used))
+    return PeopleAgreement(raters, between, tuple(_disagreements(labels, qids, answers)), tuple(used))
 
 
 def _is_of_run(file: Path, qids: Sequence[str], answers: Answers) -> bool:
@@ -75,8 +75,9 @@ def _is_of_run(file: Path, qids: Sequence[str], answers: Answers) -> bool:
     return all(label.claim is None for label in labels)
 
 
-def _disagreements(labels: Sequence[Label], places: Mapping[str, int], answers: Answers) -> Iterator[Disagreement]:
+def _disagreements(labels: Sequence[Label], qids: Sequence[str], answers: Answers) -> Iterator[Disagreement]:
     """The rows with different labels, in the order in which they were drawn. Labels of changed answers don't count."""
+    places = places_of(qids, [label.qid for label in labels])
     by_place: dict[int, list[Label]] = {}
     for label in labels:
         place = places[label.qid]

@@ -65,7 +65,7 @@ class Matched:
 
 def match(labels: Sequence[Label], keys: Sequence[str], answers: Cells) -> Matched:
     """Find each label's row or claim by its key; a label whose text has changed in the run is not used."""
-    rows = places_of(keys)
+    rows = places_of(keys, [label.key for label in labels])
     changed: set[str] = set()
     by_row: dict[int, list[Label]] = {}
     for label in labels:

@@ -59,7 +59,8 @@ class Sheet:
         if sample.claims is not None:
             texts = ("question", sample.claims.source)
         columns = read_columns(sample.run, [*texts, "answer"], [row.index for row in sample.rows])
-        places = {} if sample.claims is None else places_of(sample.claims.keys)
+        keys = [claim_key(row.qid, row.claim) for row in sample.rows if row.claim is not None]
+        places = {} if sample.claims is None else places_of(sample.claims.keys, keys)
         rows = []
         for place, row in enumerate(sample.rows):
             labelled: str | None = columns["answer"][place]
