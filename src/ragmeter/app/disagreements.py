@@ -30,17 +30,17 @@ def disagreements_page(run: Run, labels: Labelling, database: Database, query: A
     to_judge = element("p", link(wording.JUDGE_PAGE, address("run", run.name, "agreement")))
     if not rows:
         return [element("p", wording.NOTHING_TO_SETTLE, class_="note"), to_judge]
-    todo = [row.place for row in rows if not row.is_settled]
+    todo, n_open = [row.place for row in rows if row.agreed is None], sum(not row.is_settled for row in rows)
     row = _chosen(rows, query.get("place"))
     if row is None:
         done = element("p", wording.ALL_SETTLED, " ", _back(run, rows[-1].place), class_="note good")
-        return [progress(len(rows), sum(not row.is_settled for row in rows), agreed_words), done, to_judge]
+        return [progress(len(rows), n_open, agreed_words), done, to_judge]
     agreed = row.agreed
     choice = Choice(_BUTTONS, agreed.label or "" if agreed else "", agreed.note if agreed else "")
     before = rows[max(rows.index(row) - 1, 0)].place
     shown = row_to_label(run, database, row.place, row.place, choice, _back(run, before), _labels(row))
     page = address("run", run.name, "disagreements")
-    return [labelling(progress(len(rows), len(todo), agreed_words), todo, shown, page=page)]
+    return [labelling(progress(len(rows), n_open, agreed_words), todo, shown, page=page)]
 
 
 def agreed_words(total: int, left: int) -> str:
@@ -51,7 +51,7 @@ def agreed_words(total: int, left: int) -> str:
 def _chosen(rows: Sequence[Disagreement], wanted: str | None) -> Disagreement | None:
     """The row at a place of the run, or the first that is not settled and was not left open."""
     asked = next((row for row in rows if str(row.place) == wanted), None)
-    return asked or next((row for row in rows if not row.is_settled and not (row.agreed and row.agreed.label)), None)
+    return asked or next((row for row in rows if row.agreed is None), None)
 
 
 def _labels(row: Disagreement) -> Markup:

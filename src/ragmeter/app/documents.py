@@ -82,7 +82,7 @@ def _wanted(listed: DocumentList, kind: str, query: Mapping[str, str]) -> tuple[
     sort, descending = query.get("sort", ""), query.get("descending", "") == "1"
     if sort in rows.column_names:
         order = "descending" if descending else "ascending"
-        rows = rows.take(pc.sort_indices(rows, sort_keys=[(sort, order)], null_placement="at_end"))
+        rows = rows.take(pc.sort_indices(rows, sort_keys=[(sort, order)]))
     else:
         sort, descending = "", False
     return rows, {"kind": kind, "search": search, "sort": sort, "descending": 1 if descending else None}

@@ -11,6 +11,7 @@ from ragmeter.analysis.people.calibration import Calibration, calibrate
 from ragmeter.analysis.people.judged_rows import CELLS, JudgedRows, judged_rows
 from ragmeter.analysis.people.verdicts import binary_metrics
 from ragmeter.app import wording
+from ragmeter.app.labelling import queue_link
 from ragmeter.app.queries import Database
 from ragmeter.documents.judging import JudgeSummary
 from ragmeter.errors import RagmeterError
@@ -203,18 +204,12 @@ def _people(agreement: PeopleAgreement | None, run: Run) -> Content:
         return None
     counts = [[text(rater or wording.NAMELESS), f"{count:,}"] for rater, count in agreement.raters.items()]
     lines = [wording.ONE_RATER] if agreement.between is None else list(agreement_lines(agreement.between))
-    n_open = len(agreement.open)
-    queue = (
-        link(wording.TO_SETTLE[min(n_open, 2)].format(count=n_open), address("run", run.name, "disagreements"))
-        if n_open
-        else None
-    )
     return [
         element("ul", [element("li", text(line)) for line in lines], class_="note"),
         table([wording.RATERS, wording.LABELS], counts, caption=wording.RATERS, figures=(1,)),
         section(
             wording.DISAGREEMENTS,
-            element("p", queue) if queue else None,
+            queue_link(run, agreement),
             _disagreements(run, agreement.disagreements, list(agreement.raters)),
             name="disagreements",
         ),

@@ -194,10 +194,16 @@ def _people(run: Run, labels: Labelling) -> Content:
     if not labels.files(run):
         return None
     judge = link(wording.JUDGE_PAGE, address("run", run.name, "agreement"))
-    agreement = labels.agreement(run)
+    return [queue_link(run, labels.agreement(run)), element("p", judge)]
+
+
+def queue_link(run: Run, agreement: PeopleAgreement | None) -> Content:
+    """A link to the rows that people have labelled differently and not agreed on yet, if there are any."""
     count = len(agreement.open) if agreement else 0
-    queue = link(wording.TO_SETTLE[min(count, 2)].format(count=count), address("run", run.name, "disagreements"))
-    return element("p", joined(queue, " · ") if count else None, judge)
+    if not count:
+        return None
+    words = wording.TO_SETTLE[min(count, 2)].format(count=count)
+    return element("p", link(words, address("run", run.name, "disagreements")))
 
 
 def _command(run: Run, sheet: Sheet, rater: str) -> str:

@@ -81,10 +81,10 @@ def _disagreements(labels: Sequence[Label], qids: Sequence[str], answers: Answer
     by_place: dict[int, list[Label]] = {}
     for label in labels:
         place = places[label.qid]
-        if label.value is not None and label.answer_hash in (None, answer_hash(answers[place])):
+        if (label.value is not None or label.is_agreed) and label.answer_hash in (None, answer_hash(answers[place])):
             by_place.setdefault(place, []).append(label)
     for place, given in by_place.items():
         of_people = tuple(label for label in given if not label.is_agreed)
         if len({label.value for label in of_people}) > 1:
-            agreed = next((label for label in given if label.is_agreed), None)
+            agreed = next((label for label in given if label.is_agreed and label.label), None)
             yield Disagreement(place, of_people[0].qid, of_people, agreed)
