@@ -33,7 +33,7 @@ from ragmeter.io.cells import whole
 from ragmeter.io.delimited.formulas import guarded
 from ragmeter.io.lock import file_lock, real_path
 from ragmeter.io.source import open_source
-from ragmeter.io.write import check_writable, replacing, write_rows
+from ragmeter.io.write import check_writable, flush_folder, replacing, write_rows
 from ragmeter.runs.places import hold_for
 from ragmeter.table import NewRow, Row
 
@@ -232,6 +232,7 @@ class Sheet:
                 for row in self.rows
             )
             write_rows(temporary, self._titles, cells, ending)
+        flush_folder(real.parent)
 
 
 def rater_name(name: str) -> str:
