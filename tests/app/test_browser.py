@@ -154,7 +154,7 @@ def test_back_changes_the_last_label(browser: Any, tmp_path: Path) -> None:
         client.post("/run/judged/label/begin", rater="Ann", n=3, by="random", seed=0)
         page.goto(f"{visit.origin}/run/judged/label?rater=Ann")
         page.wait_for_selector("html[data-ready]")
-        page.wait_for_selector("html[data-labels]")
+        page.wait_for_selector("html[data-ready]")
         page.keyboard.press("n")
         page.keyboard.type("hmm, cw")
         page.keyboard.press("Enter")
@@ -165,7 +165,7 @@ def test_back_changes_the_last_label(browser: Any, tmp_path: Path) -> None:
         assert page.input_value("#note") == "hmm, cw"
         page.click("button[data-label=correct]")
         page.locator("#label[data-place='1']").wait_for()
-        page.wait_for_function("document.getElementById('saving').textContent === ''")
+        page.locator("#saving:empty").wait_for(state="attached")
         assert read_labels(tmp_path / "labels-judged-Ann.csv")[0].label == "correct"
         visit.context.close()
 
@@ -194,7 +194,7 @@ def test_what_the_system_had_read_is_beside_the_answer(browser: Any, tmp_path: P
         page = visit.page
         rows = [row.qid for row in read_labels(tmp_path / "labels-chat-Ann.csv")]
         page.goto(f"{visit.origin}/run/chat/label?rater=Ann&blind=1&place={rows.index('q2')}")
-        page.wait_for_selector("html[data-labels]")
+        page.wait_for_selector("html[data-ready]")
         assert page.locator(".is-gold").count() == 1
         assert page.locator(".turns li").all_inner_texts() == ["Question 0?\nAnswer 0", "Question 1?\nAnswer 1"]
         assert not page.locator("#contexts details").first.evaluate("part => part.open")
@@ -212,7 +212,7 @@ def test_a_label_that_is_not_written_stops_the_advance(browser: Any, tmp_path: P
         visit = Visit(browser, client)
         page = visit.page
         page.goto(f"{visit.origin}/run/chat/label?rater=Ann")
-        page.wait_for_selector("html[data-labels]")
+        page.wait_for_selector("html[data-ready]")
         page.keyboard.press("c")
         page.locator("#progress:has-text('1 of 6')").wait_for()
         page.locator("#label[data-place='1']").wait_for()
@@ -224,7 +224,7 @@ def test_a_label_that_is_not_written_stops_the_advance(browser: Any, tmp_path: P
         page.locator("#label[data-place='1']").wait_for()  # the row is back, with its note
         assert page.input_value("#note") == "keep me"
         page.keyboard.press("w")
-        page.wait_for_function("document.getElementById('saving').textContent === ''")
+        page.locator("html:not(.waits) #saving:empty").wait_for(state="attached")
         assert page.locator("#label[data-place='1']").count() == 1  # and stays until it is written
         assert [label.label for label in read_labels(tmp_path / "labels-chat-Ann.csv")[:2]] == ["correct", None]
         page.unroute("**/record")
@@ -245,7 +245,7 @@ def test_two_browsers_of_one_person(browser: Any, tmp_path: Path) -> None:
         visits = [Visit(browser, client), Visit(browser, client)]
         for visit in visits:
             visit.page.goto(f"{visit.origin}/run/chat/label?rater=Ann")
-            visit.page.wait_for_selector("html[data-labels]")
+            visit.page.wait_for_selector("html[data-ready]")
         first, second = (visit.page for visit in visits)
         first.keyboard.press("c")
         first.locator("#progress:has-text('1 of 6')").wait_for()
@@ -271,7 +271,7 @@ def test_two_people_agree_on_a_row_by_keys(browser: Any, tmp_path: Path) -> None
         page = visit.page
         page.goto(f"{visit.origin}/run/chat/label")
         page.locator("main a", has_text="Agree on 2 rows").click()
-        page.wait_for_selector("html[data-labels]")
+        page.wait_for_selector("html[data-ready]")
         assert "by Ann" in page.inner_text("#label")
         page.keyboard.press("c")
         page.locator("#progress:has-text('agreed on 1 of 2')").wait_for()

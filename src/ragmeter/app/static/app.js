@@ -132,7 +132,7 @@ document.addEventListener('keydown', (event) => {
   else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
 });
 
-if (document.getElementById('labelling')) import('/static/label.js');
+const more = document.getElementById('labelling') ? import('/static/label.js') : Promise.resolve();
 
 // Runs under way: texts of others are put in as text, never as markup.
 const make = (tag, text, ...children) => {
@@ -161,4 +161,4 @@ if (live) {
     live.replaceChildren(...(runs.length ? [make('h2', live.dataset.title)] : []), ...runs.map(card));
   });
 }
-root.dataset.ready = 'yes';
+more.then(() => { root.dataset.ready = 'yes'; });

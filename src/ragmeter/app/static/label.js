@@ -162,4 +162,3 @@ document.addEventListener('keydown', (event) => {
 });
 addEventListener('beforeunload', (event) => { if (waiting) event.preventDefault(); });
 lookAhead();
-document.documentElement.dataset.labels = 'yes';
