@@ -57,7 +57,7 @@ def _chosen(rows: Sequence[Disagreement], wanted: str | None) -> Disagreement | 
 def _labels(row: Disagreement) -> Markup:
     """Who said what, with their notes."""
     cells = [[text(label.rater), _LABELS[label.label or ""], text(label.note)] for label in row.labels]
-    return table([wording.RATER, wording.LABEL, wording.NOTE], cells, caption=wording.LABELS)
+    return table([wording.PERSON, wording.LABEL, wording.NOTE], cells, caption=wording.LABELS)
 
 
 def _back(run: Run, place: int) -> Markup:
