@@ -38,7 +38,7 @@ def test_what_an_interval_says_of_a_margin(decided: dict[str, object], words: st
 def test_a_mean_that_is_no_rate_is_said() -> None:
     assert no_rates(["token_f1", "offline_hallucination", "unknown", "offline_quality[aspect=correctness]"]) == [
         "the mean of offline_hallucination is no share of answers; offline_hallucinated is",
-        "the mean of offline_quality[aspect=correctness] is no share of answers; it puts answers in an order",
+        "the mean of offline_quality[aspect=correctness] is not a share of answers; it only ranks them",
     ]
 
 
