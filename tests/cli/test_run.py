@@ -362,12 +362,13 @@ def test_a_judge_costs_nothing_that_no_metric_asks_for(ragmeter: Run, folder: Pa
         assert not server.requests
         assert "right" in done.stdout.splitlines()[0], "one system is shown as by its command: the headline first"
         assert "next: `ragmeter report a`" in done.stdout
+        wrong = 'target = "rag:build"\nsettings = { top_k = 1 }\n'
         metrics = 'metrics = ["llm_correct"]\n'
-        write(folder, f'{metrics}{plain}{judge}[systems.a]\ntarget = "rag:plain"\nreplace = true\n')
+        write(folder, f"{metrics}{plain}{judge}[systems.a]\n{wrong}replace = true\n")
         assert ragmeter("run").returncode == 0
         n_asked = len(server.requests)
         assert n_asked
-        write(folder, f'{metrics}{plain}{judge}[systems.a]\ntarget = "rag:plain"\n[systems.b]\ntarget = "rag:plain"\n')
+        write(folder, f"{metrics}{plain}{judge}[systems.a]\n{wrong}[systems.b]\n{wrong}")
         done = ragmeter("run")
         assert (done.returncode, "a is kept as it is" in done.stderr) == (0, True), done.stderr
         assert "replace = true" in done.stderr
