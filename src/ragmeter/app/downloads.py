@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 from starlette.responses import FileResponse, Response
 
-from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.queries import Database
+from ragmeter.app.row_query import RowQuery
 from ragmeter.app.side_by_side import chosen_rows
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import write_rows
@@ -17,6 +19,7 @@ from ragmeter.runs.run import Run
 from ragmeter.table import outcome_column
 
 _KINDS = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
+_SIGN = re.compile(r"ragmeter-file-[0-9a-f]{8}")
 #: Rows that are read at once.
 _AT_ONCE = 5_000
 
@@ -29,6 +32,14 @@ class _Download(FileResponse):
             await super().__call__(scope, receive, send)
         finally:
             Path(self.path).unlink(missing_ok=True)
+
+
+def signed(response: Response, query: Any) -> Response:
+    """With the sign that the page has asked for as a cookie, so that it sees when the file comes."""
+    sign = query.get("sign", "")
+    if _SIGN.fullmatch(sign):
+        response.set_cookie(sign, "1", max_age=60, samesite="strict")
+    return response
 
 
 def drop(response: Response) -> None:

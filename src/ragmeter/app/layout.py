@@ -8,7 +8,8 @@ from typing import Any
 from starlette.responses import HTMLResponse
 
 from ragmeter.app import wording
-from ragmeter.app.queries import PAGE, RowQuery, Selection
+from ragmeter.app.queries import PAGE, Selection
+from ragmeter.app.row_query import RowQuery
 from ragmeter.io.write import dumps
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 
@@ -57,6 +58,7 @@ def page(
         element("link", rel="icon", href="data:,"),
         element("link", rel="stylesheet", href="/static/style.css"),
         element("link", rel="stylesheet", href="/static/app.css"),
+        element("link", rel="stylesheet", href="/static/rows.css"),
         element("script", type="module", src="/static/app.js"),
         element("script", src="/static/htmx.js", defer=True),
     )

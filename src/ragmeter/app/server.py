@@ -20,12 +20,17 @@ from ragmeter.app.agreement import agreement_page
 from ragmeter.app.all_runs import all_runs
 from ragmeter.app.comparison import keep
 from ragmeter.app.conversations import conversation_page
-from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page
+from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page, signed
+from ragmeter.app.figures import Figures
 from ragmeter.app.labelling import Labelling, label_page
 from ragmeter.app.layout import found_runs, page
-from ragmeter.app.one_row import one_row
-from ragmeter.app.one_run import one_run, slice_table
-from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.one_row import MOST_OTHERS, one_row
+from ragmeter.app.one_run import Surroundings, one_run
+from ragmeter.app.queries import Database
+from ragmeter.app.row_labels import label_row
+from ragmeter.app.row_query import RowQuery
+from ragmeter.app.rows_table import new_filter
+from ragmeter.app.run_parts import run_parts
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.snapshots import Snapshot, of_one_moment
@@ -38,11 +43,13 @@ from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 from ragmeter.show.page import elements
-from ragmeter.show.page.elements import address, element, link, text
+from ragmeter.show.page.elements import Markup, address, element, link, text
 
 _STATIC = {
     "app.css": Path(__file__).with_name("static") / "app.css",
     "app.js": Path(__file__).with_name("static") / "app.js",
+    "rows.css": Path(__file__).with_name("static") / "rows.css",
+    "rows.js": Path(__file__).with_name("static") / "rows.js",
     "htmx.js": Path(__file__).with_name("static") / "htmx" / "htmx-2.0.11.min.js",
     "style.css": Path(elements.__file__).with_name("style.css"),
 }
@@ -59,6 +66,7 @@ class App:
         self._folder = output_dir
         self._keys = keys
         self._database = Database()
+        self._figures = Figures(self._database)
         self._labelling = Labelling(labels)
         self._entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
         self._reading = Lock()
@@ -70,7 +78,9 @@ class App:
             Route("/run/{name}", self._page(self._one_run)),
             Route("/run/{name}/row/{place:int}", self._page(self._one_row)),
             Route("/run/{name}/conversation", self._page(self._conversation)),
-            Route("/run/{name}/slices", self._page(self._slices)),
+            Route("/run/{name}/parts", self._page(self._parts)),
+            Route("/run/{name}/filter", self._page(self._filter)),
+            Route("/run/{name}/row/{place:int}/label", self._page(self._label_row), methods=["POST"]),
             Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
             Route("/run/{name}/label", self._page(self._label)),
             Route("/run/{name}/agreement", self._page(self._agreement)),
@@ -144,9 +154,30 @@ class App:
 
     def _one_run(self, request: Request) -> Response:
         run = _run(request)
-        tags = read_tags(self._folder).get(run.name, [])
-        content = one_run(run, self._database, RowQuery.read(request.query_params), tags)
-        return page(run.name, *content, csrf=self._keys.csrf, run=run.name)
+        query = RowQuery.of(run, request.query_params)
+        opened = _opened(run, request)
+        row = None if opened is None else self._row(request, run, query, opened, in_drawer=True)
+        content = one_run(run, self._database, query, self._figures, self._around(run), row, opened)
+        return page(run.name, *content, csrf=self._keys.csrf, run=run.name, heading=None)
+
+    def _around(self, run: Run) -> Surroundings:
+        """The run's tags, and the other runs of its questions, the newest first."""
+        entries = sorted(self.entries(), key=lambda entry: entry.created, reverse=True)
+        own = next((entry for entry in entries if entry.name == run.name), None)
+        if own is None:
+            return Surroundings()
+        others = [entry for entry in entries if entry.data and entry.data == own.data and entry.name != own.name]
+        return Surroundings(own.tags, others, own.created)
+
+    def _parts(self, request: Request) -> Response:
+        """The figures over all rows of a large run, which its page asks for once it is there."""
+        run = _run(request)
+        query = RowQuery.of(run, request.query_params)
+        return page(run.name, run_parts(run, run.summary(), query, self._figures, wait=True), run=run.name)
+
+    def _filter(self, request: Request) -> Response:
+        """The controls that fit the values of a column."""
+        return page(wording.FILTER, new_filter(_run(request), request.query_params.get("column", ""), self._figures))
 
     def _tags(self, request: Request) -> Response:
         run = _run(request)
@@ -156,24 +187,33 @@ class App:
 
     def _one_row(self, request: Request) -> Response:
         run = _run(request)
+        query = RowQuery.of(run, request.query_params)
+        in_drawer = request.headers.get("hx-request") == "true"
         place = request.path_params["place"]
+        content = self._row(request, run, query, place, in_drawer=in_drawer)
+        return page(
+            f"{wording.ROW} {place + 1}", content, csrf=self._keys.csrf, here=[_up(run)], run=run.name, heading=None
+        )
+
+    def _row(self, request: Request, run: Run, query: RowQuery, place: int, *, in_drawer: bool) -> Markup:
         if place >= run.n_rows:
             raise UnknownNameError("row", str(place), [])
-        query = RowQuery.read(request.query_params)
-        (record,) = self._database.records(run, [place], ["qid"])
-        title = str(record.get("qid") or place + 1)
-        return page(title, *one_row(run, self._database, query, place), here=[_up(run)], run=run.name)
+        names = [entry.name for entry in self._around(run).others[:MOST_OTHERS]]
+        others = [request.state.snapshot.run(name) for name in names]
+        return one_row(run, self._database, query, place, others, in_drawer=in_drawer)
+
+    def _label_row(self, request: Request) -> Response:
+        """A person's label of a row; without one, the label that they have given it."""
+        form = request.state.form
+        rater, label = (None if form.get(name) is None else str(form[name]) for name in ("rater", "label"))
+        place = request.path_params["place"]
+        return JSONResponse({"label": label_row(_run(request), self._labelling, place, whole(rater or ""), label)})
 
     def _conversation(self, request: Request) -> Response:
         run = _run(request)
         session = request.query_params.get("session", "")
         title = f"{wording.CONVERSATION} {session}"
         return page(title, *conversation_page(run, session), here=[_up(run)], run=run.name)
-
-    def _slices(self, request: Request) -> Response:
-        run = _run(request)
-        column = request.query_params.get("by", "")
-        return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)], run=run.name)
 
     def _side_by_side(self, request: Request) -> Response:
         runs = self._runs(request)
@@ -220,7 +260,9 @@ class App:
     def _export(self, request: Request) -> Response:
         """The rows that a run's page shows, all of them, as a file."""
         run = _run(request)
-        return exported_rows(run, self._database, RowQuery.read(request.query_params), request.path_params["kind"])
+        query = RowQuery.of(run, request.query_params)
+        file = exported_rows(run, self._database, query, request.path_params["kind"])
+        return signed(file, request.query_params)
 
     def _export_side_by_side(self, request: Request) -> Response:
         """The rows that several runs' page shows, all of them, as a file."""
@@ -235,7 +277,7 @@ class App:
 
     def _report(self, request: Request) -> Response:
         """The page that can be sent to others."""
-        return report_page([_run(request)])
+        return signed(report_page([_run(request)]), request.query_params)
 
 
 async def _json(request: Request) -> JsonObject:
@@ -280,6 +322,14 @@ def _run(request: Request) -> Run:
 def _is_read(request: Request) -> bool:
     """Whether a request changes nothing, so that it may be answered twice."""
     return request.method in ("GET", "HEAD")
+
+
+def _opened(run: Run, request: Request) -> int | None:
+    """The place of the row that is open beside the table."""
+    written = request.query_params.get("row", "")
+    if written and not (written.isascii() and written.isdigit() and int(written[:12]) < run.n_rows):
+        raise UsageError(f"{run.name} has no row {written[:40]!r}")
+    return int(written) if written else None
 
 
 def _up(run: Run) -> Any:

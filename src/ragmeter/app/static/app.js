@@ -1,5 +1,6 @@
 // What a page can't do by itself: the theme, keys, dialogs, and writes, which need the CSRF token.
 'use strict';
+import './rows.js';
 
 const root = document.documentElement;
 const stored = localStorage.getItem('ragmeter-theme');
@@ -11,6 +12,8 @@ window.trustedTypes?.createPolicy('default', {
   createHTML: (markup, _, sink) => (PARSERS.includes(sink) ? markup : null),
 });
 
+// The row beside the table, if one is open: keys mean its neighbours then, and not those of the page.
+const beside = () => document.querySelector('#drawer > *') ?? document;
 const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
 const token = () => document.querySelector('meta[name=csrf]').content;
 
@@ -147,8 +150,8 @@ document.addEventListener('keydown', (event) => {
   }
   if (row && LABELS[event.key]) label(LABELS[event.key]);
   else if (event.key === 'b') document.getElementById('back')?.click();
-  else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();
-  else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
+  else if (event.key === 'j' || event.key === 'ArrowRight') beside().querySelector('a[rel=next]')?.click();
+  else if (event.key === 'k' || event.key === 'ArrowLeft') beside().querySelector('a[rel=prev]')?.click();
 });
 // Runs under way: texts of others are put in as text, never as markup.
 const make = (tag, text, ...children) => {
