@@ -10,7 +10,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.show.page.parts import alarm, folded, worded
 from ragmeter.table import NOTHING_FAILED, OUTCOMES_WITHOUT_VERDICT, SKIPPED_BUDGET, TIED, outcome_column
-from ragmeter.wording.causes import NotScored, answers_sentence, cause_meaning, cause_name, failures
+from ragmeter.wording.causes import NotScored, answers_sentence, cause_meaning, cause_name, counted_causes, failures
 from ragmeter.wording.judging import WARNING, judge_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import cautions, result_unit
@@ -19,21 +19,23 @@ from ragmeter.wording.metrics import cautions, result_unit
 _JUDGE_FAILED = OUTCOMES_WITHOUT_VERDICT - {SKIPPED_BUDGET, TIED}
 #: From this share of the rows on, a failure is no exception any more, but what the run is about.
 _MANY = 0.05
-#: So many amber lines are shown at once; the others are behind a click.
-_SHOWN = 2
 
 
 def alarms(run: Run, summary: Summary) -> list[Content]:
     """Red ones first; nothing where every row that could be scored was."""
     reasons = [reason for reason in failures(run.metrics()) if reason.cause not in NOTHING_FAILED]
     red = [reason for reason in reasons if _is_failure(reason, summary.n_rows)]
-    amber: list[Content] = [_line(run, reason) for reason in reasons if reason not in red]
+    lacking = [reason for reason in reasons if reason not in red]
+    causes: dict[str, int] = {}
+    for reason in lacking:  # of the metrics that lack it, the one that lacks most
+        causes.setdefault(reason.cause, reason.count)
+    amber: list[Content] = [_line(run, reason) for reason in lacking]
     amber += [text(line) for line in limit_lines(run.manifest())]
     amber += [worded(line) for line, kind in judge_lines(summary, run.manifest()) if kind == WARNING]
     return [
         *(alarm(words, failed=True) for words in _missing_answers(run, summary)),
         *(alarm(_failed(run, reason, summary.n_rows), failed=True) for reason in red),
-        _amber(amber),
+        _amber(amber, causes),
     ]
 
 
@@ -81,12 +83,14 @@ def _because(run: Run, reason: NotScored) -> Markup:
     return joined(words, text(f" ({meaning})") if meaning else None, text(f"; {reason.which_metrics}"))
 
 
-def _amber(lines: list[Content]) -> Content:
-    if not lines:
-        return None
-    more = folded(wording.MORE_LINES.format(count=len(lines) - _SHOWN), _listed(lines[_SHOWN:]))
-    first = [element("div", line) for line in lines[:_SHOWN]]
-    return element("div", first, more if len(lines) > _SHOWN else None, class_="note amber")
+def _amber(lines: list[Content], causes: dict[str, int]) -> Content:
+    """One line, with the others behind a click: what has no score must not push away what has one."""
+    if len(lines) < 2:
+        return element("div", lines, class_="note amber") if lines else None
+    first = f"{wording.WITHOUT_SCORE} {counted_causes(causes)}" if causes else lines[0]
+    more = len(lines) - len(causes)
+    summary = joined(first, f" · {wording.MORE_LINES.format(count=more)}" if causes and more else None)
+    return element("details", element("summary", summary), _listed(lines), class_="note amber")
 
 
 def _listed(lines: list[Content]) -> Markup:

@@ -17,7 +17,7 @@ from ragmeter.show.page.elements import Content, Markup, address, element, joine
 _HTMX = dumps(
     {
         "allowEval": False, "allowScriptTags": False, "includeIndicatorStyles": False, "selfRequestsOnly": True,
-        "historyCacheSize": 0, "refreshOnHistoryMiss": True,
+        "historyCacheSize": 0, "refreshOnHistoryMiss": True, "defaultSettleDelay": 0,
     }
 )  # fmt: skip
 #: The rail's links: those to all runs, and those that lead to a part of the run that a page is about.

@@ -38,13 +38,7 @@ def rows_part(run: Run, database: Database, query: RowQuery, opened: int | None)
     selection = database.rows(run, query)
     return element(
         "div",
-        section(
-            wording.ROWS,
-            _filters(run, query),
-            _table(run, database, query, selection, opened),
-            name="rows",
-            about=_downloads(run, query),
-        ),
+        section(wording.ROWS, _filters(run, query), _table(run, database, query, selection, opened), name="rows"),
         id="rows-part",
         hx_boost="true",
         hx_target="#rows-part",
@@ -76,7 +70,12 @@ def _downloads(run: Run, query: RowQuery) -> Markup:
         link(kind, address("run", run.name, "export", kind, **fields), hx_boost="false", data_waits=True)
         for kind in ("csv", "jsonl", "parquet")
     ]
-    return element("details", element("summary", wording.EXPORT), [joined(file, " ") for file in files], class_="menu")
+    return element(
+        "details",
+        element("summary", wording.DOWNLOAD),
+        element("p", [joined(file, " ") for file in files]),
+        class_="menu",
+    )
 
 
 def _filters(run: Run, query: RowQuery) -> Markup:
@@ -98,7 +97,8 @@ def _filters(run: Run, query: RowQuery) -> Markup:
         hx_trigger="submit, input changed delay:250ms from:#search-rows",
         hx_sync="this:replace",
     )
-    return joined(element("div", form, _choice_of_columns(run, query), class_="controls"), _chips(run, query))
+    menus = (_choice_of_columns(run, query), _downloads(run, query))
+    return joined(element("div", form, menus, class_="controls"), _chips(run, query))
 
 
 def _hidden(fields: Mapping[str, object]) -> list[Markup]:

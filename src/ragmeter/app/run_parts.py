@@ -54,7 +54,6 @@ def _measures(run: Run, query: RowQuery, histograms: dict[str, Histogram]) -> Co
             element("p", _named(name, summary, meanings[name]), class_="name"),
             element("p", _mean(summary)),
             _bars(run, name, summary, query, histograms.get(name)),
-            element("p", f"n {numbers.scored(summary.n_scored, summary.n_total)}", class_="soft n"),
             class_=f"measure card {tint}",
         )
         for name, summary in metrics.items()
@@ -64,7 +63,7 @@ def _measures(run: Run, query: RowQuery, histograms: dict[str, Histogram]) -> Co
     first, rest = cards[:_MEASURES], cards[_MEASURES:]
     more = folded(wording.MORE_METRICS.format(count=len(rest)), element("ul", rest, class_="measures"))
     listed = element("ul", first, class_="measures", aria_label=wording.FIGURES)
-    return element("div", listed, more if rest else None, id="measures")
+    return joined(listed, more if rest else None)
 
 
 def _named(name: str, summary: MetricSummary, meaning: str) -> Markup:
@@ -80,8 +79,9 @@ def _mean(summary: MetricSummary) -> Markup:
 
 def _bars(run: Run, metric: str, summary: MetricSummary, query: RowQuery, bars: Histogram | None) -> Content:
     """A histogram whose bars lead to their rows; a person can also draw over several of them."""
+    n = f"n {numbers.scored(summary.n_scored, summary.n_total)}"
     if bars is None or metric not in run.row_metrics:
-        return element("div", class_="bins")
+        return joined(element("div", class_="bins"), element("p", element("span", n), class_="scale"))
     width, most = 100 / len(bars.counts), max(bars.counts)
     marks = []
     for place, count in enumerate(bars.counts):
@@ -100,10 +100,11 @@ def _bars(run: Run, metric: str, summary: MetricSummary, query: RowQuery, bars: 
         ends = {"data_low": wanted[0].value, "data_high": wanted[-1].value, "data_to": wanted[-1].comparison}
         marks.append(link(inside, rows, aria_label=words, tabindex="-1", **ends))
     label = wording.HISTOGRAM.format(metric=metric)
-    ends_shown = [element("span", end) for end in _scale(bars, summary)]
+    low, high = _scale(bars, summary)
+    ends_shown = [element("span", words) for words in (low, n, high)]
     return joined(
         element(
-            "svg", marks, width="100%", height=30, class_="chart bins", role="group", aria_label=label,
+            "svg", marks, width="100%", height=26, class_="chart bins", role="group", aria_label=label,
             data_column=metric,
         ),
         element("p", ends_shown, class_="scale"),

@@ -131,7 +131,10 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'Enter' && event.target.id === 'rater') event.target.blur();
   if (!row() || busy() || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (event.key === 'Escape' && drawer()?.contains(row())) close();
-  else if (LABELS[event.key]) labelled(LABELS[event.key]);
+  else if (LABELS[event.key] && row().querySelector('.your-label')) {
+    event.preventDefault();  // the key is no letter of a name
+    labelled(LABELS[event.key]);
+  }
 });
 
 // A file that takes a while: the bar at the top says so until it comes, which its cookie tells.
