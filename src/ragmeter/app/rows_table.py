@@ -19,7 +19,7 @@ from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import NOTHING, Run
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.show.page.parts import chip, options, section, table
-from ragmeter.table import LIST_COLUMNS, QID, Row, outcome_column
+from ragmeter.table import LIST_COLUMNS, QID, Measure, Row, outcome_column
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import cause_words
 from ragmeter.wording.metrics import titled
@@ -112,8 +112,9 @@ def _hidden(fields: Mapping[str, object]) -> list[Markup]:
 
 def new_filter(run: Run, column: str, figures: Figures | None) -> Markup:
     """The controls of one more filter. Once its column is chosen, they are those that fit its values."""
-    others = [name for name in run.columns if name not in run.measures]
-    names = {"": wording.FILTER_BY, **{name: name for name in (*run.measures, *others)}}
+    measures = run.measures
+    others = [name for name in run.columns if name not in measures]
+    names = {"": wording.FILTER_BY, **{name: name for name in (*measures, *others)}}
     control = options(
         "column", names, column, aria_label=wording.COLUMN, id="new-column", hx_get=address("run", run.name, "filter"),
         hx_trigger="change", hx_target="#new-filter", hx_select="#new-filter", hx_swap="outerHTML",
@@ -220,12 +221,13 @@ def _table(run: Run, database: Database, query: RowQuery, selection: Selection, 
     wanted = [QID, SESSION, *columns, *map(outcome_column, columns)]
     records = database.records(run, selection.places, wanted)
     titles: list[Content] = [_sortable(run, name, query) for name in (QID, *columns)]
+    measures = run.measures
     lines = [
-        [_opener(run, query, place, record, opened), *(_cell(run, name, record) for name in columns)]
+        [_opener(run, query, place, record, opened), *(_cell(measures, name, record) for name in columns)]
         for place, record in zip(selection.places, records, strict=True)
     ]
-    figures = tuple(at for at, name in enumerate(columns, 1) if name in run.measures)
-    texts = tuple(at for at, name in enumerate(columns, 1) if name not in run.measures and name != CAUSE)
+    figures = tuple(at for at, name in enumerate(columns, 1) if name in measures)
+    texts = tuple(at for at, name in enumerate(columns, 1) if name not in measures and name != CAUSE)
     shown = table(titles, lines, caption=wording.ROWS, figures=figures, texts=texts) if lines else None
     kind = "rows-table" if len(columns) < _FITTING else "rows-table wide"
     framed = element("div", shown, class_=kind) if shown else None
@@ -265,9 +267,9 @@ def _sortable(run: Run, name: str, query: RowQuery) -> Markup:
     return link(joined(words, mark), where, class_="sorts")
 
 
-def _cell(run: Run, name: str, record: Row) -> Content:
+def _cell(measures: Mapping[str, Measure], name: str, record: Row) -> Content:
     value = record.get(name)
-    measure = run.measures.get(name)
+    measure = measures.get(name)
     if measure is not None:
         return score(value, record.get(outcome_column(name)), binary=measure.binary)
     if value is None:

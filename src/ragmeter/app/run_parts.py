@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from ragmeter.app import wording
 from ragmeter.app.figures import Figures, Histogram, SliceRow
@@ -46,7 +47,7 @@ def run_parts(run: Run, summary: Summary, query: RowQuery, figures: Figures, *, 
 
 def _measures(run: Run, query: RowQuery, histograms: dict[str, Histogram]) -> Content:
     metrics = run.metrics()
-    meanings = explained(list(metrics))
+    meanings = _meanings(tuple(metrics))
     (tint,) = tints([run.name])
     cards = [
         element(
@@ -64,6 +65,12 @@ def _measures(run: Run, query: RowQuery, histograms: dict[str, Histogram]) -> Co
     more = folded(wording.MORE_METRICS.format(count=len(rest)), element("ul", rest, class_="measures"))
     listed = element("ul", first, class_="measures", aria_label=wording.FIGURES)
     return joined(listed, more if rest else None)
+
+
+@cache
+def _meanings(names: tuple[str, ...]) -> dict[str, str]:
+    """What metrics mean; to look for those of other packages takes longer than the rest of the page."""
+    return explained(names)
 
 
 def _named(name: str, summary: MetricSummary, meaning: str) -> Markup:
