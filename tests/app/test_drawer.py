@@ -147,7 +147,10 @@ def test_a_label_on_the_spot(visit: Visit, tmp_path: Path) -> None:
     page.locator("#drawer h1 :text-is('q4')").wait_for()
     page.locator("[data-label=wrong][aria-pressed=true]").wait_for()  # what Ann has said is shown
     labels = read_labels(tmp_path / "labels-r-Ann.csv")
-    assert [(label.qid, label.label, label.rater) for label in labels] == [("q4", "wrong", "Ann"), ("q5", "correct", "Ann")]
+    assert [(label.qid, label.label, label.rater) for label in labels] == [
+        ("q4", "wrong", "Ann"),
+        ("q5", "correct", "Ann"),
+    ]
 
 
 def test_markdown_on_a_switch(visit: Visit) -> None:

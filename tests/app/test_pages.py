@@ -168,7 +168,9 @@ def test_zero_is_a_limit_and_a_place(client: Client) -> None:
 def test_slices(client: Client) -> None:
     page = client.page("/run/a?by=kind&column=exact_match&is=eq&value=0")
     assert "even 60 0.67 0.67 odd 60 0.66 0.66" in words(page)
-    wanted = "column=exact_match&column=kind&is=eq&is=eq&value=0&value=even&by=kind"  # besides what is asked for already
+    wanted = (
+        "column=exact_match&column=kind&is=eq&is=eq&value=0&value=even&by=kind"  # besides what is asked for already
+    )
     assert f'href="/run/a?{wanted.replace("&", "&amp;")}#rows"' in page
 
 

@@ -15,7 +15,7 @@ from ragmeter.app import row_sql
 from ragmeter.app.queries import Database, version
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import MOST_SLICES, Run
-from ragmeter.show.page.shapes import histogram
+from ragmeter.show.page.shapes import bar_ends, histogram
 
 #: Of larger runs, the page comes without these figures, which follow by themselves.
 _MANY_ROWS = 100_000
@@ -38,9 +38,8 @@ class Histogram:
         bars = histogram(run, metric)
         if bars is None:
             return None
-        low, width = bars["low"], (bars["high"] - bars["low"]) / len(bars["counts"])
-        edges = (low + width * place for place in range(len(bars["counts"]) + 1))
-        return cls(tuple(bars["counts"]), tuple(round(edge, 12) for edge in edges), bars["whole"])
+        ends = bar_ends(bars["low"], bars["high"], len(bars["counts"]))
+        return cls(tuple(bars["counts"]), tuple(ends), bars["whole"])
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class Figures:
         """The values of a text column with few of them, for a choice; empty where there are many."""
 
         def make() -> list[str]:
-            if not run.is_short(column, 100):
+            if column in run.texts and not run.is_short(column, 100):
                 return []
             name, most = row_sql.identifier(run, column), MOST_SLICES + 1
             rest = f"WHERE {name} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {most}"

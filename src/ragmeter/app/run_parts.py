@@ -120,9 +120,15 @@ def _bars(run: Run, metric: str, summary: MetricSummary, query: RowQuery, bars: 
 
 def _in_bar(metric: str, low: float, high: float, *, is_whole: bool, is_last: bool) -> tuple[Condition, ...]:
     if is_whole:
-        return (Condition(metric, EQUAL, numbers.given(low + 0.5)),)
-    least = Condition(metric, AT_LEAST, numbers.given(low))
-    return least, Condition(metric, AT_MOST if is_last else BELOW, numbers.given(high))
+        return (Condition(metric, EQUAL, _written(low + 0.5)),)
+    least = Condition(metric, AT_LEAST, _written(low))
+    return least, Condition(metric, AT_MOST if is_last else BELOW, _written(high))
+
+
+def _written(end: float) -> str:
+    """An end of a bar, with as many digits as say it exactly."""
+    short = numbers.given(end)
+    return short if float(short) == end else repr(end)
 
 
 def _ends(low: float, high: float, is_whole: bool) -> str:
