@@ -126,7 +126,7 @@ def test_one_key_a_row(browser: Any, tmp_path: Path) -> None:
         visit = Visit(browser, client)
         page = visit.page
         page.get_by_role("link", name="judged", exact=True).click()
-        page.get_by_role("link", name="Label", exact=True).click()
+        page.get_by_role("link", name="Label", exact=True).first.click()
         page.wait_for_selector("html[data-ready] #begin")
         page.fill("input[name=rater]", "Ann")
         page.fill("input[name=n]", "12")

@@ -107,8 +107,8 @@ def _bars(run: Run, metric: str, summary: MetricSummary, query: RowQuery, bars: 
         ends = {"data_low": wanted[0].value, "data_high": wanted[-1].value, "data_to": wanted[-1].comparison}
         marks.append(link(inside, rows, aria_label=words, tabindex="-1", **ends))
     label = wording.HISTOGRAM.format(metric=metric)
-    low, high = _scale(bars, summary)
-    ends_shown = [element("span", words) for words in (low, n, high)]
+    begin, end = _scale(bars, summary)
+    ends_shown = [element("span", words) for words in (begin, n, end)]
     return joined(
         element(
             "svg", marks, width="100%", height=26, class_="chart bins", role="group", aria_label=label,
