@@ -22,6 +22,8 @@ from ragmeter.wording.metrics import differing_level, explained, headline, title
 
 #: Metrics that are shown at once; the others are behind a click.
 _MEASURES = 7
+#: Of so many rows, a card has no room for how many have no score; the alarms say it.
+_MANY = 10_000
 #: Values and metrics of a heat map.
 _VALUES, _METRICS = 30, 8
 #: How far a slice's mean is from that of all rows, in standard deviations, for each step of its colour.
@@ -86,7 +88,7 @@ def _mean(summary: MetricSummary) -> Markup:
 
 def _bars(run: Run, metric: str, summary: MetricSummary, query: RowQuery, bars: Histogram | None) -> Content:
     """A histogram whose bars lead to their rows; a person can also draw over several of them."""
-    n = f"n {numbers.scored(summary.n_scored, summary.n_total)}"
+    n = f"n {numbers.scored(summary.n_scored, summary.n_total if summary.n_total < _MANY else summary.n_scored)}"
     if bars is None or metric not in run.row_metrics:
         return joined(element("div", class_="bins"), element("p", element("span", n), class_="scale"))
     width, most = 100 / len(bars.counts), max(bars.counts)

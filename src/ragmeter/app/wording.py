@@ -18,6 +18,7 @@ KEYS_EVERYWHERE = {
     "j": "next row, or next page of rows",
     "k": "previous row, or previous page of rows",
     "c, w, s, b": "label: correct, wrong, skip, back",
+    "Esc": "close the row beside the table",
     "?": "these keys",
 }
 SEARCH = "Search"
