@@ -155,3 +155,13 @@ def test_other_runs_of_the_same_questions(tmp_path: Path) -> None:
         head = client.page("/run/b")
     assert "Other runs b · token_f1 0.50 In Porto" in text
     assert 'href="/side-by-side?run=a&amp;run=b"' in head  # the older run is the baseline
+
+
+def test_a_run_whose_rows_are_cut_says_so_and_shows_no_figure(run: Run, tmp_path: Path) -> None:
+    rows = tmp_path / "r" / "rows.parquet"
+    rows.write_bytes(rows.read_bytes()[:500])
+    with serving(tmp_path) as client:
+        answer = client.ask("/run/r")
+    assert answer.status == 500
+    assert "r This run is damaged." in words(answer.text)
+    assert "token_f1" not in words(answer.text)

@@ -13,11 +13,12 @@ from ragmeter.app.row_query import RowQuery
 from ragmeter.app.rows_table import rows_part
 from ragmeter.app.run_parts import run_parts
 from ragmeter.documents.summary import Summary
+from ragmeter.errors import InputError
 from ragmeter.io.write import dumps
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.show.page.parts import chip, field, folded, swatch, tints
+from ragmeter.show.page.parts import alarm, chip, field, folded, swatch, tints
 from ragmeter.wording.metrics import headline_sentence, result_unit
 
 #: Runs that are offered for a comparison.
@@ -53,6 +54,12 @@ def one_run(
         folded(wording.SIGNATURE, element("pre", text(dumps(run.manifest(), indent=2))), name="signature"),
         element("aside", drawer, id="drawer", aria_label=wording.ROW, tabindex="-1"),
     ]
+
+
+def damaged_run(run: Run, problem: InputError) -> list[Content]:
+    """A run whose rows can't be read: nothing that its summary says counts."""
+    title = element("h1", swatch(tints([run.name])[0]), breakable(run.name))
+    return [title, alarm(joined(element("strong", wording.DAMAGED_RUN), " ", text(problem)), failed=True)]
 
 
 def _head(run: Run, summary: Summary, around: Surroundings) -> Markup:

@@ -25,7 +25,7 @@ from ragmeter.app.figures import Figures
 from ragmeter.app.labelling import Labelling, label_page
 from ragmeter.app.layout import found_runs, page
 from ragmeter.app.one_row import MOST_OTHERS, one_row
-from ragmeter.app.one_run import Surroundings, one_run
+from ragmeter.app.one_run import Surroundings, damaged_run, one_run
 from ragmeter.app.queries import Database
 from ragmeter.app.row_labels import label_row
 from ragmeter.app.row_query import RowQuery
@@ -35,7 +35,7 @@ from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.snapshots import Snapshot, of_one_moment
 from ragmeter.app.watching import events, live
-from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
+from ragmeter.errors import InputError, OutputError, RagmeterError, UnknownNameError, UsageError
 from ragmeter.io.cells import whole
 from ragmeter.io.decoding import JsonObject
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
@@ -154,7 +154,10 @@ class App:
 
     def _one_run(self, request: Request) -> Response:
         run = _run(request)
-        query = RowQuery.of(run, request.query_params)
+        try:
+            query = RowQuery.of(run, request.query_params)
+        except InputError as error:  # its summary can be read, and its rows can't
+            return page(run.name, *damaged_run(run, error), run=run.name, heading=None, status=500)
         opened = _opened(run, request)
         row = None if opened is None else self._row(request, run, query, opened, in_drawer=True)
         content = one_run(run, self._database, query, self._figures, self._around(run), row, opened)
