@@ -155,10 +155,10 @@ class App:
     def _one_run(self, request: Request) -> Response:
         run = _run(request)
         try:
-            query = RowQuery.of(run, request.query_params)
+            opened = _opened(run, request)
         except InputError as error:  # its summary can be read, and its rows can't
             return page(run.name, *damaged_run(run, error), run=run.name, heading=None, status=500)
-        opened = _opened(run, request)
+        query = RowQuery.of(run, request.query_params)
         row = None if opened is None else self._row(request, run, query, opened, in_drawer=True)
         content = one_run(run, self._database, query, self._figures, self._around(run), row, opened)
         return page(run.name, *content, csrf=self._keys.csrf, run=run.name, heading=None)
@@ -329,8 +329,8 @@ def _is_read(request: Request) -> bool:
 
 def _opened(run: Run, request: Request) -> int | None:
     """The place of the row that is open beside the table."""
-    written = request.query_params.get("row", "")
-    if written and not (written.isascii() and written.isdigit() and int(written[:12]) < run.n_rows):
+    written, n_rows = request.query_params.get("row", ""), run.n_rows
+    if written and not (written.isascii() and written.isdigit() and int(written[:12]) < n_rows):
         raise UsageError(f"{run.name} has no row {written[:40]!r}")
     return int(written) if written else None
 
