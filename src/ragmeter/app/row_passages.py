@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from ragmeter.analysis.claim_support import ClaimSet
+from ragmeter.analysis.passages import doc_id_pattern, passages_of
 from ragmeter.app import wording
 from ragmeter.app.row_claims import for_claims, supported_in_passage
 from ragmeter.app.word_marks import marked
-from ragmeter.metrics.chunks import documents_of
+from ragmeter.metrics.chunks import documents
 from ragmeter.metrics.support import as_passages
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, element, joined, text
@@ -34,21 +35,19 @@ def passages(run: Run, row: Row, sets: Sequence[ClaimSet]) -> Content:
     texts = as_passages(row.get("contexts"))
     ids = list(row.get("retrieved") or [])
     if not texts:
-        return _ids_alone(row, ids)
+        return _ids_alone(run, row, ids)
     is_searched = sum(map(len, texts)) <= _MOST_SEARCHED
     labels = labels_of_passages(run, row)
-    own_ids = ids if len(ids) == len(texts) else []
-    gold, scores = _are_gold(row, own_ids), _scores(row, len(texts))
+    named, scores = passages_of(run, row), _scores(row, len(texts))
     items, any_marked = [], False
     for rank, passage in enumerate(texts[:_MOST_PASSAGES], 1):
         spans = supported_in_passage(passage, sets) if is_searched else []
         spans = [(begin, end) for begin, end in spans if end <= _LONGEST]
         any_marked = any_marked or bool(spans)
         about = for_claims(rank, sets)
-        is_gold = bool(gold) and gold[rank - 1]
-        named = own_ids[rank - 1] if own_ids else None
+        is_gold = bool(named[rank - 1].is_gold)
         head = [
-            _named(rank, named, is_gold=is_gold, score=scores[rank - 1] if scores else None),
+            _named(rank, named[rank - 1].id, is_gold=is_gold, score=scores[rank - 1] if scores else None),
             element("span", text(shortened(passage, _HEAD)), class_="soft begins"),
         ]
         said = [element("p", f"{name}: ", text(of_passages[rank - 1]), class_="soft") for name, of_passages in labels]
@@ -71,7 +70,7 @@ def passages(run: Run, row: Row, sets: Sequence[ClaimSet]) -> Content:
     return joined(
         element("ol", items, class_="texts passages"),
         element("p", wording.AND_MORE.format(count=more)) if more > 0 else None,
-        _gold_elsewhere(row, ids),
+        _gold_elsewhere(run, row, ids),
         note,
     )
 
@@ -87,14 +86,16 @@ def _named(rank: int, name: Any, *, is_gold: bool, score: float | None = None) -
     )
 
 
-def _ids_alone(row: Row, ids: Sequence[str]) -> Content:
+def _ids_alone(run: Run, row: Row, ids: Sequence[str]) -> Content:
     """Where the texts are not in the run: what was retrieved, by its ids."""
     if not ids:
         return None
-    gold, scores = _are_gold(row, ids), _scores(row, len(ids))
+    gold, documents_of_ids = _documents(run, row, ids)
+    scores = _scores(row, len(ids))
     items = [
         element(
-            "li", _named(rank, name, is_gold=bool(gold) and gold[rank - 1], score=scores[rank - 1] if scores else None)
+            "li",
+            _named(rank, name, is_gold=documents_of_ids[rank - 1] in gold, score=scores[rank - 1] if scores else None),
         )
         for rank, name in enumerate(ids[:_MOST_PASSAGES], 1)
     ]
@@ -102,34 +103,26 @@ def _ids_alone(row: Row, ids: Sequence[str]) -> Content:
     return joined(
         element("ul", items, class_="texts"),
         element("p", wording.AND_MORE.format(count=more)) if more > 0 else None,
-        _gold_elsewhere(row, ids),
+        _gold_elsewhere(run, row, ids),
     )
 
 
-def _gold_elsewhere(row: Row, ids: Sequence[str]) -> Content:
+def _gold_elsewhere(run: Run, row: Row, ids: Sequence[str]) -> Content:
     """The gold documents that were not retrieved."""
-    documents = set(_documents(row, ids))
-    gold = list(row.get("relevant") or [])
-    missing = [name for name, document in zip(gold, _documents(row, gold), strict=True) if document not in documents]
-    if not missing or not row.get("retrieved"):
+    gold, retrieved = _documents(run, row, ids)
+    names = [name for name, document in zip(row.get("relevant") or [], gold, strict=True) if document not in retrieved]
+    if not names or not ids:
         return None
-    names = [joined(element("code", text(name)), " ") for name in missing[:_MOST_PASSAGES]]
-    return element("p", wording.GOLD_NOT_RETRIEVED, " ", names, class_="lacking-gold")
+    listed = [joined(element("code", text(name)), " ") for name in names[:_MOST_PASSAGES]]
+    return element("p", wording.GOLD_NOT_RETRIEVED, " ", listed, class_="lacking-gold")
 
 
-def _are_gold(row: Row, ids: Sequence[str]) -> list[bool]:
-    """Of each id, whether it is of a gold document, as the metrics of rankings see it."""
-    gold = set(_documents(row, row.get("relevant") or []))
-    return [document in gold for document in _documents(row, ids)] if gold else []
-
-
-def _documents(row: Row, ids: Sequence[str]) -> list[str]:
-    """The documents of chunks."""
-    names = [str(name) for name in ids]
-    if row.get(IDS_AS_WRITTEN) or not names:
-        return names
-    documents: list[str] = documents_of(pa.array(names, pa.large_string())).to_pylist()
-    return documents
+def _documents(run: Run, row: Row, ids: Sequence[str]) -> tuple[list[int], list[int]]:
+    """A number for the document of each gold id, and of each of these, as the metrics of rankings see them."""
+    gold = [str(name) for name in row.get("relevant") or []]
+    names = pa.array([*gold, *map(str, ids)], pa.large_string())
+    numbers = documents(names, doc_id_pattern(run), as_written=bool(row.get(IDS_AS_WRITTEN))).tolist()
+    return numbers[: len(gold)], numbers[len(gold) :]
 
 
 def _scores(row: Row, count: int) -> list[float]:
