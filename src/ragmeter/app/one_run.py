@@ -82,6 +82,9 @@ def _actions(run: Run, around: Surroundings) -> list[Content]:
     return [
         _compared(run, around),
         link(wording.LABEL, address("run", run.name, "label"), class_="quiet button"),
+        link(wording.DOCUMENTS, address("run", run.name, "documents"), class_="quiet button")
+        if "retrieved" in run.columns
+        else None,
         link(wording.REPORT, address("run", run.name, "report"), class_="quiet button", data_waits=True),
         _tags(around.tags),
     ]
