@@ -54,9 +54,9 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Conten
 
 def _wanted(entry: RunEntry, query: Mapping[str, str]) -> bool:
     words = query.get("search", "").casefold().split()
-    about = f"{entry.name}\n{entry.system}\n{entry.data_file}".casefold()
+    about = f"{entry.name}\n{entry.system}\n{entry.questions_file}".casefold()
     has_tag = query.get("tag", "") in ("", *entry.tags)
-    return has_tag and all(word in about for word in words) and query.get("data", "") in ("", entry.data)
+    return has_tag and all(word in about for word in words) and query.get("data", "") in ("", entry.questions)
 
 
 def _key(entry: RunEntry, sort: str) -> Any:
@@ -97,8 +97,8 @@ def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> lis
     box = element(
         "input", type="checkbox", name="run", value=entry.name, aria_label=f"{wording.SIDE_BY_SIDE}: {entry.name}"
     )
-    short = entry.data[:8]
-    data_set = joined(breakable(entry.data_file), " ", element("code", short))
+    short = entry.questions[:8]
+    data_set = joined(breakable(entry.questions_file), " ", element("code", short))
     created = [joined(element("span", part, class_="nowrap"), " ") for part in day(entry.created).split()]
     return [
         box,
@@ -109,7 +109,7 @@ def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> lis
         f"{entry.n_failed:,}" if entry.n_failed else "",
         "" if entry.cost_usd is None else numbers.money(entry.cost_usd),
         breakable(entry.system) if entry.system else "",
-        link(data_set, address(**{**query, "data": entry.data})) if short else "",
+        link(data_set, address(**{**query, "data": entry.questions})) if short else "",
     ]
 
 

@@ -18,6 +18,7 @@ from ragmeter.naming import Signature
 from ragmeter.runs.documents import read_manifest, read_summary
 from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, stamps_of
 from ragmeter.runs.places import hold, is_journal, settle
+from ragmeter.runs.question_set import read_questions
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 from ragmeter.table import NOTHING_FAILED, QID
@@ -36,21 +37,24 @@ _MOST_ROWS = 200_000
 class RunEntry:
     """A run in the list of all runs. Where it can't be read, `error` says why, and its figures are missing.
 
-    `system` is what was asked or which file was scored; `data` is a hash of its data set, the same for runs that can
-    be compared row by row.
+    `system` is what the rows say, what was asked, or which file was scored; `questions` is the fingerprint of its
+    question set, the same for runs that can be compared row by row, and `questions_file` where they are from.
     """
 
     name: str
     path: Path
     created: str = ""
     system: str = ""
-    data: str = ""
-    data_file: str = ""
+    questions: str = ""
+    questions_file: str = ""
+    n_questions: int = 0
     n_rows: int = 0
     n_failed: int = 0
     cost_usd: float | None = None
     metrics: Mapping[str, MetricSummary] = field(default_factory=dict)
+    causes: Mapping[str, int] = field(default_factory=dict)  # why the system has no answer, with the number of rows
     limited: bool = False  # to the first questions of its data set
+    has_fingerprint: bool = True  # of its own; a run that was written before there were any has none
     error: str = ""
     tags: tuple[str, ...] = ()
 
@@ -63,20 +67,32 @@ class RunEntry:
             summary = read_summary(path / (manifest.files_in or "") / SUMMARY)
         except RagmeterError as error:
             return cls(path.name, path, error=str(error))
-        data = _data_set(manifest)
+        data, questions = _data_set(manifest), summary.questions
         return cls(
             path.name,
             path,
             manifest.created or "",
-            system_of(manifest),
-            str(data.get("sha256") or ""),
+            summary.system or system_of(manifest),
+            str(data.get("sha256") or "") if questions is None else questions.fingerprint,
             str(data.get("file") or ""),
+            summary.n_rows if questions is None else questions.n,
             summary.n_rows,
             max(map(_failed, summary.metrics.values()), default=0),
             _cost(summary),
             summary.metrics,
+            summary.causes or {},
             manifest.limit is not None,
+            questions is not None,
+            _rows_problem(path),
         )
+
+    def with_fingerprint(self) -> RunEntry:
+        """The entry with the fingerprint of its questions, read from the rows where the summary has none."""
+        if self.has_fingerprint or self.error:
+            return self
+        questions, system = read_questions(Run(self.path))
+        entry = replace(self, has_fingerprint=True, system=system or self.system)
+        return entry if questions is None else replace(entry, questions=questions.fingerprint, n_questions=questions.n)
 
     def as_dict(self) -> dict[str, Any]:
         """The entry as a dict for JSON."""
@@ -93,18 +109,21 @@ def catalogue(output_dir: str | Path = RUNS) -> list[RunEntry]:
 
 
 def comparable_run(path: Path) -> str | None:
-    """The newest other run of the same folder that this one can be compared with, by the same data set.
+    """The newest other run of the same folder that this one can be compared with, by the same questions.
 
-    Where each file has its own gold answers, it is the newest of as many rows. Only the latest runs are looked at, and
-    most of the questions have to be the same.
+    Without one it is the newest of as many rows, if most of the questions are the same. Only the latest runs are looked
+    at.
     """
-    own = RunEntry.of(path)
+    own = RunEntry.of(path).with_fingerprint()
     times = {name: max(stamp[1] for stamp in stamps if stamp) for name, stamps in run_stamps(path.parent).items()}
     latest = sorted((name for name in times if name != path.name), key=lambda name: times[name], reverse=True)
     entries = [RunEntry.of(path.parent / name) for name in latest[:_LATEST]]
     alike = [entry for entry in entries if not entry.error and not own.metrics.keys().isdisjoint(entry.metrics)]
-    same = [entry for entry in alike if own.data and entry.data == own.data]
-    as_long = [entry for entry in same or alike if entry.n_rows == own.n_rows <= _MOST_ROWS]
+    alike = [entry.with_fingerprint() for entry in alike]
+    same = next((entry.name for entry in alike if own.questions and entry.questions == own.questions), None)
+    if same is not None:
+        return same
+    as_long = [entry for entry in alike if entry.n_rows == own.n_rows <= _MOST_ROWS]
     questions = _questions(path) if as_long else set()
     return next((e.name for e in as_long if 2 * len(questions & _questions(e.path)) > len(questions)), None)
 
@@ -168,6 +187,17 @@ def _owner(journal: Path) -> str:
 def _data_set(manifest: Manifest) -> Signature:
     inputs = manifest.inputs
     return next((inputs[name] for name in _DATA_SETS if name in inputs), {})
+
+
+def _rows_problem(path: Path) -> str:
+    """Why the table can't be all right, as far as its footer says; empty if it can."""
+    run = Run(path)
+    try:
+        run.n_rows  # noqa: B018 - this opens the file
+    except RagmeterError as error:
+        return str(error)
+    run.close()
+    return ""
 
 
 def system_of(manifest: Manifest) -> str:
