@@ -14,7 +14,8 @@ import pytest
 
 from ragmeter import add_metrics, evaluate
 from ragmeter.errors import BusyError, InputError, UnknownNameError
-from ragmeter.runs.catalogue import RunEntry, catalogue, remove_run
+from ragmeter.runs.catalogue import RunEntry, catalogue
+from ragmeter.runs.trash import remove_run
 from ragmeter.show.terminal.catalogue import show_runs
 
 ROWS = [{"qid": "1", "question": "Q", "answer": "a", "reference": "a"}, {"qid": "2", "answer": None, "reference": "b"}]

@@ -71,8 +71,9 @@ def remove_parser() -> Parser:
 
 def run_remove(chosen: argparse.Namespace) -> int:
     """Remove runs, each with its journal."""
-    from ragmeter.runs.catalogue import remove_run, size_of
+    from ragmeter.runs.journals import size_of
     from ragmeter.runs.lookup import find_run
+    from ragmeter.runs.trash import remove_run
     from ragmeter.show.terminal.catalogue import size
 
     paths = [find_run(name, chosen.output_dir).path for name in chosen.runs]  # all of them first: all or none

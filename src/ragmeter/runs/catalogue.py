@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,16 +16,14 @@ from ragmeter.io.write import RUNS
 from ragmeter.naming import Signature
 from ragmeter.runs.documents import read_manifest, read_summary
 from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, stamps_of
-from ragmeter.runs.places import hold, is_journal, settle
+from ragmeter.runs.places import settle
 from ragmeter.runs.question_set import read_questions
 from ragmeter.runs.run import Run
-from ragmeter.runs.tags import change_tags, read_tags
+from ragmeter.runs.tags import read_tags
 from ragmeter.table import NOTHING_FAILED, QID
 
 #: Which input names the data set that runs have in common; a run's own answers come last.
 _DATA_SETS = ("dataset", "reference", "turns", "results")
-#: How the names of journals of a system's answers end.
-JOURNAL = ".journal.sqlite"
 #: So many runs are looked at for one to compare with.
 _LATEST = 20
 #: Of longer runs nobody reads the questions for that.
@@ -156,32 +153,6 @@ def tagged(entries: Iterable[RunEntry], folder: Path) -> list[RunEntry]:
     """The entries with their tags."""
     tags = read_tags(folder)
     return [replace(entry, tags=tuple(words)) if (words := tags.get(entry.name)) else entry for entry in entries]
-
-
-def remove_run(path: Path) -> int:
-    """Delete a run with its journals; returns how many bytes that freed. A run that is being written is a BusyError."""
-    Run.at(path)
-    with hold(path, "removes it", asks=True):
-        settle(path)
-        journals = [file for file in path.parent.iterdir() if is_journal(file) and _owner(file) == path.name]
-        freed = size_of(path) + sum(map(size_of, journals))
-        shutil.rmtree(path)
-        for journal in journals:
-            journal.unlink(missing_ok=True)
-    if tags := read_tags(path.parent).get(path.name):
-        change_tags(path.parent, path.name, remove=tags)
-    return freed
-
-
-def size_of(path: Path) -> int:
-    """The bytes of a file, or of all files of a folder."""
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file() and not file.is_symlink()]
-    return sum(file.stat().st_size for file in files)
-
-
-def _owner(journal: Path) -> str:
-    """The run whose answers a journal keeps, by the name of its file."""
-    return journal.name.partition(JOURNAL)[0] if JOURNAL in journal.name else ""
 
 
 def _data_set(manifest: Manifest) -> Signature:
