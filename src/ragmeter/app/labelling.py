@@ -64,6 +64,14 @@ class Labelling:
         files = sorted(self._folder.glob(f"{glob.escape(begin)}*.csv"))
         return [file for file in files if _OF_A_PERSON.fullmatch(file.stem.removeprefix(begin))]
 
+    def rename(self, run: Run, new: Run) -> None:
+        """The files of a run that has a new name; one whose name is taken stays as it is."""
+        old, begin = f"labels-{_plain(run.name)}-", f"labels-{_plain(new.name)}-"
+        for file in self.files(run):
+            target = file.with_name(begin + file.name.removeprefix(old))
+            if not target.exists():
+                file.rename(target)
+
     def begin(self, run: Run, rater: str, n: int, by: str, seed: int, strata: Sequence[str] = ()) -> None:
         """Draw the sample, unless this person has begun already. `strata` are columns, for a stratified one."""
         if by not in wording.SAMPLES:

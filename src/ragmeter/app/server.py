@@ -26,6 +26,8 @@ from ragmeter.app.layout import found_runs, page
 from ragmeter.app.one_row import one_row
 from ragmeter.app.one_run import one_run, slice_table
 from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.run_actions import act, actions_page, restored
+from ragmeter.app.run_list import ListQuery
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.snapshots import Snapshot, of_one_moment
@@ -36,11 +38,14 @@ from ragmeter.io.decoding import JsonObject
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
 from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
-from ragmeter.runs.tags import change_tags, read_tags
+from ragmeter.runs.status import under_way
+from ragmeter.runs.tags import read_tags
+from ragmeter.runs.trash import deleted_runs
 from ragmeter.show.page import elements
 from ragmeter.show.page.elements import address, element, link, text
 
 _STATIC = {
+    **{f"runs.{kind}": Path(__file__).with_name("static") / f"runs.{kind}" for kind in ("css", "js")},
     "app.css": Path(__file__).with_name("static") / "app.css",
     "app.js": Path(__file__).with_name("static") / "app.js",
     "htmx.js": Path(__file__).with_name("static") / "htmx" / "htmx-2.0.11.min.js",
@@ -71,7 +76,12 @@ class App:
             Route("/run/{name}/row/{place:int}", self._page(self._one_row)),
             Route("/run/{name}/conversation", self._page(self._conversation)),
             Route("/run/{name}/slices", self._page(self._slices)),
-            Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
+            Route("/run/{name}/actions", self._page(self._actions)),
+            *(
+                Route(f"/run/{{name}}/{action}", self._page(partial(self._act, action)), methods=["POST"])
+                for action in ("rename", "tags", "baseline", "delete")
+            ),
+            Route("/deleted/{key}/restore", self._page(self._restore), methods=["POST"]),
             Route("/run/{name}/label", self._page(self._label)),
             Route("/run/{name}/agreement", self._page(self._agreement)),
             Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
@@ -80,6 +90,7 @@ class App:
             Route("/run/{name}/report", self._page(self._report)),
             Route("/find", self._page(self._find)),
             Route("/events", self._events),
+            Route("/under-way", self._page(self._under_way)),
             Route("/side-by-side", self._page(self._side_by_side)),
             Route("/side-by-side/export/{kind}", self._page(self._export_side_by_side)),
             Route("/side-by-side/report", self._page(self._report_side_by_side)),
@@ -128,8 +139,27 @@ class App:
             self.entries()
 
     def _all_runs(self, request: Request) -> Response:
-        content = all_runs(self.entries(), dict(request.query_params), live())
-        return page(wording.ALL_RUNS, *content)
+        query = ListQuery.read(request.query_params)
+        content = all_runs(self.entries(), query, live(under_way(self._folder)), deleted_runs(self._folder))
+        return page(wording.ALL_RUNS, *content, csrf=self._keys.csrf, own_files="runs")
+
+    def _under_way(self, request: Request) -> Response:
+        return page(wording.UNDER_WAY, live(under_way(self._folder)))
+
+    def _entry(self, run: Run) -> RunEntry:
+        return next(entry for entry in self.entries() if entry.name == run.name)
+
+    def _actions(self, request: Request) -> Response:
+        run = _run(request)
+        return page(run.name, actions_page(self._entry(run)), run=run.name)
+
+    def _act(self, action: str, request: Request) -> Response:
+        run = _run(request)
+        questions = self._entry(run).questions if action == "baseline" else ""
+        return JSONResponse(act(run, action, request.state.form, questions, self._labelling.rename))
+
+    def _restore(self, request: Request) -> Response:
+        return JSONResponse(restored(self._folder, request.path_params["key"]))
 
     def _find(self, request: Request) -> Response:
         """The newest runs that have all words of the search in their name or tags."""
@@ -147,12 +177,6 @@ class App:
         tags = read_tags(self._folder).get(run.name, [])
         content = one_run(run, self._database, RowQuery.read(request.query_params), tags)
         return page(run.name, *content, csrf=self._keys.csrf, run=run.name)
-
-    def _tags(self, request: Request) -> Response:
-        run = _run(request)
-        wanted = str(request.state.form.get("tags", "")).split()
-        removed = set(read_tags(self._folder).get(run.name, [])) - set(wanted)
-        return JSONResponse({"tags": change_tags(self._folder, run.name, add=wanted, remove=removed)})
 
     def _one_row(self, request: Request) -> Response:
         run = _run(request)
@@ -264,7 +288,7 @@ def _whole(form: JsonObject, name: str) -> int:
 def _entry(path: Path, stamps: tuple[Stamp, ...]) -> tuple[tuple[Stamp, ...], RunEntry]:
     """A run's entry, and the stamps of the files that it was read from: anew where the run was replaced meanwhile."""
     for _ in range(_TRIES):
-        entry, before = RunEntry.of(path), stamps
+        entry, before = RunEntry.of(path).with_fingerprint(), stamps
         stamps = stamps_of(path)
         if stamps == before:
             break

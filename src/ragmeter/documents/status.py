@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ragmeter.documents.record import Meta, Record
+from ragmeter.documents.record import Meta, Record, Share
 
 _LARGEST = 10**15
 Number = Annotated[int, Meta(ge=0, le=_LARGEST)]
@@ -31,3 +31,4 @@ class RunUnderWay(Record, frozen=True):
     latest: list[Exchange]
     cost_usd: Amount  # so far
     host: str
+    right: Share | None = None  # of the verdicts so far

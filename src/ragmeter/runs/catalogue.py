@@ -14,6 +14,7 @@ from ragmeter.documents.summary import Summary
 from ragmeter.errors import RagmeterError
 from ragmeter.io.write import RUNS
 from ragmeter.naming import Signature
+from ragmeter.runs.baselines import read_baselines
 from ragmeter.runs.documents import read_manifest, read_summary
 from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, stamps_of
 from ragmeter.runs.places import settle
@@ -54,6 +55,8 @@ class RunEntry:
     has_fingerprint: bool = True  # of its own; a run that was written before there were any has none
     error: str = ""
     tags: tuple[str, ...] = ()
+    is_baseline: bool = False  # of its question set
+    is_results: bool = False  # the questions are from the file of answers, for there is no other
 
     @classmethod
     def of(cls, path: Path) -> RunEntry:
@@ -81,6 +84,7 @@ class RunEntry:
             manifest.limit is not None,
             questions is not None,
             _rows_problem(path),
+            is_results="sha256" in data and data is manifest.inputs.get("results"),
         )
 
     def with_fingerprint(self) -> RunEntry:
@@ -150,9 +154,12 @@ def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:
 
 
 def tagged(entries: Iterable[RunEntry], folder: Path) -> list[RunEntry]:
-    """The entries with their tags."""
-    tags = read_tags(folder)
-    return [replace(entry, tags=tuple(words)) if (words := tags.get(entry.name)) else entry for entry in entries]
+    """The entries with their tags, and with those marked that were set as baselines."""
+    tags, baselines = read_tags(folder), read_baselines(folder)
+    return [
+        replace(entry, tags=tuple(tags.get(entry.name, ())), is_baseline=baselines.get(entry.questions) == entry.name)
+        for entry in entries
+    ]
 
 
 def _data_set(manifest: Manifest) -> Signature:
