@@ -132,7 +132,8 @@ def _set_row(runs: RunList, of_set: SetOfRuns, columns: int) -> Markup:
     about = wording.RUNS_OF[min(len(of_set.entries), 2)].format(count=len(of_set.entries))
     name = of_set.name or wording.NO_SET
     chosen = address(**runs.query.toggled("set", of_set.fingerprint)) if of_set.fingerprint else None
-    size = meaning(questions(of_set.n_questions), wording.QUESTION_SET_MEANS) if of_set.fingerprint else None
+    count = questions(of_set.n_questions)  # which is its name already where nobody knows another one
+    size = meaning(count, wording.QUESTION_SET_MEANS) if of_set.fingerprint and not name.startswith(count) else None
     inside = [
         link(text(name), chosen, title=of_set.fingerprint) if chosen else element("span", name),
         element("span", [" ", size, " · "] if size else " ", about, class_="soft"),
