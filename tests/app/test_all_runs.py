@@ -54,8 +54,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judge = Judge(provider=FakeProvider("??"), check=False)
     ragmeter.evaluate(rows(OTHERS, 0, "x"), metrics="llm_correct", judge=judge, run="unjudged", output_dir=folder)
     ragmeter.evaluate(rows(OTHERS, 0, "x"), metrics="token_f1", run="cut", output_dir=folder)
-    table = folder / "cut" / "rows.parquet"
-    table.write_bytes(table.read_bytes()[:-10])
+    cut = folder / "cut" / "rows.parquet"
+    cut.write_bytes(cut.read_bytes()[:-10])
     return folder
 
 

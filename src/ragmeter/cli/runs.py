@@ -26,7 +26,8 @@ _RENAME = "Give a run another name, with its journal, its tags and the compariso
 _TAGS = "Attach words to a run, which stay when the run is replaced."
 _PRUNE = """\
 Delete what has not been used for a while: runs that were deleted in the app, journals of runs that were never finished,
-replies of judges, the cache of embeddings, which all folders share. What a command is using stays. Without --yes it only says what that would be.
+replies of judges, the cache of embeddings, which all folders share. What a command is using stays. Without --yes it
+only says what that would be.
 """
 
 
