@@ -155,20 +155,22 @@ def test_a_run_that_is_being_written_keeps_its_name_and_place(folder: Path) -> N
 
 
 def test_of_many_who_delete_one_does(folder: Path) -> None:
-    barrier, results = Barrier(4), []
+    barrier = Barrier(4)
+    places: list[Path] = []
+    errors: list[RagmeterError] = []
 
     def delete() -> None:
         barrier.wait()
         try:
-            results.append(delete_run(folder / "old").name)
+            places.append(delete_run(folder / "old"))
         except RagmeterError as error:
-            results.append(type(error).__name__)
+            errors.append(error)
 
     threads = [Thread(target=delete) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [run.path.name for run in deleted_runs(folder)] == [key for key in results if len(key) == 16]
-    assert len(deleted_runs(folder)) == 1
-    assert restore_run(folder, deleted_runs(folder)[0].path.name).name == "old"
+    assert (len(places), len(errors)) == (1, 3)
+    assert [run.path for run in deleted_runs(folder)] == places
+    assert restore_run(folder, places[0].name).name == "old"
