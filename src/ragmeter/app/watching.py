@@ -17,7 +17,7 @@ from ragmeter.documents.status import RunUnderWay
 from ragmeter.io.write import dumps
 from ragmeter.runs.catalogue import run_stamps
 from ragmeter.runs.status import under_way
-from ragmeter.show.page.elements import Content, Markup, address, element, joined, text
+from ragmeter.show.page.elements import Content, Markup, element, joined, text
 from ragmeter.wording import numbers, times
 from ragmeter.wording.causes import counted_causes
 
@@ -28,10 +28,7 @@ def live(states: Sequence[RunUnderWay]) -> Markup:
     """The runs under way; the script asks for this part of the page again when they have gone on."""
     lines = [_line(state) for state in states]
     title = element("h2", wording.UNDER_WAY, class_="hidden") if lines else None
-    return element(
-        "div", title, element("ul", lines) if lines else None, id="live", hx_get=address("under-way"),
-        hx_trigger="news", hx_select="#live", hx_swap="outerHTML", hx_sync="this:drop",
-    )  # fmt: skip
+    return element("div", title, element("ul", lines) if lines else None, id="live")
 
 
 def _line(state: RunUnderWay) -> Markup:
@@ -75,7 +72,7 @@ def events(folder: Path, request: Request) -> StreamingResponse:
     """Server-sent events: every second marks of the runs under way and of all runs, if they have changed."""
 
     def look() -> str:
-        states = dumps(under_way(folder)).encode()
+        states = repr(under_way(folder)).encode("utf-8", "replace")
         return dumps({"runs": hashlib.sha256(states).hexdigest()[:16], "list": _mark(folder)})
 
     async def stream() -> AsyncIterator[str]:

@@ -92,6 +92,6 @@ new EventSource('/events').addEventListener('message', (event) => {
   const marks = JSON.parse(event.data);
   before = {list: marks.list, ...before};
   if (marks.list !== before.list && !choosing()) location.reload();
-  if (marks.runs !== before.runs) htmx.trigger('#live', 'news');
+  if (marks.runs !== before.runs) htmx.ajax('GET', '/under-way', {target: '#live', select: '#live', swap: 'outerHTML'});
   before.runs = marks.runs;
 });
