@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from ragmeter.documents.record import Meta, Record, Share
+from ragmeter.documents.record import Meta, Record
 
 _LARGEST = 10**15
 Number = Annotated[int, Meta(ge=0, le=_LARGEST)]
@@ -31,4 +31,4 @@ class RunUnderWay(Record, frozen=True):
     latest: list[Exchange]
     cost_usd: Amount  # so far
     host: str
-    right: Share | None = None  # of the verdicts so far
+    right: Annotated[float, Meta(ge=0, le=1)] | None = None  # of the verdicts so far
