@@ -55,7 +55,11 @@ class RunPages:
         own = next((entry for entry in entries if entry.name == run.name), None)
         if own is None:
             return Surroundings()
-        others = [entry for entry in entries if entry.data and entry.data == own.data and entry.name != own.name]
+        others = [
+            entry
+            for entry in entries
+            if entry.questions and entry.questions == own.questions and entry.name != own.name
+        ]
         return Surroundings(own.tags, others, own.created)
 
     def parts(self, request: Request) -> Response:

@@ -27,6 +27,8 @@ from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
 from ragmeter.app.queries import Database
 from ragmeter.app.row_query import RowQuery
+from ragmeter.app.run_actions import act, actions_page, restored
+from ragmeter.app.run_list import ListQuery
 from ragmeter.app.run_pages import RunPages, run_of, up_to
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.side_by_side import side_by_side
@@ -38,12 +40,14 @@ from ragmeter.io.decoding import JsonObject
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
 from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
-from ragmeter.runs.tags import change_tags, read_tags
+from ragmeter.runs.status import under_way
+from ragmeter.runs.trash import deleted_runs
 from ragmeter.show.page import elements
 from ragmeter.show.page.elements import address, element, link, text
 from ragmeter.wording.texts import shortened
 
 _STATIC = {
+    **{f"runs.{kind}": Path(__file__).with_name("static") / f"runs.{kind}" for kind in ("css", "js")},
     "app.css": Path(__file__).with_name("static") / "app.css",
     "app.js": Path(__file__).with_name("static") / "app.js",
     "rows.css": Path(__file__).with_name("static") / "rows.css",
@@ -81,7 +85,12 @@ class App:
             Route("/run/{name}/parts", self._page(runs.parts)),
             Route("/run/{name}/filter", self._page(runs.new_filter)),
             Route("/run/{name}/row/{place:int}/label", self._page(runs.label_row), methods=["POST"]),
-            Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
+            Route("/run/{name}/actions", self._page(self._actions)),
+            *(
+                Route(f"/run/{{name}}/{action}", self._page(partial(self._act, action)), methods=["POST"])
+                for action in ("rename", "tags", "baseline", "delete")
+            ),
+            Route("/deleted/{key}/restore", self._page(self._restore), methods=["POST"]),
             Route("/run/{name}/documents", self._page(self._documents)),
             Route("/run/{name}/document", self._page(self._document)),
             Route("/run/{name}/label", self._page(self._label)),
@@ -94,6 +103,7 @@ class App:
             Route("/run/{name}/report", self._page(self._report)),
             Route("/find", self._page(self._find)),
             Route("/events", self._events),
+            Route("/under-way", self._page(lambda _: page(wording.UNDER_WAY, live(under_way(self._folder))))),
             Route("/side-by-side", self._page(self._side_by_side)),
             Route("/side-by-side/export/{kind}", self._page(self._export_side_by_side)),
             Route("/side-by-side/report", self._page(self._report_side_by_side)),
@@ -142,8 +152,24 @@ class App:
             self.entries()
 
     def _all_runs(self, request: Request) -> Response:
-        content = all_runs(self.entries(), dict(request.query_params), live())
-        return page(wording.ALL_RUNS, *content)
+        query = ListQuery.read(request.query_params)
+        content = all_runs(self.entries(), query, live(under_way(self._folder)), deleted_runs(self._folder))
+        return page(wording.ALL_RUNS, *content, csrf=self._keys.csrf, own_files="runs")
+
+    def _entry(self, run: Run) -> RunEntry:
+        return next(entry for entry in self.entries() if entry.name == run.name)
+
+    def _actions(self, request: Request) -> Response:
+        run = run_of(request)
+        return page(run.name, actions_page(self._entry(run)), run=run.name)
+
+    def _act(self, action: str, request: Request) -> Response:
+        run = run_of(request)
+        questions = self._entry(run).questions if action == "baseline" else ""
+        return JSONResponse(act(run, action, request.state.form, questions, self._labelling.rename))
+
+    def _restore(self, request: Request) -> Response:
+        return JSONResponse(restored(self._folder, request.path_params["key"]))
 
     def _find(self, request: Request) -> Response:
         """The newest runs that have all words of the search in their name or tags."""
@@ -155,12 +181,6 @@ class App:
 
     async def _events(self, request: Request) -> Response:
         return events(self._folder, request)
-
-    def _tags(self, request: Request) -> Response:
-        run = run_of(request)
-        wanted = str(request.state.form.get("tags", "")).split()
-        removed = set(read_tags(self._folder).get(run.name, [])) - set(wanted)
-        return JSONResponse({"tags": change_tags(self._folder, run.name, add=wanted, remove=removed)})
 
     def _conversation(self, request: Request) -> Response:
         run = run_of(request)
@@ -291,7 +311,7 @@ def _saved(label: str, done: int, progress: str) -> Response:
 def _entry(path: Path, stamps: tuple[Stamp, ...]) -> tuple[tuple[Stamp, ...], RunEntry]:
     """A run's entry, and the stamps of the files that it was read from: anew where the run was replaced meanwhile."""
     for _ in range(_TRIES):
-        entry, before = RunEntry.of(path), stamps
+        entry, before = RunEntry.of(path).with_fingerprint(), stamps
         stamps = stamps_of(path)
         if stamps == before:
             break

@@ -136,32 +136,4 @@ document.addEventListener('keydown', (event) => {
 });
 
 const more = document.getElementById('labelling') ? import('/static/label.js') : Promise.resolve();
-
-// Runs under way: texts of others are put in as text, never as markup.
-const make = (tag, text, ...children) => {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  made.append(...children);
-  return made;
-};
-function card({run, what, done, total, latest}) {
-  const bar = document.createElement('progress');
-  if (total) [bar.max, bar.value] = [total, done];
-  bar.setAttribute('aria-label', run);
-  const answers = latest.map(([question, answer]) => make('li', '', make('strong', '', make('bdi', question)), ' ', make('bdi', answer)));
-  const shown = make('div', '', make('h3', run), make('p', `${what} `, bar), make('ul', '', ...answers));
-  shown.className = 'card';
-  return shown;
-}
-const live = document.getElementById('live');
-if (live) {
-  let before = null;
-  const choosing = () => typing() || document.querySelector('input[name=run]:checked') !== null;
-  new EventSource('/events').addEventListener('message', (event) => {
-    const {runs, list} = JSON.parse(event.data);
-    before ??= list;
-    if (list !== before && !choosing()) location.reload();  // a run is new, or another: the list shows it
-    live.replaceChildren(...(runs.length ? [make('h2', live.dataset.title)] : []), ...runs.map(card));
-  });
-}
 more.then(() => { root.dataset.ready = 'yes'; });
