@@ -59,7 +59,7 @@ def one_run(
 def damaged_run(run: Run, problem: InputError) -> list[Content]:
     """A run whose rows can't be read: nothing that its summary says counts."""
     title = element("h1", swatch(tints([run.name])[0]), breakable(run.name))
-    return [title, alarm(joined(element("strong", wording.DAMAGED_RUN), " ", text(problem)), failed=True)]
+    return [title, alarm(joined(element("strong", wording.ROWS_UNREADABLE), " ", text(problem)), failed=True)]
 
 
 def _head(run: Run, summary: Summary, around: Surroundings) -> Markup:

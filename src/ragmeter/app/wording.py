@@ -270,11 +270,10 @@ NOT_IN_SAMPLE = (
     "{qid} is not in the sample that was drawn for {rater}: a row that was picked would bias what its labels say of "
     "the run. Labels of rows that you pick need another name."
 )
-GOLD = "gold"
 GOLD_NOT_RETRIEVED = "Gold, and not retrieved:"
 DOWNLOAD = "Download"
 WITHOUT_SCORE = "Rows with no score:"
-DAMAGED_RUN = "This run is damaged."
+ROWS_UNREADABLE = "This run is damaged."
 SEARCH_RUNS = "Search runs"
 SEARCH_FINDS = "All words, in the name, the tags, the system, the question set or the date of a run"
 FACETS = {"set": "Questions", "system": "System", "tag": "Tag", "when": "When", "status": "Status"}
