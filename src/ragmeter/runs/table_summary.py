@@ -18,6 +18,7 @@ from ragmeter.metrics.causes import CAUSE, RIGHTLY_DECLINED
 from ragmeter.naming import base_of
 from ragmeter.runs.answer_causes import causes_of
 from ragmeter.runs.document_ids import document_ids
+from ragmeter.runs.question_set import only_system, question_set
 from ragmeter.runs.rows import StoredRows, clusters_of
 from ragmeter.runs.run import TEXTS
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -69,6 +70,8 @@ def summarise_table(
     return Summary(
         ragmeter=ragmeter.__version__,
         n_rows=rows.n_rows,
+        questions=question_set(rows),
+        system=only_system(rows),
         statistics=replace(confidence, cluster=cluster).kept(),
         metrics=summaries,
         numbers=_numbers(rows, numbers),
