@@ -28,6 +28,7 @@ from ragmeter.wording.numbers import (
     number,
     p_value,
     percent,
+    probability,
     rate_with_interval,
     scored,
     signed,
@@ -93,6 +94,11 @@ def test_digits_of_estimates_and_of_milliseconds() -> None:
         "0",
         "–",
     ]
+
+
+def test_a_probability_is_not_rounded_to_certainty_or_to_a_verdict() -> None:
+    chances = (0.9843, 0.9961, 0.4996, 0.6666, 0.0012, 1.0)
+    assert [probability(chance) for chance in chances] == ["0.98", "0.996", "0.4996", "0.67", "0.001", "1.00"]
 
 
 def test_whole_numbers_have_no_decimals() -> None:

@@ -82,6 +82,11 @@ def with_interval(value: float | None, bounds: Sequence[float] | None) -> tuple[
     return number(value, decimals=decimals), interval(bounds, decimals=decimals)
 
 
+def probability(chance: float) -> str:
+    """A probability with two decimals, or as many as tell it from one half, from 0 and from 1: 0.98, 0.996, 0.499."""
+    return number(float(chance), min((0.0, 0.5, 1.0), key=lambda limit: abs(chance - limit)), 2)
+
+
 def three_digits(value: float | None) -> str:
     """A number with three significant digits, or all before the point: 0.914, 12.3, 1,234; for example milliseconds."""
     if value is None or not math.isfinite(value):
