@@ -151,9 +151,7 @@ def judge_options(
     )
 
 
-def _add_settings(
-    parser: argparse.ArgumentParser, group: argparse._ActionsContainer, settings: Iterable[str]
-) -> None:
+def _add_settings(parser: argparse.ArgumentParser, group: argparse._ActionsContainer, settings: Iterable[str]) -> None:
     taken = parser._option_string_actions
     for keyword in settings:
         name = keyword.replace("_", "-")
@@ -163,9 +161,13 @@ def _add_settings(
 
 def writer_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of a model that writes questions: whom to ask, within which limits, and how to try it."""
-    group = parser.add_argument_group("the model", "a language model that writes the questions, and checks them in doubt")
+    group = parser.add_argument_group(
+        "the model", "a language model that writes the questions, and checks them in doubt"
+    )
     group.add_argument(
-        "--judge-model", metavar="NAME", help="gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has"
+        "--judge-model",
+        metavar="NAME",
+        help="gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has",
     )
     group.add_argument("--judge-header", metavar="'NAME: VALUE'", action="append", help="a header of its requests; "
                        "$NAME in it is read from the environment")  # fmt: skip
@@ -175,7 +177,7 @@ def writer_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_writer(chosen: argparse.Namespace) -> Judge | None:
-    """The model that writes questions, if one was named. What it writes is asked for once, and then of another passage."""
+    """The model that writes questions, if one was named. It is asked once about each passage."""
     if chosen.judge_model is None:
         return None
     from ragmeter.judges.asking.judge import Judge

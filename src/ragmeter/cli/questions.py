@@ -21,8 +21,8 @@ _NAME = "questions"
 _DESCRIPTION = """\
 Make a test set from documents: questions, answers, and the passages that answer them.
 
-Documents are texts, Markdown, HTML or PDF, in folders or by patterns; or chunks of your own in JSONL, JSON, Parquet, CSV
-or TSV, whose ids stay the gold ids; or the corpus of a BEIR folder. Without a model a plan is made: which passages,
+Documents are texts, Markdown, HTML or PDF, in folders or by patterns; or chunks of your own in JSONL, JSON, Parquet,
+CSV or TSV, whose ids stay the gold ids; or the corpus of a BEIR folder. Without a model a plan is made: which passages,
 which kinds of questions (--dry-run stops there). Then each question takes one call, is checked, and is replaced by one
 of another passage if it is none. Replies are kept: run the same command again after a crash, and nothing is paid twice.
 
@@ -72,8 +72,8 @@ def parser() -> Parser:
     options.number_option(wanted, "--seed", "N", 0, "of everything that is drawn")
     card = parser.add_argument_group("the card")
     card.add_argument("--like", metavar="FILE", help="real questions, to show how far the new ones are like them")
-    card.add_argument("--check", metavar="RUN", nargs="+", help="runs of the same systems over these questions and over "
-                      "real ones: do both rank the systems alike?")  # fmt: skip
+    text = "runs of the same systems over these questions and over real ones: do both rank the systems alike?"
+    card.add_argument("--check", metavar="RUN", nargs="+", help=text)
     card.add_argument("--metric", metavar="NAME", help="for --check; default: the first that all runs have")
     writer_options(parser)
     output = parser.add_argument_group("output")
@@ -136,7 +136,7 @@ def _make(chosen: argparse.Namespace, plan: TestSetPlan, place: RunPlace) -> int
         print(dumps(summary.as_dict(), indent=2))
     else:
         print_lines(card_lines(card, summary.judge_usage))
-        terminal.show_place(test_set.evaluation.folder, summary.n_rows)
+        terminal.show_place(test_set.run, summary.n_rows)
     missing = card.wanted - card.written
     if missing > 0:
         show_notice(shortfall(card))
@@ -150,8 +150,10 @@ def _look(chosen: argparse.Namespace) -> int:
     from ragmeter.wording.testsets import card_lines
 
     if chosen.run is None:
-        raise UsageError("which documents?", hint="for example `ragmeter questions docs/ --n 100 --judge-model gpt-4o`, or "
-                         "--run NAME to see the card of a test set")  # fmt: skip
+        hint = (
+            "for example `ragmeter questions docs/ --judge-model gpt-4o`, or --run NAME to see the card of a test set"
+        )
+        raise UsageError("which documents?", hint=hint)
     run = find_run(chosen.run, chosen.output_dir)
     summary = run.summary()
     if summary.test_set is None:
@@ -159,7 +161,9 @@ def _look(chosen: argparse.Namespace) -> int:
     if chosen.check:
         from ragmeter.analysis.testsets import add_check
 
-        summary = add_check(run, [find_run(name, chosen.output_dir) for name in chosen.check], chosen.metric, chosen.seed)
+        summary = add_check(
+            run, [find_run(name, chosen.output_dir) for name in chosen.check], chosen.metric, chosen.seed
+        )
     if summary.test_set is None or chosen.json:
         print(dumps(summary.as_dict(), indent=2))
     else:

@@ -25,7 +25,8 @@ from ragmeter.testsets.questions import (
     Question,
 )
 
-QUESTION, ANSWER, EVIDENCE, SECOND_EVIDENCE = "question", "answer", "evidence", "evidence_2"
+#: What a reply has: the evidence first, so that question and answer are about it.
+EVIDENCE, SECOND_EVIDENCE, QUESTION, QUERY, ANSWER = "evidence", "evidence_2", "question", "query", "answer"
 #: The answer where a model knows none.
 UNKNOWN = "unknown"
 _TEXT_TOKENS, _UNKNOWN_TOKENS = 30, 20
@@ -107,57 +108,58 @@ class _Wording:
 
 _ENGLISH = _Wording(
     kinds={
-        KEYWORDS: "Write a search query of three to seven keywords, as people type into a search box, that the passage "
-        "answers. It is no sentence and has no question mark.",
-        FACT: "Write one question about a fact that the passage states: who, what, when, where, which or how many.",
-        HOW_WHY: "Write one question that begins with how or why and that the passage answers.",
-        COMPARISON: "Write one question that compares something in passage 1 with something in passage 2, so that both "
-        "passages are needed for the answer.",
-        FALSE_PREMISE: "Write one question that takes something for granted that the passage shows to be wrong. The "
-        "answer corrects it.",
-        UNANSWERABLE: "Write one question about a fact that only this passage states: who, what, when, where, which or "
-        "how many.",
+        KEYWORDS: "Then write a query of three to seven keywords for a search engine that this sentence answers: names "
+        "and nouns, no sentence, no question mark.",
+        FACT: "Then write one question that this sentence answers: who, what, when, where, which or how many.",
+        HOW_WHY: "Then write one question that this sentence answers, and that begins with How or Why.",
+        COMPARISON: "Then write one question that compares what the two sentences say, so that both are needed for the "
+        "answer.",
+        FALSE_PREMISE: "Then write one question that takes for granted something that this sentence shows to be wrong. "
+        "The answer says what is right.",
+        UNANSWERABLE: "Then write one question that this sentence answers: who, what, when, where, which or how many.",
     },
-    rules="Somebody asks it who has never seen the passage and looks for this information: name the person, thing or "
-    "event that it is about, and do not speak of a passage, text or document. Use other words than the passage where "
-    "you can. The answer is short and complete, and follows from the passage alone.",
-    follow_up="This conversation goes on. Write the next question of the same person about another fact of the passage. "
-    "It refers back to the conversation with a word such as it, they, he, she or that, so that it can't be understood "
-    "alone. Do not speak of a passage, text or document. The answer is short and complete, and follows from the "
-    "passage alone.",
+    rules="Use full names, so that the question is understood alone. Use other words than the sentence where you can. "
+    "Never write the words passage, text or document. The answer is short.",
+    follow_up="Then write the next question of the conversation, which this sentence answers, and which was not asked "
+    "yet. Say it, they, he, she or that for what the conversation is about. Never write the words passage, text or "
+    "document. The answer is short.",
     who="The person who asks, and the question, are as described above.",
-    evidence="The evidence is the sentence of the passage that the answer follows from, copied word for word.",
-    two_evidences="evidence is a sentence of passage 1 and evidence_2 a sentence of passage 2 that the answer follows "
-    "from, both copied word for word.",
+    evidence="Copy one sentence of the passage that says something worth knowing, word for word: the evidence.",
+    two_evidences="Copy one sentence of passage 1 (evidence) and one of passage 2 (evidence_2), word for word, that "
+    "have something to do with each other.",
     reply="Reply with nothing but a JSON object:",
-    language="Write the question and the answer in {language}.",
+    language="Write in {language}.",
 )
 _SPANISH = _Wording(
     kinds={
-        KEYWORDS: "Escribe una búsqueda de tres a siete palabras clave, como las que se escriben en un buscador, que el "
-        "pasaje responda. No es una frase y no lleva signos de interrogación.",
-        FACT: "Escribe una pregunta sobre un hecho que el pasaje afirma: quién, qué, cuándo, dónde, cuál o cuántos.",
-        HOW_WHY: "Escribe una pregunta que empiece por cómo o por qué y que el pasaje responda.",
-        COMPARISON: "Escribe una pregunta que compare algo del pasaje 1 con algo del pasaje 2, de modo que hagan falta "
-        "los dos pasajes para responderla.",
-        FALSE_PREMISE: "Escribe una pregunta que dé por cierto algo que, según el pasaje, es falso. La respuesta lo "
-        "corrige.",
-        UNANSWERABLE: "Escribe una pregunta sobre un hecho que solo este pasaje afirma: quién, qué, cuándo, dónde, cuál "
-        "o cuántos.",
+        KEYWORDS: "Después escribe una búsqueda de tres a siete palabras clave para un buscador, a la que esa frase "
+        "responda: nombres y sustantivos, ninguna oración, sin signos de interrogación.",
+        FACT: "Después escribe una pregunta que esa frase responda: quién, qué, cuándo, dónde, cuál o cuántos.",
+        HOW_WHY: "Después escribe una pregunta que esa frase responda y que empiece por Cómo o Por qué.",
+        COMPARISON: "Después escribe una pregunta que compare lo que dicen las dos frases, de modo que hagan falta las "
+        "dos para responderla.",
+        FALSE_PREMISE: "Después escribe una pregunta que dé por cierto algo que, según esa frase, es falso. La "
+        "respuesta dice lo correcto.",
+        UNANSWERABLE: "Después escribe una pregunta que esa frase responda: quién, qué, cuándo, dónde, cuál o cuántos.",
     },
-    rules="La hace alguien que nunca ha visto el pasaje y busca esta información: nombra a la persona, la cosa o el "
-    "suceso de que se trata, y no hables de ningún pasaje, texto o documento. Usa otras palabras que el pasaje cuando "
-    "puedas. La respuesta es corta y completa, y se sigue solo del pasaje.",
-    follow_up="Esta conversación continúa. Escribe la siguiente pregunta de la misma persona sobre otro hecho del "
-    "pasaje. Remite a la conversación con una palabra como él, ella, eso, su o allí, de modo que no se entienda sola. "
-    "No hables de ningún pasaje, texto o documento. La respuesta es corta y completa, y se sigue solo del pasaje.",
+    rules="Usa nombres completos, para que la pregunta se entienda sola. Usa otras palabras que la frase cuando "
+    "puedas. No escribas nunca las palabras pasaje, texto ni documento. La respuesta es corta.",
+    follow_up="Después escribe la siguiente pregunta de la conversación, que esa frase responda y que no se haya hecho "
+    "todavía. Di él, ella, eso, su o allí para lo que trata la conversación. No escribas nunca las palabras pasaje, "
+    "texto ni documento. La respuesta es corta.",
     who="La persona que pregunta, y la pregunta, son como se describe arriba.",
-    evidence="evidence es la frase del pasaje de la que se sigue la respuesta, copiada palabra por palabra.",
-    two_evidences="evidence es una frase del pasaje 1 y evidence_2 una frase del pasaje 2 de las que se sigue la "
-    "respuesta, copiadas palabra por palabra.",
+    evidence="Copia una frase del pasaje que diga algo que valga la pena saber, palabra por palabra: evidence.",
+    two_evidences="Copia una frase del pasaje 1 (evidence) y una del pasaje 2 (evidence_2), palabra por palabra, que "
+    "tengan algo que ver entre sí.",
     reply="Responde solo con un objeto JSON:",
 )
-_LABELS = {"passage": "Passage", "heading": "Title", "user": "Who asks", "manner": "How the question is", "history": "Conversation"}
+_LABELS = {
+    "passage": "Passage",
+    "heading": "Title",
+    "user": "Who asks",
+    "manner": "How the question is",
+    "history": "Conversation",
+}
 _SPANISH_LABELS = {
     "passage": "Pasaje", "heading": "Título", "user": "Quién pregunta", "manner": "Cómo es la pregunta",
     "history": "Conversación",
@@ -191,12 +193,12 @@ def _writing_column(kind: str, language: str, fields: tuple[str, ...]) -> JudgeC
     wording = _SPANISH if language == "es" else _ENGLISH
     several = kind == COMPARISON
     names = dict.fromkeys("passage" if name.startswith("passage") else name for name in fields)
-    task = [wording.follow_up if "history" in names else f"{wording.kinds[kind]} {wording.rules}"]
+    task = [wording.two_evidences if several else wording.evidence]
+    task.append(wording.follow_up if "history" in names else f"{wording.kinds[kind]} {wording.rules}")
     task += [wording.who] if {"user", "manner"} & set(names) else []
     if language != "en" and wording.language:
         task.append(wording.language.format(language=language_name(language)))
-    task.append(wording.two_evidences if several else wording.evidence)
-    keys = (QUESTION, ANSWER, EVIDENCE, *((SECOND_EVIDENCE,) if several else ()))
+    keys = (EVIDENCE, *((SECOND_EVIDENCE,) if several else ()), QUERY if kind == KEYWORDS else QUESTION, ANSWER)
     labels = _SPANISH_LABELS if language == "es" else _LABELS
     return JudgeColumn(
         "written_question",
@@ -210,7 +212,8 @@ def _writing_column(kind: str, language: str, fields: tuple[str, ...]) -> JudgeC
 #: Asked where the offline support model does not say that a passage supports the answer.
 answered = JudgeColumn(
     "answered",
-    words="{passage}\n{question}\n{answer}\n\nDoes the passage answer the question, and is this the answer that it gives?",
+    words="{passage}\n{question}\n{answer}\n\n"
+    "Does the passage answer the question, and is this the answer that it gives?",
     form=Choice("answered", {"Yes": "yes", "No": "no"}),
     labels={"passage": "Passage", "question": "Question", "answer": "Answer"},
 )

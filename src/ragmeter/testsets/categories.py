@@ -1,8 +1,8 @@
 """Categories of users and of questions in DataMorgana's form: names, descriptions and probabilities.
 
-    {"user_categories": [{"categorization_name": "expertise", "categories": [
-        {"name": "novice", "description": "a regular user", "probability": 0.6}, ...]}],
-     "question_categories": [...]}
+{"user_categories": [{"categorization_name": "expertise", "categories": [
+    {"name": "novice", "description": "a regular user", "probability": 0.6}, ...]}],
+ "question_categories": [...]}
 """
 
 from __future__ import annotations

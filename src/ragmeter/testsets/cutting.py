@@ -33,7 +33,7 @@ def paragraphs_of(text: str) -> Iterator[Paragraph]:
         heading = None if in_code else _HEADING.fullmatch(line)
         if _FENCE.match(line):
             in_code = not in_code
-        if line.strip() and heading is None or in_code:
+        if (line.strip() and heading is None) or in_code:
             lines.append(line.rstrip())
             continue
         if lines:

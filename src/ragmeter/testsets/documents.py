@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from zlib import crc32
 
-from ragmeter.errors import InputError, MissingExtraError, UsageError, errors_of
+from ragmeter.errors import InputError, MissingExtraError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.cells import as_text
 from ragmeter.io.formats import beir
@@ -54,7 +54,9 @@ class Documents:
     _repeated: frozenset[int] | None = None
 
     @classmethod
-    def open(cls, places: Sequence[str | Path], *, columns: Mapping[str, str] | None = None, language: str | None = None) -> Documents:
+    def open(
+        cls, places: Sequence[str | Path], *, columns: Mapping[str, str] | None = None, language: str | None = None
+    ) -> Documents:
         """The documents at these paths, patterns and folders; an error if there is none that can be read."""
         if unknown := sorted((columns or {}).keys() - _TITLES.keys()):
             raise UsageError(f"a chunk has no column {unknown[0]}", hint=f"there are {', '.join(_TITLES)}")
@@ -158,7 +160,9 @@ def _files(place: Path, left_out: Counter[str]) -> Iterator[Path]:
         return
     if not is_glob(place) and not place.is_dir():
         if not _is_document(place):
-            raise InputError(f"can't tell what {place.suffix or 'it'} is", file=str(place), hint=f"documents are {_KINDS}")
+            raise InputError(
+                f"can't tell what {place.suffix or 'it'} is", file=str(place), hint=f"documents are {_KINDS}"
+            )
         yield place
         return
     for file in files_of(place):

@@ -32,6 +32,9 @@ _BACK = re.compile(
     r"|él|ella|ellos|ellas|ello|eso|esa|ese|esas|esos|esto|esta|este|estas|estos|su|sus|suyo|allí|ahí|entonces|lo|les?"
     r"|también|otros?|otras?)\b|^(?:and|but|why|y|pero|por qué)\b",
 )
+#: A quotation inside of other words, and the marker of a prompt's fence.
+_QUOTED, _FENCE_MARK = re.compile(r"""["'“«‘](.{8,})["'”»’]""", re.DOTALL), re.compile(r"\[[0-9a-f]{8}\]")
+_QUOTATION_MARKS = "\"'“”«»„`‘’"
 _ENDS = ("?", "？", "؟", ";")
 _MOST_KEYWORDS = 12
 #: Two questions are nearly one where they share so many of the words that either of them has.
@@ -46,13 +49,19 @@ _KEPT, _NEAREST = 10, 3
 
 
 def quoted(passage: str, evidence: str) -> str | None:
-    """The part of a passage that a quotation is: the same words in the same order, as the passage has them."""
-    text = evidence.strip().strip("\"'“”«»„`").rstrip(".…").strip()
-    if len(text) < _SHORTEST_EVIDENCE:
-        return None
-    pattern = r"\s+".join(re.escape(word) for word in text.split())
-    match = re.search(pattern, passage, re.IGNORECASE)
-    return match[0] if match else None
+    """The part of a passage that a quotation is: the same words in the same order, as the passage has them.
+
+    What a model puts around a quotation does not count: marks, and words before a colon.
+    """
+    inner = _QUOTED.search(evidence)
+    for text in (evidence, evidence.partition(":")[2], inner[1] if inner else ""):
+        text = _FENCE_MARK.sub("", text).strip().strip(_QUOTATION_MARKS).rstrip(".…").strip()
+        if len(text) < _SHORTEST_EVIDENCE:
+            continue
+        match = re.search(r"\s+".join(re.escape(word) for word in text.split()), passage, re.IGNORECASE)
+        if match:
+            return match[0]
+    return None
 
 
 def problem_of(question: Question, history: Sequence[Question] = ()) -> str:
@@ -98,7 +107,9 @@ class Duplicates:
     @staticmethod
     def _bag(question: Question) -> frozenset[str]:
         folded = fold(question.text)
-        return frozenset(content_words(question.text, question.planned.passages[0].language) or words(folded) or [folded])
+        return frozenset(
+            content_words(question.text, question.planned.passages[0].language) or words(folded) or [folded]
+        )
 
 
 def is_stated(question: Question) -> bool:
@@ -179,4 +190,6 @@ def written(planned: PlannedQuestion, texts: dict[str, str]) -> Question | str:
     parts = [quoted(passage.text, text) for passage, text in zip(planned.passages, evidence, strict=True)]
     if not all(parts):
         return EVIDENCE_NOT_FOUND
-    return Question(planned, texts["question"], texts["answer"], tuple(part for part in parts if part))
+    return Question(
+        planned, texts.get("question") or texts["query"], texts["answer"], tuple(part for part in parts if part)
+    )

@@ -16,7 +16,7 @@ _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 
 
 class _Page(HTMLParser):
-    """Collects the texts of a page as Markdown has them: a heading begins with hashes, a paragraph with a blank line."""
+    """Collects the texts of a page as Markdown has them: hashes before a heading, a blank line before a paragraph."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

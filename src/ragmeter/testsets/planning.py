@@ -119,13 +119,15 @@ def _pairs(passages: Sequence[Passage]) -> list[tuple[Passage, ...]]:
     for place, bag in enumerate(bags):
         for word in bag:
             places.setdefault(word, []).append(place)
-    pairs = []
+    pairs: list[tuple[Passage, ...]] = []
     for place, passage in enumerate(passages):
         shared: Counter[int] = Counter()
         for word in bags[place]:
             if 1 < frequencies[word] <= 50:
-                shared.update({other: 1 / frequencies[word] for other in places[word]})  # type: ignore[dict-item]
-        others = [other for other in sorted(shared, key=lambda at: (-shared[at], at)) if passages[other].id != passage.id]
+                shared.update(dict.fromkeys(places[word], 1 / frequencies[word]))
+        others = [
+            other for other in sorted(shared, key=lambda at: (-shared[at], at)) if passages[other].id != passage.id
+        ]
         if others:
             pairs.append((passage, passages[others[0]]))
     return pairs

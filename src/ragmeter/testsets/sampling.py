@@ -17,9 +17,9 @@ from ragmeter.testsets.questions import Passage
 TOO_SHORT, BOILERPLATE, NEAR_DUPLICATE = "too_short", "boilerplate", "near_duplicate"
 #: A passage with fewer words says too little to ask about.
 _SHORTEST = 12
-#: A text with fewer letters among its characters is a table of figures or a drawing; with fewer words to a line, a menu.
+#: A text with fewer letters among its characters is a table of figures; with fewer words to a line, a menu.
 _LETTERS, _WORDS_A_LINE, _LINES = 0.6, 3, 5
-#: Two passages are near-duplicates where one has so many of the other's runs of words; of these, every 16th is looked at.
+#: Two passages are near-duplicates where one has so many of the other's runs of words; every 16th is looked at.
 _RUN, _EVERY, _SAME = 6, 16, 0.6
 
 
@@ -111,7 +111,7 @@ def _texts(read: Callable[[], Iterator[Passage]], numbers: set[int]) -> dict[int
 
 
 def _in_turns(by_source: Sequence[Sequence[tuple[int, int]]], rng: np.random.Generator) -> list[int]:
-    """The numbers of passages: one of each source in turns, and of each source short, middling and long ones in turns."""
+    """The numbers of passages: the sources in turns, and of each its short, middling and long ones in turns."""
     orders = []
     for entries in by_source:
         thirds = np.array_split(np.array(sorted(entries))[:, 1], 3)

@@ -19,4 +19,3 @@ def texts_of(questions: Iterable[tuple[str, Sequence[str]]], language: str) -> T
         if own and passages:
             shares.append(max(len(own & set(content_words(text, language))) / len(own) for text in passages))
     return Texts(len(lengths), median(lengths) if lengths else None, median(shares) if shares else None)
-

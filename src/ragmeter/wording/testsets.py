@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ragmeter.documents.testset import TestSetCard, Texts
+from ragmeter.documents.testset import Acceptance, TestSetCard, Texts
 from ragmeter.documents.usage import Usage
 from ragmeter.wording.judging import PLAIN, WARNING, Line
 from ragmeter.wording.numbers import interval, money, number, percent, rounded_percent
@@ -51,8 +51,8 @@ _STOPPED = {
 }
 FIT = "fit to rank retrievers; not shown to rank generators"
 FIT_OFFLINE = (
-    "written without a model, from words of the passages: for rankings of retrievers, with care (docs/test-sets.md says how "
-    "far they agree with people's questions). There are no answers: generators can't be measured"
+    "written without a model, from words of the passages: for rankings of retrievers, with care: docs/test-sets.md "
+    "says how far they agree with people's questions. There are no answers: generators can't be measured"
 )
 
 
@@ -70,8 +70,8 @@ def plan_lines(estimate: Mapping[str, Any]) -> Iterator[Line]:
     """What there is to ask about, and what is to be asked."""
     left = f"; left out: {_counts(estimate['left_out'], CAUSES)}" if estimate["left_out"] else ""
     yield (
-        f"{estimate['documents']:,} documents, {estimate['passages']:,} passages, {estimate['usable_passages']:,} of them "
-        f"to ask about{left}",
+        f"{estimate['documents']:,} documents, {estimate['passages']:,} passages, {estimate['usable_passages']:,} of "
+        f"them to ask about{left}",
         PLAIN,
     )
     yield f"{estimate['questions']:,} questions: {_counts(estimate['kinds'], KINDS)}", PLAIN
@@ -93,8 +93,8 @@ def cost_lines(estimate: Mapping[str, Any]) -> Iterator[Line]:
     price = "the price is not known (--prices)" if cost is None else money(cost)
     most = "" if estimate["most_cost_usd"] is None else f", {money(estimate['most_cost_usd'])}"
     yield (
-        f"about {estimate['calls']:,} calls, and {estimate['recorded']:,} recorded before: {estimate['prompt_tokens']:,} "
-        f"tokens in and {estimate['completion_tokens']:,} out; {price}",
+        f"about {estimate['calls']:,} calls, and {estimate['recorded']:,} recorded before: "
+        f"{estimate['prompt_tokens']:,} tokens in and {estimate['completion_tokens']:,} out; {price}",
         PLAIN,
     )
     yield (
@@ -122,7 +122,10 @@ def card_lines(card: TestSetCard, usage: Usage | None) -> Iterator[Line]:
     yield from _texts_lines(card.texts, card.like)
     if usage is not None:
         cost = "the price is not known" if usage.cost_usd is None else money(usage.cost_usd)
-        yield f"{usage.calls:,} calls, {usage.prompt_tokens:,} tokens in and {usage.completion_tokens:,} out; {cost}", PLAIN
+        yield (
+            f"{usage.calls:,} calls, {usage.prompt_tokens:,} tokens in and {usage.completion_tokens:,} out; {cost}",
+            PLAIN,
+        )
     yield from _worth_lines(card)
     if card.written < card.wanted:
         yield shortfall(card), WARNING
@@ -142,7 +145,7 @@ def _worth_lines(card: TestSetCard) -> Iterator[Line]:
     yield (FIT if card.writer else FIT_OFFLINE), PLAIN
     if card.writer:
         yield (
-            f"a system or a judge of the same model family as {card.writer} may look better than it is on these questions",
+            f"a system or a judge of the same model family as {card.writer} may look better than it is",
             WARNING,
         )
     if (check := card.check) is not None:
@@ -155,14 +158,18 @@ def _worth_lines(card: TestSetCard) -> Iterator[Line]:
         if check.family:
             yield f"of the writer's model family: {', '.join(check.family)}", WARNING
     if (people := card.people) is not None:
-        yield (
-            f"people accept {percent(people.rate, decimals=0)} of {people.labelled:,} (95%: {interval(people.interval)}); "
-            f"nobody would ask {people.no_user:,}, wrong answer {people.wrong:,}, not in the passage "
-            f"{people.not_in_passage:,}",
-            PLAIN,
-        )
+        yield people_line(people), PLAIN
     else:
         yield "no person has looked at them yet: `ragmeter label questions --n 20`", WARNING
+
+
+def people_line(people: Acceptance) -> str:
+    """What people say of the questions."""
+    return (
+        f"people accept {percent(people.rate, decimals=0)} of {people.labelled:,} questions (95%: "
+        f"{' to '.join(rounded_percent(bound, 0) for bound in people.interval or ())}); nobody would ask "
+        f"{people.no_user:,}, wrong answer {people.wrong:,}, not in the passage {people.not_in_passage:,}"
+    )
 
 
 def shortfall(card: TestSetCard) -> str:

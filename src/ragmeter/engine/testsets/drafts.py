@@ -61,7 +61,7 @@ class Drafts:
         return SKIPPED_BUDGET in self.rejected
 
     def next_round(self) -> list[Draft]:
-        """What to write next: for each kind what is missing of it; other kinds where there is no passage left for it."""
+        """What to write next: of each kind what is missing; another kind where no passage is left for it."""
         if self.is_over_budget or self.in_vain >= _ROUND:
             return []
         taken = Counter(draft.planned.kind for draft in self.taken)

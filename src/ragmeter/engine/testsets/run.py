@@ -30,6 +30,7 @@ from ragmeter.io.progress import both, progress_bar
 from ragmeter.judges.questions import writing_column, writing_texts
 from ragmeter.models.port import ChatProvider
 from ragmeter.runs.paid_replies import hold_for_new_run
+from ragmeter.runs.run import Run
 from ragmeter.table import Batch
 from ragmeter.testsets import filters
 from ragmeter.testsets.offline import write_offline
@@ -50,9 +51,10 @@ class NewTestSet:
     card: TestSetCard
 
     @property
-    def folder(self) -> Path:
-        """Where it is."""
-        return Path(str(self.evaluation.folder))
+    def run(self) -> Run:
+        """The run."""
+        assert self.evaluation.folder is not None  # noqa: S101 - a test set is always kept
+        return self.evaluation.folder
 
 
 def carry_out(plan: TestSetPlan, like: Texts | None = None) -> NewTestSet:
@@ -66,7 +68,11 @@ def carry_out(plan: TestSetPlan, like: Texts | None = None) -> NewTestSet:
             plan.judging.judge_run([]).check_journal()
         drafts = Drafts(plan.plans, plan.wanted)
         try:
-            calls = _written(plan, drafts, path) if plan.judge is not None else _written_offline(plan, drafts)
+            calls = None
+            if plan.judge is None:
+                _write_offline(plan, drafts)
+            else:
+                calls = _written(plan, drafts, path)
         except KeyboardInterrupt as stop:
             raise Interrupted(signal_of(stop), "replies so far are kept") from None
         if not drafts.taken:
@@ -95,7 +101,7 @@ def _written(plan: TestSetPlan, drafts: Drafts, path: Path) -> Calls:
     return Calls(usage, effort)
 
 
-def _written_offline(plan: TestSetPlan, drafts: Drafts) -> None:
+def _write_offline(plan: TestSetPlan, drafts: Drafts) -> None:
     """Write them without a model: all that is planned at once, for each kind in its order."""
     in_order = [planned for plans in plan.plans.values() for planned in plans]
     results = iter(write_offline(plan.documents.passages(), in_order, plan.wish.seed))
@@ -203,7 +209,7 @@ def _kept(plan: TestSetPlan, path: Path, rows: Batch, card: TestSetCard, calls: 
 
 
 def _signature(plan: TestSetPlan) -> dict[str, Any]:
-    """What the questions depend on besides the documents: the model, its settings, and the words that it was asked in."""
+    """What the questions depend on besides the documents: the model, its settings, and its words."""
     judge = plan.judge
     assert judge is not None  # noqa: S101 - the caller has seen to it
     first = next(planned for plans in plan.plans.values() for planned in plans)

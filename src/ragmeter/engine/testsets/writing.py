@@ -53,7 +53,9 @@ class Asker:
 class Writing:
     """Writes round after round, until there is what is wanted, or nothing to be written any more."""
 
-    def __init__(self, asker: Asker, drafts: Drafts, read: Read, held_out: frozenset[str], *, turns: int, closed: bool) -> None:
+    def __init__(
+        self, asker: Asker, drafts: Drafts, read: Read, held_out: frozenset[str], *, turns: int, closed: bool
+    ) -> None:
         self._asker, self._drafts, self._read, self._held_out = asker, drafts, read, held_out
         self._turns, self._closed = turns, closed
 
