@@ -26,7 +26,8 @@ from ragmeter.testsets.questions import (
 )
 
 #: What a reply has: the evidence first, so that question and answer are about it.
-EVIDENCE, SECOND_EVIDENCE, QUESTION, QUERY, ANSWER = "evidence", "evidence_2", "question", "query", "answer"
+EVIDENCE, SECOND_EVIDENCE, QUESTION, QUERY, ANSWER = "sentence", "sentence_2", "question", "keywords", "answer"
+_KEYS = (EVIDENCE, SECOND_EVIDENCE, QUESTION, QUERY, ANSWER)
 #: The answer where a model knows none.
 UNKNOWN = "unknown"
 _TEXT_TOKENS, _UNKNOWN_TOKENS = 30, 20
@@ -38,10 +39,11 @@ class Written(Form):
 
     keys: tuple[str, ...]
     words: str
+    members: tuple[str, ...]
 
     def instruction(self, *, reasons: bool) -> str:
-        """The object, with an example of no content."""
-        members = ", ".join(f'"{key}": "..."' for key in self.keys)
+        """The object, with what stands for each of its texts."""
+        members = ", ".join(f'"{key}": "{self.members[_KEYS.index(key)]}"' for key in self.keys)
         return f"{self.words} {{{members}}}"
 
     def response_format(self, *, reasons: bool) -> ResponseFormat | None:
@@ -103,55 +105,71 @@ class _Wording:
     evidence: str
     two_evidences: str
     reply: str
+    members: tuple[str, ...]  # what stands for the value of each key
     language: str = ""
 
 
 _ENGLISH = _Wording(
     kinds={
-        KEYWORDS: "Then write a query of three to seven keywords for a search engine that this sentence answers: names "
-        "and nouns, no sentence, no question mark.",
-        FACT: "Then write one question that this sentence answers: who, what, when, where, which or how many.",
-        HOW_WHY: "Then write one question that this sentence answers, and that begins with How or Why.",
-        COMPARISON: "Then write one question that compares what the two sentences say, so that both are needed for the "
-        "answer.",
-        FALSE_PREMISE: "Then write one question that takes for granted something that this sentence shows to be wrong. "
-        "The answer says what is right.",
-        UNANSWERABLE: "Then write one question that this sentence answers: who, what, when, where, which or how many.",
+        KEYWORDS: "Then write what somebody types into a search engine who looks for this: three to seven words, names "
+        "and nouns, without a question mark.",
+        FACT: "Then write a question about this fact that begins with Who, What, When, Where, Which or How many.",
+        HOW_WHY: "Then write a question about this that begins with How or Why.",
+        COMPARISON: "Then write a question that compares the two, so that both sentences are needed for the answer.",
+        FALSE_PREMISE: "Then write a question about this that takes something wrong for granted. The answer says what "
+        "is right.",
+        UNANSWERABLE: "Then write a question about this fact that begins with Who, What, When, Where, Which or How "
+        "many.",
     },
-    rules="Use full names, so that the question is understood alone. Use other words than the sentence where you can. "
-    "Never write the words passage, text or document. The answer is short.",
+    rules="Use full names, so that it is understood alone, and other words than the sentence where you can. Never "
+    "write the words passage, text or document.",
     follow_up="Then write the next question of the conversation, which this sentence answers, and which was not asked "
     "yet. Say it, they, he, she or that for what the conversation is about. Never write the words passage, text or "
-    "document. The answer is short.",
+    "document.",
     who="The person who asks, and the question, are as described above.",
-    evidence="Copy one sentence of the passage that says something worth knowing, word for word: the evidence.",
-    two_evidences="Copy one sentence of passage 1 (evidence) and one of passage 2 (evidence_2), word for word, that "
-    "have something to do with each other.",
+    evidence="Copy one sentence from the passage, word for word.",
+    two_evidences="Copy one sentence from passage 1 and one from passage 2, word for word, about two things that can "
+    "be compared.",
     reply="Reply with nothing but a JSON object:",
+    members=(
+        "a sentence copied from the passage",
+        "a sentence copied from passage 2",
+        "your question about it",
+        "three to seven words",
+        "the short answer",
+    ),
     language="Write in {language}.",
 )
 _SPANISH = _Wording(
     kinds={
-        KEYWORDS: "Después escribe una búsqueda de tres a siete palabras clave para un buscador, a la que esa frase "
-        "responda: nombres y sustantivos, ninguna oración, sin signos de interrogación.",
-        FACT: "Después escribe una pregunta que esa frase responda: quién, qué, cuándo, dónde, cuál o cuántos.",
-        HOW_WHY: "Después escribe una pregunta que esa frase responda y que empiece por Cómo o Por qué.",
-        COMPARISON: "Después escribe una pregunta que compare lo que dicen las dos frases, de modo que hagan falta las "
-        "dos para responderla.",
-        FALSE_PREMISE: "Después escribe una pregunta que dé por cierto algo que, según esa frase, es falso. La "
-        "respuesta dice lo correcto.",
-        UNANSWERABLE: "Después escribe una pregunta que esa frase responda: quién, qué, cuándo, dónde, cuál o cuántos.",
+        KEYWORDS: "Después escribe lo que alguien que busca esto escribiría en un buscador: de tres a siete palabras, "
+        "nombres y sustantivos, sin signos de interrogación.",
+        FACT: "Después escribe una pregunta sobre ese hecho que empiece por Quién, Qué, Cuándo, Dónde, Cuál o Cuántos.",
+        HOW_WHY: "Después escribe una pregunta sobre eso que empiece por Cómo o Por qué.",
+        COMPARISON: "Después escribe una pregunta que compare las dos cosas, de modo que hagan falta las dos frases "
+        "para responderla.",
+        FALSE_PREMISE: "Después escribe una pregunta sobre eso que dé por cierto algo falso. La respuesta dice lo "
+        "correcto.",
+        UNANSWERABLE: "Después escribe una pregunta sobre ese hecho que empiece por Quién, Qué, Cuándo, Dónde, Cuál o "
+        "Cuántos.",
     },
-    rules="Usa nombres completos, para que la pregunta se entienda sola. Usa otras palabras que la frase cuando "
-    "puedas. No escribas nunca las palabras pasaje, texto ni documento. La respuesta es corta.",
+    rules="Usa nombres completos, para que se entienda sola, y otras palabras que la frase cuando puedas. No escribas "
+    "nunca las palabras pasaje, texto ni documento.",
     follow_up="Después escribe la siguiente pregunta de la conversación, que esa frase responda y que no se haya hecho "
     "todavía. Di él, ella, eso, su o allí para lo que trata la conversación. No escribas nunca las palabras pasaje, "
-    "texto ni documento. La respuesta es corta.",
+    "texto ni documento.",
     who="La persona que pregunta, y la pregunta, son como se describe arriba.",
-    evidence="Copia una frase del pasaje que diga algo que valga la pena saber, palabra por palabra: evidence.",
-    two_evidences="Copia una frase del pasaje 1 (evidence) y una del pasaje 2 (evidence_2), palabra por palabra, que "
-    "tengan algo que ver entre sí.",
+    evidence="Copia una frase del pasaje, palabra por palabra.",
+    two_evidences="Copia una frase del pasaje 1 y una del pasaje 2, palabra por palabra, sobre dos cosas que se puedan "
+    "comparar.",
     reply="Responde solo con un objeto JSON:",
+    members=(
+        "una frase copiada del pasaje",
+        "una frase copiada del pasaje 2",
+        "tu pregunta sobre ella",
+        "de tres a siete palabras",
+        "la respuesta corta",
+    ),
 )
 _LABELS = {
     "passage": "Passage",
@@ -203,7 +221,7 @@ def _writing_column(kind: str, language: str, fields: tuple[str, ...]) -> JudgeC
     return JudgeColumn(
         "written_question",
         words="".join(f"{{{name}}}\n" for name in names) + "\n" + " ".join(task),
-        form=Written(keys, wording.reply),
+        form=Written(keys, wording.reply, wording.members),
         labels={name: labels[name] for name in names},
         structured=True,
     )

@@ -186,10 +186,10 @@ def _claim(question: Question) -> str:
 
 def written(planned: PlannedQuestion, texts: dict[str, str]) -> Question | str:
     """A question of a reply's texts, with the evidence as its passages have it; or why there is none."""
-    evidence = [text for key, text in texts.items() if key.startswith("evidence")]
+    evidence = [text for key, text in texts.items() if key.startswith("sentence")]
     parts = [quoted(passage.text, text) for passage, text in zip(planned.passages, evidence, strict=True)]
     if not all(parts):
         return EVIDENCE_NOT_FOUND
     return Question(
-        planned, texts.get("question") or texts["query"], texts["answer"], tuple(part for part in parts if part)
+        planned, texts.get("question") or texts["keywords"], texts["answer"], tuple(part for part in parts if part)
     )

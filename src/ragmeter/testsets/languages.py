@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 
 from ragmeter.metrics.normalize import fold, known_languages, words
@@ -9,24 +10,29 @@ from ragmeter.metrics.offline.reading.tables import Mark, plain, tables
 
 #: A language needs so many of a text's words to be function words of it.
 _LEAST = 0.08
-_READ = 2_000
+_READ = 600
 UNKNOWN = "en"
 
 
 def language_of(text: str) -> str:
     """The code of the language whose function words the text has most of; English where none has many."""
-    folded = [plain(word) for word in words(fold(text[:_READ]))]
-    shares = {code: sum(word in known for word in folded) / max(1, len(folded)) for code, known in _function_words()}
-    best = max(shares, key=lambda code: shares[code])
-    return best if shares[best] >= _LEAST else UNKNOWN
+    in_order = words(fold(text[:_READ]))
+    counts: Counter[str] = Counter()
+    for word in in_order:
+        counts.update(_languages_of_words().get(plain(word), ()))
+    [(best, count)] = counts.most_common(1) or [(UNKNOWN, 0)]
+    return best if count >= _LEAST * max(1, len(in_order)) else UNKNOWN
 
 
 @cache
-def _function_words() -> tuple[tuple[str, frozenset[str]], ...]:
-    return tuple(
-        (code, frozenset(word for word, marks in table.marks.items() if marks & Mark.FUNCTION))
-        for code, table in tables().items()
-    )
+def _languages_of_words() -> dict[str, tuple[str, ...]]:
+    """The languages that each function word belongs to."""
+    languages: dict[str, tuple[str, ...]] = {}
+    for code, table in tables().items():
+        for word, marks in table.marks.items():
+            if marks & Mark.FUNCTION:
+                languages[word] = (*languages.get(word, ()), code)
+    return languages
 
 
 def language_name(code: str) -> str:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from zlib import crc32
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmeter.metrics.normalize import fold, words
 from ragmeter.testsets.cutting import size_of
 from ragmeter.testsets.questions import Passage
 
+#: Lengths and numbers of passages.
+Entries = npt.NDArray[np.int64]
 TOO_SHORT, BOILERPLATE, NEAR_DUPLICATE = "too_short", "boilerplate", "near_duplicate"
 #: A passage with fewer words says too little to ask about.
 _SHORTEST = 12
@@ -25,16 +29,29 @@ _RUN, _EVERY, _SAME = 6, 16, 0.6
 
 @dataclass
 class Survey:
-    """What there is to ask about: for each source the numbers and lengths of its passages; and what was left out."""
+    """What there is to ask about: of each passage its number, length and source; and what was left out."""
 
     passages: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
-    by_source: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    sources: dict[str, int] = field(default_factory=dict)
+    _entries: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, number: int, passage: Passage) -> None:
+        """A passage that may be asked about."""
+        self._entries.extend(
+            (self.sources.setdefault(passage.source, len(self.sources)), size_of(passage.text), number)
+        )
 
     @property
     def usable(self) -> int:
         """How many passages may be asked about."""
-        return sum(map(len, self.by_source.values()))
+        return len(self._entries) // 3
+
+    def by_source(self) -> list[Entries]:
+        """For each source the lengths and numbers of its passages, in the order of their lengths."""
+        entries = np.array(self._entries, np.int64).reshape(-1, 3)
+        entries = entries[np.lexsort((entries[:, 2], entries[:, 1], entries[:, 0]))]
+        return np.split(entries[:, 1:], np.flatnonzero(np.diff(entries[:, 0])) + 1)
 
 
 def survey(passages: Iterable[Passage]) -> Survey:
@@ -46,7 +63,7 @@ def survey(passages: Iterable[Passage]) -> Survey:
         if cause:
             result.dropped[cause] += 1
         else:
-            result.by_source[passage.source].append((size_of(passage.text), number))
+            result.add(number, passage)
     return result
 
 
@@ -92,14 +109,15 @@ _MOST_HELD_OUT = 0.2
 def draw(read: Callable[[], Iterator[Passage]], seen: Survey, n: int, n_held_out: int, seed: int) -> Sample:
     """Draw `n` passages over the sources and lengths, and `n_held_out` of sources that the others don't come from."""
     rng = np.random.default_rng(seed)
-    sources = [list(seen.by_source)[place] for place in rng.permutation(len(seen.by_source))]
-    held: list[str] = []
-    for source in sources[: int(_MOST_HELD_OUT * len(sources))]:
-        if sum(len(seen.by_source[name]) for name in held) >= n_held_out:
-            break
-        held.append(source)
-    out = _in_turns([seen.by_source[source] for source in held], rng)[:n_held_out]
-    others = _in_turns([seen.by_source[source] for source in sources[len(held) :]], rng)[:n]
+    names, by_source = list(seen.sources), seen.by_source()
+    sources = rng.permutation(len(names)).tolist()
+    n_held, room = 0, n_held_out
+    while room > 0 and n_held < int(_MOST_HELD_OUT * len(sources)):
+        room -= len(by_source[sources[n_held]])
+        n_held += 1
+    held = [names[source] for source in sources[:n_held]]
+    out = _in_turns([by_source[source] for source in sources[:n_held]], rng)[:n_held_out]
+    others = _in_turns([by_source[source] for source in sources[n_held:]], rng)[:n]
     texts = _texts(read, {*out, *others})
     return Sample(
         tuple(texts[number] for number in others), tuple(texts[number] for number in out), tuple(sorted(held))
@@ -110,11 +128,11 @@ def _texts(read: Callable[[], Iterator[Passage]], numbers: set[int]) -> dict[int
     return {number: passage for number, passage in enumerate(read()) if number in numbers}
 
 
-def _in_turns(by_source: Sequence[Sequence[tuple[int, int]]], rng: np.random.Generator) -> list[int]:
+def _in_turns(by_source: Sequence[Entries], rng: np.random.Generator) -> list[int]:
     """The numbers of passages: the sources in turns, and of each its short, middling and long ones in turns."""
     orders = []
     for entries in by_source:
-        thirds = np.array_split(np.array(sorted(entries))[:, 1], 3)
+        thirds = np.array_split(entries[:, 1], 3)
         mixed = zip_longest(*(rng.permutation(third).tolist() for third in thirds))
         orders.append([number for group in mixed for number in group if number is not None])
     return [number for group in zip_longest(*orders) for number in group if number is not None]

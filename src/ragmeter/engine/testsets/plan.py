@@ -124,7 +124,7 @@ class TestSetPlan:
             "questions": self.wish.drafts * self.wish.turns,
             "kinds": self.wanted,
             "kinds_without_passages": self.lacking,
-            "documents": len(self.survey.by_source),
+            "documents": len(self.survey.sources),
             "passages": self.survey.passages,
             "usable_passages": self.survey.usable,
             "left_out": dict(self.left_out),

@@ -165,7 +165,7 @@ def _card(plan: TestSetPlan, drafts: Drafts, like: Texts | None) -> TestSetCard:
         kinds=dict(Counter(draft.planned.kind for draft in taken).most_common()),
         categories={name: dict(counts.most_common()) for name, counts in groups.items()},
         writer=None if plan.judge is None else plan.judge.model,
-        documents=len(plan.survey.by_source),
+        documents=len(plan.survey.sources),
         passages=plan.survey.passages,
         left_out=dict(plan.left_out.most_common()),
         drafts=len(taken) + drafts.rejected.total(),

@@ -13,6 +13,7 @@ from ragmeter.judges.asking.column_judge import ColumnJudge
 from ragmeter.judges.asking.judge import Judge
 from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.judges.questions import (
+    EVIDENCE,
     UNKNOWN,
     answered,
     answered_texts,
@@ -81,7 +82,7 @@ class Writing:
                 return
             question = filters.written(draft.planned, json.loads(judgement.verdict))
             if isinstance(question, str):
-                draft.reject(question, json.loads(judgement.verdict)["evidence"])
+                draft.reject(question, json.loads(judgement.verdict)[EVIDENCE])
                 return
             history = draft.questions.copy()
             draft.questions.append(question)
