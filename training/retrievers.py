@@ -95,7 +95,12 @@ def _counted(analyze: Analyze, chunks: list[str], questions: list[str]) -> tuple
 
 
 def _bm25(
-    analyze: Analyze, chunks: list[str], questions: list[str], k1: float = 1.2, b: float = 0.75, longest: int | None = None
+    analyze: Analyze,
+    chunks: list[str],
+    questions: list[str],
+    k1: float = 1.2,
+    b: float = 0.75,
+    longest: int | None = None,
 ) -> Array:
     if longest is not None:
         chunks = [" ".join(chunk.split()[:longest]) for chunk in chunks]

@@ -1,21 +1,24 @@
-"""The words of passages: which carry meaning, in which forms they occur, and which a source says more than others."""
+"""The words of passages: which carry meaning, in which forms they occur, and which words may stand for them."""
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragmeter.metrics.normalize import fold, known_languages, stemmer, words
 from ragmeter.metrics.offline.reading.tables import Mark, plain, table
 from ragmeter.testsets.questions import Passage
 
+if TYPE_CHECKING:
+    from Stemmer import Stemmer
+
 #: The most words of a language that are counted. Beyond them the rarest are forgotten, which keeps memory flat.
 _MOST_WORDS = 300_000
-#: So many passages of a source show what it is about.
-_MOST_OF_SOURCE = 50
-#: A word is a topic of a source if its passages have it so many times as often as all passages.
-_TYPICAL = 3.0
+_REMEMBERED = 1 << 16
 
 
 def content_words(text: str, language: str) -> list[str]:
@@ -23,79 +26,75 @@ def content_words(text: str, language: str) -> list[str]:
     return [word for word in words(fold(text)) if not is_function(word, language)]
 
 
-@lru_cache(1 << 16)
+@lru_cache(_REMEMBERED)
 def is_function(word: str, language: str) -> bool:
     """Whether a folded word says nothing of its own: an article, a preposition, a pronoun."""
     return bool(table(language).marks.get(plain(word), 0) & Mark.FUNCTION)
 
 
+def synonyms(word: str, language: str) -> tuple[str, ...]:
+    """Words that may stand for a folded word in a question."""
+    return _synonyms(language).get(_stem(word, language), ())
+
+
 class Vocabulary:
-    """How many passages have a word, its other forms, and the topics of sources. All passages are read once.
+    """How many passages have a word, and in which other forms they have it. The passages are read once."""
 
-    `sources` are those whose topics are asked for.
-    """
-
-    def __init__(self, passages: Iterable[Passage], sources: Collection[str]) -> None:
+    def __init__(self, passages: Iterable[Passage]) -> None:
         self._counts: dict[str, Counter[str]] = defaultdict(Counter)
-        self._totals: Counter[str] = Counter()
-        self._of_sources: dict[str, Counter[str]] = {source: Counter() for source in sources}
-        self._read: Counter[str] = Counter()
-        for passage in passages:
-            self._count(passage)
+        self._passages: Counter[str] = Counter()
         self._forms: dict[str, dict[str, list[str]]] = {}
-
-    def _count(self, passage: Passage) -> None:
-        distinct = set(words(fold(passage.text)))
-        counts = self._counts[passage.language]
-        counts.update(distinct)
-        self._totals[passage.language] += 1
-        while len(counts) > _MOST_WORDS:
-            fewest = min(counts.values())
-            self._counts[passage.language] = counts = Counter(
-                {word: count for word, count in counts.items() if count > fewest}
-            )
-        if passage.source in self._of_sources and self._read[passage.source] < _MOST_OF_SOURCE:
-            self._of_sources[passage.source].update(distinct)
-            self._read[passage.source] += 1
+        for passage in passages:
+            self._passages[passage.language] += 1
+            counts = self._counts[passage.language]
+            counts.update(set(words(fold(passage.text))))
+            while len(counts) > _MOST_WORDS:
+                fewest = min(counts.values())
+                for word in [word for word, count in counts.items() if count == fewest]:
+                    del counts[word]
 
     def share(self, word: str, language: str) -> float:
-        """The share of the language's passages that have a word."""
-        return self._counts[language][word] / max(1, self._totals[language])
+        """The share of the language's passages that have a folded word; of one that was forgotten, one passage."""
+        return max(1, self._counts[language][word]) / max(1, self._passages[language])
 
     def other_forms(self, word: str, language: str) -> list[str]:
-        """Other words with the same stem, the most frequent first."""
+        """Other folded words with the same stem, the most frequent first."""
         if language not in self._forms:
-            self._forms[language] = self._stemmed(language)
-        counts, stem = self._counts[language], _stem(word, language)
-        forms = [form for form in self._forms[language].get(stem, ()) if form != word]
+            self._forms[language] = _by_stem(self._counts[language], language)
+        counts = self._counts[language]
+        forms = (form for form in self._forms[language].get(_stem(word, language), ()) if form != word)
         return sorted(forms, key=lambda form: (-counts[form], form))
 
-    def _stemmed(self, language: str) -> dict[str, list[str]]:
-        forms = defaultdict(list)
-        for word in self._counts[language]:
-            if not is_function(word, language):
-                forms[_stem(word, language)].append(word)
-        return {stem: of_stem for stem, of_stem in forms.items() if len(of_stem) > 1}
 
-    def topics(self, passage: Passage) -> list[str]:
-        """What other passages of its source say, this one does not, and passages of other sources seldom do."""
-        own = {_stem(word, passage.language) for word in content_words(passage.text, passage.language)}
-        passages = self._read[passage.source]
-        typical = []
-        for word, count in self._of_sources.get(passage.source, Counter()).items():
-            if count < 2 or is_function(word, passage.language) or word.isnumeric():
-                continue
-            if count / passages >= _TYPICAL * self.share(word, passage.language) and (
-                _stem(word, passage.language) not in own
-            ):
-                typical.append((-count, word))
-        return [word for _, word in sorted(typical)]
+def _by_stem(vocabulary: Iterable[str], language: str) -> dict[str, list[str]]:
+    """Words that carry meaning, by their stem."""
+    forms = defaultdict(list)
+    for word in vocabulary:
+        if not is_function(word, language):
+            forms[_stem(word, language)].append(word)
+    return {stem: of_stem for stem, of_stem in forms.items() if len(of_stem) > 1}
 
 
-@lru_cache(1 << 16)
+@cache
+def _synonyms(language: str) -> dict[str, tuple[str, ...]]:
+    """The synonyms of a stem, in the order of the file."""
+    listed = tomllib.loads(Path(__file__).with_name("synonyms.toml").read_text(encoding="utf-8"))
+    of_stem: dict[str, tuple[str, ...]] = {}
+    for group in listed.get(language, "").split():
+        members = group.split("|")
+        for word in members:
+            stem = _stem(word, language)
+            others = (other for other in members if _stem(other, language) != stem)
+            of_stem[stem] = tuple(dict.fromkeys([*of_stem.get(stem, ()), *others]))
+    return of_stem
+
+
+@lru_cache(_REMEMBERED)
 def _stem(word: str, language: str) -> str:
     algorithm = _stemmer(language)
-    return algorithm.stemWord(word) if algorithm else word
+    return word if algorithm is None else algorithm.stemWord(word)
 
 
-_stemmer = lru_cache(lambda language: stemmer(language) if language in known_languages() else None)
+@cache
+def _stemmer(language: str) -> Stemmer | None:
+    return stemmer(language) if language in known_languages() else None
