@@ -40,6 +40,14 @@ def behave(request: dict[str, Any], number: int) -> Action:
     return Action(body=completion(writer.reply(request["messages"][-1]["content"])))
 
 
+def _of(url: str) -> list[str]:
+    return ["questions", "chunks.jsonl", "--n", "10", "--judge-model", "m", "--base-url", url]
+
+
+def _recall(reference: str) -> list[str]:
+    return ["--results", "results.jsonl", "--reference", reference, "--metrics", "recall@5"]
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with JudgeServer(behave) as server:
@@ -92,12 +100,10 @@ def test_from_chunks_to_an_evaluation(ragmeter: Run, tmp_path: Path, url: str) -
 
 
 def test_too_few_questions_are_an_exit_code(ragmeter: Run, url: str) -> None:
-    done = ragmeter(
-        "questions", "chunks.jsonl", "--n", "10", "--judge-model", "m", "--base-url", url, "--max-calls", "4"
-    )
+    done = ragmeter(*_of(url), "--max-calls", "4")
     assert done.returncode == 3
     assert "4 of 10 questions: the limit was reached" in done.stderr
-    assert ragmeter("questions", "chunks.jsonl", "--n", "10", "--judge-model", "m", "--base-url", url).returncode == 0
+    assert ragmeter(*_of(url)).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -113,9 +119,7 @@ def test_too_few_questions_are_an_exit_code(ragmeter: Run, url: str) -> None:
         (("--run", "nothing"), "nothing"),
     ],
 )
-def test_what_can_not_be_done_is_one_error(
-    ragmeter: Run, tmp_path: Path, arguments: tuple[str, ...], words: str
-) -> None:
+def test_bad_arguments(ragmeter: Run, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     done = ragmeter("questions", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
@@ -124,7 +128,7 @@ def test_what_can_not_be_done_is_one_error(
 
 
 def test_exports(ragmeter: Run, tmp_path: Path, url: str) -> None:
-    done = ragmeter("questions", "chunks.jsonl", "--n", "10", "--judge-model", "m", "--base-url", url)
+    done = ragmeter(*_of(url))
     assert done.returncode == 0, done.stderr
     for name in ("qa-pairs", "beir", "qrels", "ragas", "deepeval"):
         done = ragmeter("export", "questions", "--to", name)
@@ -148,9 +152,7 @@ def test_exports(ragmeter: Run, tmp_path: Path, url: str) -> None:
     results = [{"qid": row["qid"], "answer": "Abel", "retrieved": row["relevant"] or []} for row in rows]
     (tmp_path / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in results), encoding="utf-8")
     for reference in ("questions.qa.tsv", "questions-beir"):
-        done = ragmeter(
-            "evaluate", "--results", "results.jsonl", "--reference", reference, "--metrics", "recall@5", "--json"
-        )
+        done = ragmeter("evaluate", *_recall(reference), "--json")
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["metrics"]["recall@5"]["mean"] == 1
     ragmeter("evaluate", "--results", "results.jsonl", "--reference", "questions.qa.tsv", "--run", "other")
@@ -159,7 +161,7 @@ def test_exports(ragmeter: Run, tmp_path: Path, url: str) -> None:
 
 
 def test_people_accept_some(ragmeter: Run, tmp_path: Path, url: str) -> None:
-    ragmeter("questions", "chunks.jsonl", "--n", "10", "--judge-model", "m", "--base-url", url)
+    ragmeter(*_of(url))
     done = ragmeter("label", "questions", "--n", "4", "--output", "people.csv")
     assert done.returncode == 0, done.stderr
     assert "write yes or no into user_would_ask" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from tests.judge_server import texts
 
@@ -73,3 +74,23 @@ def reply(prompt: str) -> str:
         return json.dumps({"sentence": evidence, "question": asked, "answer": evidence.split()[-1]})
     start = "How was" if "How or Why" in prompt else "Who founded"
     return json.dumps({"sentence": evidence, "question": f"{start} {town}?", "answer": founder})
+
+
+def writes_questions(request: dict[str, Any]) -> bool:
+    """Whether a request is one of `ragmeter questions`."""
+    content = request["messages"][-1]["content"]
+    return '{"sentence":' in content or "Does the passage answer the question" in content
+
+
+def plain_reply(prompt: str) -> str:
+    """The reply of a model that writes about any text: its first sentence, and what stands at its end."""
+    fields = shown(prompt)
+    if "Does the passage answer" in prompt:
+        return "Yes"
+    passages = [text for name, text in sorted(fields.items()) if name.startswith("Passage")]
+    sentences = [text.split(". ")[0] for text in passages]
+    begin, answer = (" ".join(sentences[0].split()[:6]), " ".join(sentences[0].split()[-3:]))
+    document = {"sentence": sentences[0], **({"sentence_2": sentences[1]} if len(sentences) > 1 else {})}
+    key = "keywords" if '"keywords"' in prompt else "question"
+    text = begin if key == "keywords" else f"What is said of this: {begin}?"
+    return json.dumps({**document, key: text, "answer": answer})

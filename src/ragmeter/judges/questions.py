@@ -135,7 +135,7 @@ _ENGLISH = _Wording(
         "a sentence copied from the passage",
         "a sentence copied from passage 2",
         "your question about it",
-        "three to seven words",
+        "...",
         "the short answer",
     ),
     language="Write in {language}.",
@@ -167,7 +167,7 @@ _SPANISH = _Wording(
         "una frase copiada del pasaje",
         "una frase copiada del pasaje 2",
         "tu pregunta sobre ella",
-        "de tres a siete palabras",
+        "...",
         "la respuesta corta",
     ),
 )

@@ -68,7 +68,7 @@ def problem_of(question: Question, history: Sequence[Question] = ()) -> str:
     """Why a question is none, by its own words; empty if it may be one."""
     text, kind = fold(question.text), question.planned.kind
     if kind == KEYWORDS and not history:
-        if len(words(text)) > _MOST_KEYWORDS or text.endswith(_ENDS):
+        if len(words(text)) > _MOST_KEYWORDS or text.endswith(_ENDS) or not _shares_words(question):
             return NOT_KEYWORDS
     elif not text.rstrip().endswith(_ENDS):
         return NO_QUESTION
@@ -78,6 +78,13 @@ def problem_of(question: Question, history: Sequence[Question] = ()) -> str:
     if kind not in (COMPARISON, FALSE_PREMISE) and len(answer) >= _SHORT_ANSWER and _stands_in(answer, text):
         return GIVES_THE_ANSWER
     return STANDS_ALONE if history and not _BACK.search(text) else ""
+
+
+def _shares_words(question: Question) -> bool:
+    """Whether a query has at least a word of its passage that carries meaning."""
+    passage = question.planned.passages[0]
+    own = content_words(question.text, passage.language)
+    return not set(own).isdisjoint(content_words(passage.text, passage.language))
 
 
 def _stands_in(part: str, text: str) -> bool:
