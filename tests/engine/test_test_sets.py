@@ -50,7 +50,8 @@ def make(
 
 
 def rows(run: Run) -> list[dict[str, Any]]:
-    return run.rows().to_pylist()
+    table: list[dict[str, Any]] = run.rows().to_pylist()
+    return table
 
 
 def test_questions_of_all_kinds(tmp_path: Path) -> None:

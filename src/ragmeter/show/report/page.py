@@ -113,7 +113,7 @@ def render(
     style, script = _style(), _script()
     encoded, encoding = _packed(embedded({"texts": shortened_texts, "cut": cut, "runs": columns}))
     parts = {
-        "policy": html.escape(_policy(style, script)),
+        "policy": html.escape(page_policy(style, script)),
         "title": html.escape(str(data["title"])),
         "style": style,
         "script": script,
@@ -157,7 +157,8 @@ def _script() -> str:
     return "(() => {\n'use strict';\n" + "\n".join(parts) + "})();\n"
 
 
-def _policy(style: str, script: str) -> str:
+def page_policy(style: str, script: str) -> str:
+    """The page's content security policy: this style and this script, and nothing else."""
     hashes = [base64.b64encode(hashlib.sha256(content.encode()).digest()).decode() for content in (script, style)]
     return (
         f"default-src 'none'; script-src 'sha256-{hashes[0]}'; style-src 'sha256-{hashes[1]}'; img-src data:; "

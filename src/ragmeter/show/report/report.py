@@ -76,6 +76,8 @@ def report(
     _check_ending(Path(output))
     loaded = load_runs(runs, output_dir)
     check_no_input(places, loaded, "choose another name")
+    if is_test_set(loaded[0]):
+        return _of_test_set(loaded[0], Path(output), title, max_rows, others=places[1:] or figures)
     comparison, kept, why_not = _compared(loaded)
     rendered = page.render(
         loaded, title=title, max_rows=max_rows, comparison=comparison, kept=kept, not_compared=why_not
@@ -100,6 +102,25 @@ def report(
     return Report(Path(output), (*list(texts)[1:], *drawn), total, rendered.rows)
 
 
+def is_test_set(run: Run) -> bool:
+    """Whether a run is the questions that `ragmeter questions` made, and nobody has answered."""
+    return not run.metrics() and run.summary().test_set is not None
+
+
+def _of_test_set(run: Run, output: Path, title: str | None, max_rows: int, *, others: object) -> Report:
+    """The page of a test set, which has no figures of a system."""
+    from ragmeter.show.report.test_set_page import render_test_set
+
+    if others:
+        raise UsageError(
+            f"{run.name} is a test set, which has no figures", hint="its page has its card and its questions"
+        )
+    rendered = render_test_set(run, title=title, max_rows=max_rows)
+    with hold_for(output, "writes a report"), replacing(output, private=True) as (temporary,):
+        temporary.write_text(rendered.html, encoding="utf-8", newline="\n")
+    return Report(output, (), run.n_rows, rendered.rows)
+
+
 def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[Run]:
     """The runs in the given order, with all of their columns, because the page needs most of them."""
     loaded = find_runs(runs, output_dir)
@@ -107,7 +128,7 @@ def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[R
         raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")
     check_distinct(loaded)
     for run in loaded:
-        if not run.metrics():
+        if not run.metrics() and not (len(loaded) == 1 and is_test_set(run)):
             raise InputError("the run has no metrics", file=str(run.location))
         run.rows()
     return loaded
