@@ -24,7 +24,7 @@ Analyze = Callable[[str], list[str]]
 
 @dataclass(frozen=True)
 class Setting:
-    """A retriever: its name, how it scores chunks, and into chunks of how many words it cuts documents first, if any."""
+    """A retriever: its name, how it scores chunks, and how many words its chunks have, if it cuts documents."""
 
     name: str
     scores: Callable[[list[str], list[str]], Array]
@@ -55,13 +55,12 @@ def settings(language: str, static: Embed, transformer: Embed) -> list[Setting]:
 def ranks(setting: Setting, documents: Sequence[str], questions: Sequence[str], gold: npt.NDArray[np.int64]) -> Array:
     """The rank of each question's gold document, from 1. Equal scores share the mean of their ranks."""
     chunks, owners = _cut(documents, setting.chunk) if setting.chunk else (list(documents), np.arange(len(documents)))
-    result = np.empty(len(questions), dtype=np.float32)
     scores = setting.scores(chunks, list(questions))
     starts = np.flatnonzero(np.r_[True, owners[1:] != owners[:-1]])
     best = np.maximum.reduceat(scores, starts, axis=1)
     of_gold = best[np.arange(len(gold)), gold][:, None]
-    result[:] = 1 + (best > of_gold).sum(axis=1) + ((best == of_gold).sum(axis=1) - 1) / 2
-    return result
+    better, equal = (best > of_gold).sum(axis=1), (best == of_gold).sum(axis=1)
+    return np.asarray(1 + better + (equal - 1) / 2, dtype=np.float32)
 
 
 def _cut(documents: Sequence[str], size: int) -> tuple[list[str], npt.NDArray[np.int64]]:
@@ -112,7 +111,7 @@ def _bm25(
     saturation = k1 * (1 - b + b * lengths / lengths.mean())
     values = weights.data * (k1 + 1) / (weights.data + saturation[weights.row]) * idf[weights.col]
     weighted = sparse.csr_matrix((values, (weights.row, weights.col)), shape=counts.shape)
-    return (asked @ weighted.T).toarray().astype(np.float32)
+    return np.asarray((asked @ weighted.T).toarray(), dtype=np.float32)
 
 
 def _cosine(
@@ -124,8 +123,8 @@ def _cosine(
     if dimensions is not None:
         latent = TruncatedSVD(min(dimensions, len(chunks) - 1), random_state=1).fit(right)
         left, right = normalize(latent.transform(left)), normalize(latent.transform(right))
-        return np.round(left @ right.T, 6).astype(np.float32)
-    return (left @ right.T).toarray().astype(np.float32)
+        return np.asarray(np.round(left @ right.T, 6), dtype=np.float32)
+    return np.asarray((left @ right.T).toarray(), dtype=np.float32)
 
 
 def _embedded(embed: Embed, chunks: list[str], questions: list[str]) -> Array:

@@ -29,7 +29,7 @@ KIND_NEEDS_MODEL = "kind_needs_model"
 LANGUAGE_NEEDS_MODEL = "language_needs_model"
 
 #: A sentence with fewer words that carry meaning is not asked about, and no cause or means with fewer before it.
-_FEWEST, _FEWEST_BEFORE = 5, 3
+_FEWEST, _FEWEST_BEFORE = 4, 3
 #: A question has one word of its sentence, and on average so many more.
 _MORE_WORDS = 2.5
 #: How often a word is replaced, where a synonym is known; and how often it is in another form, where there is one.

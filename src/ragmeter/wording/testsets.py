@@ -38,6 +38,8 @@ CAUSES = {
     "answered_elsewhere": "another document answers it",
     "known_without_passage": "known without the passage",
     "nothing_to_ask": "nothing to ask about",
+    "kind_needs_model": "a kind that only a model writes",
+    "language_needs_model": "a language that only a model writes in",
     "too_short": "too short",
     "boilerplate": "no running text",
     "not_text": "no text file",
