@@ -235,5 +235,15 @@ def test_offline(ragmeter: Run, tmp_path: Path) -> None:
     assert all(row["relevant"] and row["question"] for row in rows)
 
 
+def test_the_judge_of_a_project_writes(ragmeter: Run, tmp_path: Path, url: str) -> None:
+    (tmp_path / "ragmeter.toml").write_text(f'[judge]\nmodel = "m"\nbase_url = "{url}"\n', encoding="utf-8")
+    done = ragmeter("questions", "chunks.jsonl", "--n", "3", "--kinds", "fact")
+    assert done.returncode == 0, done.stderr
+    assert "3 questions by m" in done.stdout
+    done = ragmeter("questions", "docs", "--n", "3", "--offline", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert ragmeter("questions", "--run", "questions").returncode == 0
+
+
 def test_a_run_is_read_by_the_names_of_its_files() -> None:
     assert _RUN == (ROWS, MANIFEST)
