@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.responses import FileResponse, Response
 
-from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.queries import Database
+from ragmeter.app.row_query import RowQuery
 from ragmeter.app.side_by_side import chosen_rows
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import write_rows
@@ -17,6 +20,9 @@ from ragmeter.runs.run import Run
 from ragmeter.table import outcome_column
 
 _KINDS = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
+_SIGN = re.compile(r"ragmeter-file-[0-9a-f]{8}")
+_NOT_IN_NAMES = re.compile(r"[^\w.@=-]+")
+_LONGEST_NAME = 100
 #: Rows that are read at once.
 _AT_ONCE = 5_000
 
@@ -31,6 +37,14 @@ class _Download(FileResponse):
             Path(self.path).unlink(missing_ok=True)
 
 
+def signed(response: Response, query: Any) -> Response:
+    """With the sign that the page has asked for as a cookie, so that it sees when the file comes."""
+    sign = query.get("sign", "")
+    if _SIGN.fullmatch(sign):
+        response.set_cookie(sign, "1", max_age=60, samesite="strict")
+    return response
+
+
 def drop(response: Response) -> None:
     """Delete the file of a download that is not sent."""
     if isinstance(response, _Download):
@@ -42,7 +56,8 @@ def exported_rows(run: Run, database: Database, query: RowQuery, kind: str) -> R
     places = database.all_rows(run, query)
     parts = (places[begin : begin + _AT_ONCE] for begin in range(0, len(places), _AT_ONCE))
     records = (record for part in parts for record in run.records(part, run.columns))
-    return _download(run.columns, ([record[name] for name in run.columns] for record in records), kind)
+    cells = ([record[name] for name in run.columns] for record in records)
+    return _download(run.columns, cells, kind, _named(run.name, *_words(query)))
 
 
 def exported_side_by_side(runs: Sequence[Run], database: Database, query: Any, kind: str) -> Response:
@@ -59,7 +74,8 @@ def exported_side_by_side(runs: Sequence[Run], database: Database, query: Any, k
             for of_row in zip(*records, strict=True):
                 yield [of_row[0][name] for name in shared] + [record.get(name) for record in of_row for name in own]
 
-    return _download([*shared, *(f"{run.name}.{name}" for run in runs for name in own)], lines(), kind)
+    titles = [*shared, *(f"{run.name}.{name}" for run in runs for name in own)]
+    return _download(titles, lines(), kind, _named(*(run.name for run in runs), rows.change, rows.metric))
 
 
 def report_page(runs: Sequence[Run]) -> Response:
@@ -67,11 +83,25 @@ def report_page(runs: Sequence[Run]) -> Response:
     from ragmeter.show.report import MAX_ROWS
     from ragmeter.show.report.page import render
 
-    headers = {"Content-Disposition": "attachment; filename=report.html"}
+    name = f"{_named('report', *(run.name for run in runs))}.html"
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
     return Response(render(list(runs), max_rows=MAX_ROWS).html, media_type="text/html", headers=headers)
 
 
-def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str) -> Response:
+def _words(query: RowQuery) -> Iterator[str]:
+    """What a file has of a run, for its name."""
+    yield from query.show
+    for condition in query.conditions:
+        yield f"{condition.column}-{condition.comparison}-{condition.value}".rstrip("-")
+    yield query.search
+
+
+def _named(*words: str) -> str:
+    """A name of a file, of what these words have that any file system takes."""
+    return "-".join(plain for word in words if (plain := _NOT_IN_NAMES.sub("_", word).strip("_.")))[:_LONGEST_NAME]
+
+
+def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str, name: str) -> Response:
     if kind not in _KINDS:
         raise UnknownNameError("format", kind, _KINDS)
     with tempfile.NamedTemporaryFile(delete=False) as file:
@@ -81,4 +111,4 @@ def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str) 
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return _Download(path, media_type=_KINDS[kind], filename=f"rows.{kind}")
+    return _Download(path, media_type=_KINDS[kind], filename=f"{name or 'rows'}.{kind}")

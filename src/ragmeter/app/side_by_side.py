@@ -12,7 +12,8 @@ from ragmeter.app import wording
 from ragmeter.app.changes import ALL_ROWS, CHANGES, ChangedRows
 from ragmeter.app.comparison import comparison_part, settings_fields
 from ragmeter.app.layout import downloads, paged
-from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.queries import Database
+from ragmeter.app.row_query import RowQuery, as_number, page_number
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
@@ -47,7 +48,7 @@ def side_by_side(runs: Sequence[Run], database: Database, query: Any) -> list[Co
             wording.ROWS,
             _filter(runs, chosen, settings),
             _downloads(runs, chosen),
-            _rows(runs, database, chosen, RowQuery.read(query).page, settings),
+            _rows(runs, database, chosen, page_number(query), settings),
             name="rows",
         ),
     ]
@@ -67,7 +68,7 @@ def chosen_rows(runs: Sequence[Run], query: Any) -> ChangedRows:
     if change not in CHANGES:
         raise UsageError(f"{change[:40]!r} is not one of {', '.join(CHANGES)}")
     metric = query.get("metric", "") if query.get("metric", "") in metrics else metrics[0]
-    return ChangedRows(metric, change, RowQuery.read(query).low or 0.0)
+    return ChangedRows(metric, change, as_number(query.get("low", "") or "0"))
 
 
 def _shared_metrics(runs: Sequence[Run]) -> list[str]:
