@@ -53,8 +53,9 @@ _STOPPED = {
 }
 FIT = "fit to rank retrievers; not shown to rank generators"
 FIT_OFFLINE = (
-    "written without a model, from words of the passages: for rankings of retrievers, with care: docs/test-sets.md "
-    "says how far they agree with people's questions. There are no answers: generators can't be measured"
+    "written without a model, from words of the passages: not fit to decide which of two good retrievers is better, "
+    "only to find those that are far behind; docs/test-sets.md says how far they agree with people's questions. There "
+    "are no answers: generators can't be measured"
 )
 
 
