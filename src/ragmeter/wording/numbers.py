@@ -137,6 +137,11 @@ def whole(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def signed_whole(value: float) -> str:
+    """A difference without decimals: -28, +140."""
+    return signed(value, decimals=0)
+
+
 def hundredths(value: float, *, sign: bool = False) -> str:
     """A factor, or with its sign a weight of evidence: 0.91, +2.21."""
     return f"{value:+.2f}" if sign else f"{value:.2f}"
