@@ -44,7 +44,7 @@ def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Conten
             ),
             table(titles, rows, caption=wording.ALL_RUNS, figures=(3, 4 + len(names), 5 + len(names))),
             element("p", more, class_="soft"),
-            action="/side-by-side",
+            action="/compare",
             method="get",
         ),
         [_damaged(entry) for entry in chosen if entry.error],

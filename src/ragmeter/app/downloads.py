@@ -10,10 +10,10 @@ from typing import Any
 from starlette.responses import FileResponse, Response
 
 from ragmeter.app.queries import Database, RowQuery
-from ragmeter.app.side_by_side import chosen_rows
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import write_rows
 from ragmeter.runs.run import Run
+from ragmeter.show.page.compare.view import CompareView
 from ragmeter.table import outcome_column
 
 _KINDS = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
@@ -45,21 +45,20 @@ def exported_rows(run: Run, database: Database, query: RowQuery, kind: str) -> R
     return _download(run.columns, ([record[name] for name in run.columns] for record in records), kind)
 
 
-def exported_side_by_side(runs: Sequence[Run], database: Database, query: Any, kind: str) -> Response:
-    """The questions that are chosen, with each run's answer and score."""
-    rows = chosen_rows(runs, query)
-    partners = database.partners(runs, rows)
-    shared = [name for name in ("qid", "question", "reference") if name in runs[0].columns]
-    own = ["answer", rows.metric, outcome_column(rows.metric)]
+def exported_pairs(view: CompareView, metric: str, places: Sequence[int], kind: str) -> Response:
+    """The questions that are listed, with each run's answer and score."""
+    shared = [name for name in ("qid", "question", "reference") if name in view.baseline.columns]
+    own = ["answer", metric, outcome_column(metric)]
+    sides = ((view.baseline, view.pairing.a), (view.candidate, view.pairing.b))
 
     def lines() -> Iterator[list[Any]]:
-        for begin in range(0, partners.shape[1], _AT_ONCE):
-            places = partners[:, begin : begin + _AT_ONCE].tolist()
-            records = [run.records(of_run, [*shared, *own]) for run, of_run in zip(runs, places, strict=True)]
-            for of_row in zip(*records, strict=True):
-                yield [of_row[0][name] for name in shared] + [record.get(name) for record in of_row for name in own]
+        for begin in range(0, len(places), _AT_ONCE):
+            part = places[begin : begin + _AT_ONCE]
+            records = [run.records([int(rows[place]) for place in part], [*shared, *own]) for run, rows in sides]
+            for before, after in zip(*records, strict=True):
+                yield [before[name] for name in shared] + [of.get(name) for of in (before, after) for name in own]
 
-    return _download([*shared, *(f"{run.name}.{name}" for run in runs for name in own)], lines(), kind)
+    return _download([*shared, *(f"{run.name}.{name}" for run, _ in sides for name in own)], lines(), kind)
 
 
 def report_page(runs: Sequence[Run]) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -18,16 +19,18 @@ from starlette.routing import Route
 from ragmeter.app import wording
 from ragmeter.app.agreement import agreement_page
 from ragmeter.app.all_runs import all_runs
-from ragmeter.app.comparison import keep
+from ragmeter.app.compare import compare_page
+from ragmeter.app.compare_query import CompareQuery, ordered
+from ragmeter.app.compare_rows import chosen_pairs, shown_metric
+from ragmeter.app.compared import Comparisons, chosen_settings, keep
 from ragmeter.app.conversations import conversation_page
-from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page
+from ragmeter.app.downloads import drop, exported_pairs, exported_rows, report_page
 from ragmeter.app.labelling import Labelling, label_page
 from ragmeter.app.layout import found_runs, page
 from ragmeter.app.one_row import one_row
 from ragmeter.app.one_run import one_run, slice_table
 from ragmeter.app.queries import Database, RowQuery
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
-from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.snapshots import Snapshot, of_one_moment
 from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
@@ -38,6 +41,7 @@ from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 from ragmeter.show.page import elements
+from ragmeter.show.page.compare.view import Addresses
 from ragmeter.show.page.elements import address, element, link, text
 
 _STATIC = {
@@ -50,6 +54,8 @@ _STATIC = {
 _TRIES = 10
 #: Runs that the search for runs shows.
 _FINDS = 12
+#: Runs that Compare offers.
+_PICKED = 200
 
 
 class App:
@@ -59,6 +65,7 @@ class App:
         self._folder = output_dir
         self._keys = keys
         self._database = Database()
+        self._comparisons = Comparisons()
         self._labelling = Labelling(labels)
         self._entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
         self._reading = Lock()
@@ -80,10 +87,10 @@ class App:
             Route("/run/{name}/report", self._page(self._report)),
             Route("/find", self._page(self._find)),
             Route("/events", self._events),
-            Route("/side-by-side", self._page(self._side_by_side)),
-            Route("/side-by-side/export/{kind}", self._page(self._export_side_by_side)),
-            Route("/side-by-side/report", self._page(self._report_side_by_side)),
-            Route("/side-by-side/keep", self._page(self._keep), methods=["POST"]),
+            Route("/compare", self._page(self._compare)),
+            Route("/compare/export/{kind}", self._page(self._export_compared)),
+            Route("/compare/report", self._page(self._report_compared)),
+            Route("/compare/keep", self._page(self._keep), methods=["POST"]),
             Route("/static/{file}", _static),
         ]
 
@@ -175,18 +182,39 @@ class App:
         column = request.query_params.get("by", "")
         return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)], run=run.name)
 
-    def _side_by_side(self, request: Request) -> Response:
-        runs = self._runs(request)
-        title = " · ".join(run.name for run in runs) or wording.SIDE_BY_SIDE
-        return page(
-            title, *side_by_side(runs, self._database, request.query_params), csrf=self._keys.csrf, active="compare"
+    def _compared_runs(self, request: Request) -> list[Run]:
+        """The runs that an address of Compare names, the baseline first."""
+        query = request.query_params
+        baseline = query.get("baseline", "")
+        names = dict.fromkeys(name for name in (baseline, *query.getlist("run")) if name)
+        return ordered([request.state.snapshot.run(name) for name in names], baseline)
+
+    def _compare(self, request: Request) -> Response:
+        runs = self._compared_runs(request)
+        query = CompareQuery.read(request.query_params, runs)
+        at_once = request.headers.get("HX-Request") == "true"
+        content = compare_page(runs, query, self._pickable(runs), self._comparisons, self._database, at_once=at_once)
+        title = " · ".join([wording.COMPARE, *(run.name for run in runs)])
+        return page(title, content, csrf=self._keys.csrf, active="compare", heading=None)
+
+    def _pickable(self, runs: Sequence[Run]) -> list[str]:
+        """The runs that can be chosen, the newest first, and before all others those of the same questions."""
+        entries = sorted(
+            (entry for entry in self.entries() if not entry.error), key=lambda of: of.created, reverse=True
         )
+        of_page = {entry.data for entry in entries if entry.name in [run.name for run in runs]}
+        return [entry.name for entry in sorted(entries, key=lambda of: of.data not in of_page)][:_PICKED]
 
     def _keep(self, request: Request) -> Response:
-        form = request.state.form
-        names = form.get("run")
-        runs = [request.state.snapshot.run(str(name)) for name in names] if isinstance(names, list) else []
-        return JSONResponse({"next": keep(runs, form)})
+        """Make the comparison that a form's fields describe, as an address does, and keep it with the runs."""
+        fields = QueryParams([(name, value) for name, value in _pairs(request.state.form)])
+        names = dict.fromkeys(name for name in (fields.get("baseline", ""), *fields.getlist("run")) if name)
+        runs = ordered([request.state.snapshot.run(name) for name in names], fields.get("baseline", ""))
+        if len(runs) < 2:
+            raise UsageError("choose the runs to compare")
+        query = CompareQuery.read(fields, runs)
+        keep(runs, chosen_settings(runs, query).settings)
+        return JSONResponse({"next": query.address()})
 
     def _label(self, request: Request) -> Response:
         run = _run(request)
@@ -222,16 +250,16 @@ class App:
         run = _run(request)
         return exported_rows(run, self._database, RowQuery.read(request.query_params), request.path_params["kind"])
 
-    def _export_side_by_side(self, request: Request) -> Response:
-        """The rows that several runs' page shows, all of them, as a file."""
-        runs = self._runs(request)
-        return exported_side_by_side(runs, self._database, request.query_params, request.path_params["kind"])
+    def _export_compared(self, request: Request) -> Response:
+        """The rows that Compare lists, all of them, as a file."""
+        runs = self._compared_runs(request)
+        query = CompareQuery.read(request.query_params, runs)
+        view = self._comparisons.view(runs, chosen_settings(runs, query), query.candidate, Addresses())
+        _, places = chosen_pairs(view, self._database, query)
+        return exported_pairs(view, shown_metric(view, query), places.tolist(), request.path_params["kind"])
 
-    def _report_side_by_side(self, request: Request) -> Response:
-        return report_page(self._runs(request))
-
-    def _runs(self, request: Request) -> list[Run]:
-        return [request.state.snapshot.run(name) for name in request.query_params.getlist("run")]
+    def _report_compared(self, request: Request) -> Response:
+        return report_page(self._compared_runs(request))
 
     def _report(self, request: Request) -> Response:
         """The page that can be sent to others."""
@@ -252,6 +280,13 @@ async def _json(request: Request) -> JsonObject:
     except (ValueError, RecursionError):
         return {}
     return form if isinstance(form, dict) else {}
+
+
+def _pairs(form: JsonObject) -> Iterator[tuple[str, str]]:
+    """The fields of a form in JSON, a list's values one by one."""
+    for name, values in form.items():
+        for value in values if isinstance(values, list) else [values]:
+            yield name, str(value)
 
 
 def _whole(form: JsonObject, name: str) -> int:

@@ -28,6 +28,23 @@ ROWS = "Rows"
 FAILED = "Not scored"
 COST = "Cost"
 DATA = "Data set"
+BASELINE, CANDIDATE = "Baseline", "Candidate"
+ADD_RUN, CHOOSE_RUN = "+ run", "choose a run"
+SWAP = "Swap baseline and candidate"
+CHOOSE_TWO = "Choose a baseline and a candidate: two runs of the same questions."
+COMPARING = "Comparing {rows:,} rows …"
+COPY_LINK = "Copy link"
+FARTHEST = "any"
+ORDER = "Order"
+SORTS = {
+    "change": "largest change first",
+    "file": "as in the file",
+    "baseline": "worst of the baseline first",
+    "candidate": "worst of the candidate first",
+}
+ADD_FILTER, ADD, REMOVE = "+ filter", "Add", "Remove"
+PAGE_OF = "page {page:,} of {last:,}"
+MARGIN = "Margins"
 SIDE_BY_SIDE = "Side by side"
 CHOOSE = "Choose"
 CHOOSE_RUNS = "Choose two to five runs of the same questions, then press the button."
@@ -76,7 +93,7 @@ COLUMN = "Column"
 ANY = "any"
 CLEAR = "Clear"
 EXPORT = "Download these rows:"
-REPORT = "The report page"
+REPORT = "Report"
 PREVIOUS = "Previous"
 NEXT = "Next"
 NO_ROWS = "No row matches."
@@ -85,8 +102,7 @@ NO_ANSWER = "no answer"
 NO_SCORE = "no score"
 SHOWN = "{first:,} to {last:,} of {total:,} rows"
 BACK = "Back to the rows"
-COMPARISON = "Comparison"
-COMPUTE = "Compute the comparison"
+SETTINGS = "Settings"
 TEST = "Test"
 TESTS = {
     "randomisation": "randomisation",
@@ -99,17 +115,17 @@ COMPARE = "Compare"
 KEEP = "Keep with the runs"
 KEPT = "Kept with the runs on {day}; the report of these runs shows this comparison."
 KEPT_BEFORE = "The comparison that is kept with the runs is of an earlier state of them."
-GOT_WORSE = "Rows that got worse"
-GOT_BETTER = "Rows that got better"
 CHANGE = "Rows"
 CHANGES = {
-    "all": "all",
+    "all": "all rows",
     "better": "got better",
     "worse": "got worse",
     "differs": "differ",
-    "failed": "failed in the last run only",
+    "same": "the same",
+    "right": "right in both",
+    "wrong": "wrong in both",
+    "failed": "no score in the candidate alone",
 }
-BY_MORE_THAN = "by more than"
 LABEL = "Label"
 LABEL_INTRO = "Is the answer correct? Every label is saved at once, in a file that `ragmeter label` can go on with."
 RATER = "Your name"
@@ -146,3 +162,8 @@ UNDER_WAY = "Under way"
 TIME_LEFT = "about {seconds:,.0f} s left"
 TAGS = "Tags"
 SAVE = "Save"
+
+
+def counted_rows(count: int) -> str:
+    """A number of rows: `1 row`, `44 rows`."""
+    return f"{count:,} row{'' if count == 1 else 's'}"

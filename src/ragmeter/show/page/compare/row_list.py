@@ -54,17 +54,19 @@ def row_list(view: CompareView, metric: str, rows: Sequence[PairedRow]) -> Marku
 def _row(view: CompareView, metric: str, row: PairedRow) -> Markup:
     shade = "even" if not row.gain else "better" if row.gain > 0 else "worse"
     difference = None if row.gain is None else (row.b.score or 0.0) - (row.a.score or 0.0)
+    is_binary = view.pair.metrics[metric].binary
+    amount = sign_of(shade) if is_binary else f"{sign_of(shade)} {signed(difference, decimals=2)}"
     causes = [cause_words(side.cause) for side in (row.a, row.b) if side.cause]
     moved = " → ".join(dict.fromkeys(causes))
     answer = row.b.answer
     line = element(
         "summary",
-        element("span", text(shortened(row.question, _IN_LINE)), class_="asked"),
-        element("span", text(shortened(row.reference, _IN_LINE)), class_="expected"),
-        element("span", _lacking(row.b) if answer is None else text(shortened(answer, _IN_LINE)), class_="answered"),
+        element("span", text(shortened(row.question, _IN_LINE)), class_="row-question"),
+        element("span", text(shortened(row.reference, _IN_LINE)), class_="row-reference"),
+        element("span", _lacking(row.b) if answer is None else text(shortened(answer, _IN_LINE)), class_="row-answer"),
         element(
             "span",
-            element("span", f"{sign_of(shade)} {signed(difference)}", class_=f"change {shade}"),
+            element("span", amount, class_=f"change {shade}", title=number(difference)),
             element("span", moved, class_="soft cause") if moved else None,
             class_="moved",
         ),

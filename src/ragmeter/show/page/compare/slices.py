@@ -39,8 +39,7 @@ def about(view: CompareView, column: str = "") -> str:
     """What the bars show, beside the title."""
     headline = view.whole.metrics[view.whole.headline] if view.whole else view.headline
     what = "change in share right" if headline.binary else f"change in {view.pair.headline}"
-    ends = "the farthest from the whole" if not column else f"by {column}"
-    return f"{what}, {ends} (n ≥ {FEWEST_LISTED})"
+    return f"{what}{f' by {column}' if column else ''} (n ≥ {FEWEST_LISTED})"
 
 
 def columns(view: CompareView) -> list[str]:

@@ -38,7 +38,8 @@ def all_runs(view: CompareView) -> Markup:
                 title=f"{result.verdict}; n = {result.n:,}",
             )
         )
-    apart = [element("p", text(sentence), class_="soft") for sentence in tables.first_sentences]
+    sentences = tables.first_sentences[1:] if view.comparison.ranking else tables.first_sentences
+    apart = [element("p", text(sentence), class_="soft") for sentence in sentences]
     return joined(apart, forest(rows, ALL_RUNS, ("run", tables.headline, "drawing", "difference")))
 
 
