@@ -55,9 +55,6 @@ def _controls(view: CompareView, query: CompareQuery, metric: str) -> Markup:
         placeholder=wording.SEARCH,
         id="search-rows",
     )
-    metrics = {name: name for name in view.pair.metrics}
-    by = field(wording.BY, options("metric", metrics, metric, id="rows-by")) if len(metrics) > 1 else None
-    unseen = {name: value for name, value in query.fields().items() if name != "metric"}
     return joined(
         element(
             "form",
@@ -80,14 +77,19 @@ def _controls(view: CompareView, query: CompareQuery, metric: str) -> Markup:
         _chips(query),
         folded(
             wording.ADD_FILTER,
-            element(
-                "form", hidden(unseen), by, action=address(PAGE), method="get", hx_trigger="change", class_="choosing"
-            )
-            if by
-            else None,
+            _metric_form(view, query, metric),
             _filter_form(view, query),
         ),
     )
+
+
+def _metric_form(view: CompareView, query: CompareQuery, metric: str) -> Content:
+    """The metric by which rows got better or worse."""
+    metrics = {name: name for name in view.pair.metrics}
+    others = hidden({name: value for name, value in query.fields().items() if name != "metric"})
+    by = field(wording.BY, options("metric", metrics, metric, id="rows-by"))
+    shown = {"action": address(PAGE), "method": "get", "hx_trigger": "change", "class_": "choosing"}
+    return element("form", others, by, **shown) if len(metrics) > 1 else None
 
 
 def _chips(query: CompareQuery) -> Content:

@@ -96,8 +96,8 @@ def _times(view: CompareView) -> list[Markup]:
         if result.mean_a is None or result.mean_b is None or result.difference is None:
             continue
         shade = tone(result.verdict)
-        moved = f"{sign_of(shade) if shade in (BETTER, WORSE) else ''} {numbers.signed_whole(result.difference)} ({result.verdict})"
-        words = joined(f"{TIMES.get(name, name)}, ", element("span", moved, class_=f"change {shade}"))
+        moved = f"{numbers.signed_whole(result.difference)} ({result.verdict})"
+        words = joined(f"{TIMES.get(name, name)}, ", element("span", sign(shade), moved, class_=f"change {shade}"))
         cards.append(stat(f"{numbers.whole(result.mean_b)} ms", words))
     return cards
 
