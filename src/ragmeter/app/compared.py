@@ -19,6 +19,7 @@ from ragmeter.io.write import RUNS, dumps
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
+from ragmeter.show.page.compare.systems import best_candidate
 from ragmeter.show.page.compare.view import Addresses, CompareView
 from ragmeter.stats.confidence import AUTO, MCNEMAR, TESTS
 from ragmeter.table import NUMBER_COLUMNS
@@ -107,13 +108,6 @@ class Comparisons:
                 result: T = self._kept[key]  # type: ignore[assignment]
                 self._kept.move_to_end(key)
         return result
-
-
-def best_candidate(comparison: Comparison) -> str:
-    """The candidate that a page of several runs shows first: the best one, or the first where they have no order."""
-    ranking = comparison.ranking
-    names = [rank.run for rank in ranking.ranks] if ranking else [pair.b for pair in comparison.pairs]
-    return next(name for name in names if name != comparison.baseline)
 
 
 def chosen_settings(runs: Sequence[Run], query: CompareQuery) -> Chosen:

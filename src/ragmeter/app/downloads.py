@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.responses import FileResponse, Response
 
+from ragmeter.analysis.comparing import Comparison
 from ragmeter.app.queries import Database, RowQuery
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import write_rows
@@ -61,13 +62,15 @@ def exported_pairs(view: CompareView, metric: str, places: Sequence[int], kind: 
     return _download([*shared, *(f"{run.name}.{name}" for run, _ in sides for name in own)], lines(), kind)
 
 
-def report_page(runs: Sequence[Run]) -> Response:
-    """The page that can be sent to others."""
+def report_page(runs: Sequence[Run], comparison: Comparison | None = None) -> Response:
+    """The page that can be sent to others, with the comparison of several runs."""
     from ragmeter.show.report import MAX_ROWS
     from ragmeter.show.report.page import render
 
     headers = {"Content-Disposition": "attachment; filename=report.html"}
-    return Response(render(list(runs), max_rows=MAX_ROWS).html, media_type="text/html", headers=headers)
+    return Response(
+        render(list(runs), max_rows=MAX_ROWS, comparison=comparison).html, media_type="text/html", headers=headers
+    )
 
 
 def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str) -> Response:

@@ -259,7 +259,10 @@ class App:
         return exported_pairs(view, shown_metric(view, query), places.tolist(), request.path_params["kind"])
 
     def _report_compared(self, request: Request) -> Response:
-        return report_page(self._compared_runs(request))
+        runs = self._compared_runs(request)
+        query = CompareQuery.read(request.query_params, runs)
+        view = self._comparisons.view(runs, chosen_settings(runs, query), query.candidate, Addresses())
+        return report_page(runs, view.comparison)
 
     def _report(self, request: Request) -> Response:
         """The page that can be sent to others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragmeter.analysis.comparing import Comparison
 from ragmeter.show.page.charts.intervals import Difference, forest
 from ragmeter.show.page.compare.verdict import sign_of
 from ragmeter.show.page.compare.view import CompareView, tone, turned, way
@@ -11,6 +12,13 @@ from ragmeter.show.system_tables import SystemTables
 from ragmeter.wording.numbers import deserved_decimals, number, signed
 
 ALL_RUNS, ALL_METRICS, BASELINE, CANDIDATE = "All runs", "Every other metric of all runs", "baseline", "candidate"
+
+
+def best_candidate(comparison: Comparison) -> str:
+    """The candidate that a page of several runs shows first: the best one, or the first where they have no order."""
+    ranking = comparison.ranking
+    names = [rank.run for rank in ranking.ranks] if ranking else [pair.b for pair in comparison.pairs]
+    return next(name for name in names if name != comparison.baseline)
 
 
 def all_runs(view: CompareView) -> Markup:

@@ -31,7 +31,7 @@ def heading(view: CompareView) -> Markup:
     small = [text(part) for part in (parts.amounts, tally_in_short(pair.metrics)) if part]
     sentences = [sentence for sentence in (outlook(view.headline), *_not_in_both(view)) if sentence]
     return joined(
-        element("h1", element("span", f"{parts.verdict}:", class_=f"says {shade}"), " ", text(parts.means)),
+        element("h1", element("span", f"{parts.verdict}:", class_=shade), " ", text(parts.means)),
         element("p", [joined(part, " · ") for part in small], test, class_="soft amounts"),
         element("p", [joined(text(sentence), " ") for sentence in sentences], class_="soft") if sentences else None,
     )
