@@ -98,8 +98,8 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
             *(f"/run/{first}/row/{place}" for place in range(0, 10, 3)),
             f"/run/{first}/slices?by={column}",
             f"/run/{first}/conversation?session={quote(PAYLOADS[1], safe='')}",
-            f"/side-by-side?run={first}&run={second}",
-            f"/side-by-side?run={first}&run={second}&change=differs&metric={metric}",
+            f"/compare?run={first}&run={second}",
+            f"/compare?run={first}&run={second}&change=differs&metric={metric}",
         ):
             visit.open(path)
         for path in (f"/run/{quote(PAYLOAD, safe='')}", f"/run/{first}?sort={quote(PAYLOAD)}"):  # error pages
@@ -230,7 +230,7 @@ def test_a_comparison_is_kept_from_the_page_and_its_command_is_copied(browser: A
     with serving(tmp_path) as client:
         visit = Visit(browser, client, permissions=["clipboard-read", "clipboard-write"])
         page = visit.page
-        page.goto(f"{visit.origin}/side-by-side?run=a&run=b")
+        page.goto(f"{visit.origin}/compare?run=a&run=b")
         page.wait_for_selector("html[data-ready]")
         page.select_option("select[name=test]", "mcnemar")
         page.fill("input[name=alpha]", "0.1")

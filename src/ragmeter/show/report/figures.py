@@ -8,7 +8,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.usage import Usage
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, breakable, element, joined, text
-from ragmeter.show.page.parts import figure, folded, section, swatch, table
+from ragmeter.show.page.parts import figure, folded, section, swatch, table, worded
 from ragmeter.show.terminal.catalogue import day
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import TITLES as CAUSE_TITLES
@@ -149,7 +149,7 @@ def all_metrics(named: Named) -> Markup:
         direction = with_it[0].direction
         about = joined(
             element("strong", breakable(titled(name, direction))),
-            element("span", text(meanings[name]), f" ({better(direction)})", class_="soft meaning"),
+            element("span", worded(meanings[name]), f" ({better(direction)})", class_="soft meaning"),
         )
         cells = [_cell(of_run.get(name), named.tints[label]) for label, of_run in summaries.items()]
         rows.append([about, *cells])
@@ -159,7 +159,7 @@ def all_metrics(named: Named) -> Markup:
     return section(
         ALL_METRICS,
         table(titles, rows, caption=ALL_METRICS, cards=True),
-        element("p", text(" ".join([about_intervals(levels), *rates])), class_="about"),
+        element("p", worded(" ".join([about_intervals(levels), *rates])), class_="about"),
         judges(named),
         times(named),
         name="scores",

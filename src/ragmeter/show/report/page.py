@@ -143,7 +143,8 @@ def _sections(content: str) -> list[tuple[str, str]]:
     """The sections that links at the top lead to."""
     words = {"headline": "Headline", "causes": "Causes", "scores": "Metrics"}
     words |= {"appendix": "Appendix", "documents": "Documents"}
-    return [(name, shown) for name, shown in words.items() if f' id="{name}"' in content]
+    places = {name: content.find(f' id="{name}"') for name in words}
+    return [(name, words[name]) for name in sorted(words, key=lambda name: places[name]) if places[name] >= 0]
 
 
 def _appendix(named: Named, view: CompareView | None) -> str:
