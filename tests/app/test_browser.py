@@ -100,6 +100,9 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
             f"/run/{first}/conversation?session={quote(PAYLOADS[1], safe='')}",
             f"/compare?run={first}&run={second}",
             f"/compare?run={first}&run={second}&change=differs&metric={metric}",
+            f"/compare?run={first}&run={second}&change=all&search=onerror&filter={metric}%3C%3D1",
+            f"/compare?run={first}&run={second}&change=all&column={column}&value={quote(PAYLOADS[0], safe='')}",
+            f"/compare?run={first}&column={quote(PAYLOAD)}&value=x&run={second}",
         ):
             visit.open(path)
         for path in (f"/run/{quote(PAYLOAD, safe='')}", f"/run/{first}?sort={quote(PAYLOAD)}"):  # error pages
@@ -196,8 +199,17 @@ def test_runs_are_chosen_for_side_by_side(browser: Any, tmp_path: Path) -> None:
         for box in visit.page.locator("input[name=run]").all():
             box.check()
         visit.page.click("button:text-is('Side by side')")
-        visit.page.locator("text=1 to 5 of 5 rows").wait_for()
+        visit.page.select_option("#rows-change", "all")  # only the comparison is put in the place of the old one
+        visit.page.locator("#which", has_text="5 rows").wait_for()
+        assert "change=all" in visit.page.url
+        visit.page.locator(".paired summary").first.click()
         assert visit.page.locator("del").first.inner_text() in ("x", "gold")
+        before = visit.page.inner_text("h1")
+        visit.page.get_by_label("Swap baseline and candidate").click()
+        visit.page.wait_for_function("(before) => document.querySelector('h1').innerText !== before", arg=before)
+        visit.page.fill("#search-rows", "nothing like it")
+        visit.page.keyboard.press("Enter")
+        visit.page.locator("#which", has_text="No row matches.").wait_for()
         visit.check()
         visit.context.close()
 
@@ -232,10 +244,11 @@ def test_a_comparison_is_kept_from_the_page_and_its_command_is_copied(browser: A
         page = visit.page
         page.goto(f"{visit.origin}/compare?run=a&run=b")
         page.wait_for_selector("html[data-ready]")
+        page.click("#settings summary")
         page.select_option("select[name=test]", "mcnemar")
         page.fill("input[name=alpha]", "0.1")
         page.click("#keep")
-        page.locator("html[data-ready] >> text=Kept with the runs on").wait_for()
+        page.locator("html[data-ready] #settings[open] >> text=Kept with the runs on").wait_for()
         assert (tmp_path / "b" / "comparisons" / "a.json").exists()
         page.click("button:text-is('Copy')")
         page.locator("button:text-is('Copied')").wait_for()

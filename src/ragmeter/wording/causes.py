@@ -91,7 +91,7 @@ def failures(metrics: Mapping[str, MetricSummary]) -> list[NotScored]:
 #: Outcomes that say that the judge or the system failed, and from which share of the rows on that is an alarm.
 _FAILURES = frozenset(
     {
-        table.UNPARSABLE, table.REFUSED, table.TIMEOUT, table.JUDGE_ERROR, table.TARGET_ERROR, table.EMBEDDING_ERROR,
+        "no_answer", table.UNPARSABLE, table.REFUSED, table.TIMEOUT, table.JUDGE_ERROR, table.TARGET_ERROR, table.EMBEDDING_ERROR,
         table.SELECTOR_NOT_FOUND, table.NAVIGATION_ERROR, table.PAGE_CRASHED, table.BLOCKED,
     }
 )  # fmt: skip

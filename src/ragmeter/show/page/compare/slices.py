@@ -23,7 +23,7 @@ def where(view: CompareView, column: str = "") -> Markup:
     parts = _ends(pair.headline_slices.get(column, [])) if column else differing_slices(pair, _MOST)
     if not parts:
         return Markup()
-    is_mixed = len({part.column for part in parts}) > 1
+    is_mixed = not column and len(columns(view)) > 1
     turned_parts = [part for part in pair.slices if part.turns]
     explained = element("p", SLICE_DIFFERS, class_="soft") if any(part.differs for part in parts) else None
     return joined(
@@ -39,7 +39,8 @@ def about(view: CompareView, column: str = "") -> str:
     """What the bars show, beside the title."""
     headline = view.whole.metrics[view.whole.headline] if view.whole else view.headline
     what = "change in share right" if headline.binary else f"change in {view.pair.headline}"
-    return f"{what}{f' by {column}' if column else ''} (n ≥ {FEWEST_LISTED})"
+    names = [column] if column else columns(view)
+    return f"{what}{f' by {names[0]}' if len(names) == 1 else ''} (n ≥ {FEWEST_LISTED})"
 
 
 def columns(view: CompareView) -> list[str]:
