@@ -61,9 +61,12 @@ def main() -> None:
             run(command, folder)
         (TARGET / "terminal.svg").write_text(terminal(folder), encoding="utf-8")
         run("ragmeter report reader search --output report.html", folder)
-        photograph((folder / "report.html").as_uri(), TARGET / "report.png", 1280, 800)
+        photograph((folder / "report.html").as_uri(), TARGET / "report.png", 1440, 900)
         with app(folder) as address:
             photograph(address, TARGET / "app.png", 1280, 860)
+        with app(folder) as address:
+            compare = f"{address.replace('/?', '/compare?')}&baseline=reader&run=search"
+            photograph(compare, TARGET / "compare.png", 1440, 900)
 
 
 @contextmanager
