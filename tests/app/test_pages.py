@@ -152,7 +152,9 @@ def test_slices(client: Client) -> None:
 
 def test_words_that_differ_are_marked(client: Client) -> None:
     page = client.page("/compare?baseline=a&run=b&change=better")
-    assert len(re.findall(r'<h4><a href="/run/[ab]/row/(\d+)"', page)) >= 2  # each answer links to its row
+    assert (
+        len(re.findall(r'<p class="of-run"><a href="/run/[ab]/row/(\d+)"', page)) >= 2
+    )  # each answer links to its row
     assert "<del>=HYPERLINK(0)</del><ins>zero</ins>" in page
     assert "1 row" in words(client.page("/compare?baseline=b&run=a&change=failed"))
 

@@ -91,8 +91,8 @@ def failures(metrics: Mapping[str, MetricSummary]) -> list[NotScored]:
 #: Outcomes that say that the judge or the system failed, and from which share of the rows on that is an alarm.
 _FAILURES = frozenset(
     {
-        "no_answer", table.UNPARSABLE, table.REFUSED, table.TIMEOUT, table.JUDGE_ERROR, table.TARGET_ERROR, table.EMBEDDING_ERROR,
-        table.SELECTOR_NOT_FOUND, table.NAVIGATION_ERROR, table.PAGE_CRASHED, table.BLOCKED,
+        "no_answer", table.UNPARSABLE, table.REFUSED, table.TIMEOUT, table.JUDGE_ERROR, table.TARGET_ERROR,
+        table.EMBEDDING_ERROR, table.SELECTOR_NOT_FOUND, table.NAVIGATION_ERROR, table.PAGE_CRASHED, table.BLOCKED,
     }
 )  # fmt: skip
 _ALARMING, _WORTH_A_NOTE = 0.05, 0.2

@@ -24,7 +24,7 @@ def test_rows_that_changed_most_come_first(tmp_path: Path) -> None:
     of = gains(tmp_path, [0.5, 0.5, 0.1, np.nan, 1e99, 0.0], [0.6, 0.2, 0.3, 1.0, 0.0, 0.0])
 
     def shown(change: str) -> list[int]:
-        return of.largest_first(np.flatnonzero(of.that(change))).tolist()
+        return [int(place) for place in of.largest_first(np.flatnonzero(of.that(change)))]
 
     assert shown("better") == [2, 0]
     assert shown("worse") == [4, 1]

@@ -237,7 +237,7 @@ def test_runs_are_compared_and_chosen(browser: Any, systems: Path) -> None:
     other.locator("summary").first.click()
     assert other.locator(".forest").is_visible()
     page.locator("#which .paired summary").first.click()
-    assert page.locator("#which .paired h4").first.is_visible()
+    assert page.locator("#which .paired .of-run").first.is_visible()
     chosen = page.locator("#run option").nth(2).inner_text()
     page.select_option("#run", "2")
     assert chosen in opened.text("#rows-title")

@@ -118,7 +118,7 @@ def test_texts_of_rows_stay_texts(view: CompareView) -> None:
     side = OfRun(PAYLOAD, 0.0, "not_retrieved", None)
     row = PairedRow(PAYLOAD, PAYLOAD, PAYLOAD, side, OfRun(None, None, lacking=PAYLOAD), None)
     page = Tags(row_list(view, "offline_correct", [row]))
-    assert page.tags <= {"div", "details", "summary", "span", "bdi", "p", "h4", "ins", "del"}
+    assert page.tags <= {"div", "details", "summary", "span", "bdi", "p", "ins", "del"}
     assert page.attributes <= {"class", "dir", "title", "aria-hidden"}
 
 

@@ -94,7 +94,7 @@ def _side(view: CompareView, metric: str, name: str, side: OfRun, before: str) -
     named = joined(view.lettered(name), " ", text(name))
     return element(
         "div",
-        element("h4", link(named, side.href) if side.href else named),
+        element("p", link(named, side.href) if side.href else named, class_="of-run"),
         element("p", " · ".join(part for part in about if part), class_="soft"),
         element("p", shown),
         class_="answer",
