@@ -204,9 +204,9 @@ def test_runs_are_chosen_for_side_by_side(browser: Any, tmp_path: Path) -> None:
         assert "change=all" in visit.page.url
         visit.page.locator(".paired summary").first.click()
         assert visit.page.locator("del").first.inner_text() in ("x", "gold")
-        before = visit.page.inner_text("h1")
+        before = visit.page.url
         visit.page.get_by_label("Swap baseline and candidate").click()
-        visit.page.wait_for_function("(before) => document.querySelector('h1').innerText !== before", arg=before)
+        visit.page.wait_for_url(lambda url: url != before)
         visit.page.fill("#search-rows", "nothing like it")
         visit.page.keyboard.press("Enter")
         visit.page.locator("#which", has_text="No row matches.").wait_for()
