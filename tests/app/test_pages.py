@@ -55,24 +55,6 @@ def words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
-def test_all_runs_and_the_damaged_one(client: Client) -> None:
-    page = client.page("/")
-    text = words(page)
-    assert "damaged can't be read:" in text
-    assert 'href="/run/a"' in page
-    assert "0.6639" in text  # token_f1 of a: 79 of 119 answers are right
-    assert "n 119 of 120" in text
-    titles = text[text.index("Choose Run") : text.index("Data set")]
-    assert titles.index("Rows") < titles.index("token_f1") < titles.index("System")  # figures first
-    assert re.search(r'<text [^>]*class="tick">', page)  # the chart has figures at its lines
-
-
-def test_search_among_runs(client: Client) -> None:
-    page = client.page("/?search=b")
-    assert 'href="/run/b"' in page
-    assert 'value="a"' not in page
-
-
 def test_a_run_has_its_figures_failures_and_rows(client: Client) -> None:
     page = client.page("/run/a")
     text = words(page)

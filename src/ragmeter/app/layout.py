@@ -21,7 +21,11 @@ _HTMX = dumps(
 )  # fmt: skip
 #: The rail's links: those to all runs, and those that lead to a part of the run that a page is about.
 _EVERYWHERE = {"runs": (wording.RUNS,), "compare": (wording.COMPARE, "compare")}
-_OF_RUN = {"label": (wording.LABEL, "label"), "judge": (wording.JUDGE, "agreement")}
+_OF_RUN = {
+    "documents": (wording.DOCUMENTS, "documents"),
+    "label": (wording.LABEL, "label"),
+    "judge": (wording.JUDGE, "agreement"),
+}
 
 
 def page(
@@ -33,6 +37,7 @@ def page(
     active: str = "runs",
     run: str = "",
     heading: Content = "",
+    own_files: str = "",
 ) -> HTMLResponse:
     """A whole page.
 
@@ -45,6 +50,7 @@ def page(
         active: the entry of the rail that it belongs to.
         run: the run that it is about; the rail leads to this run's other pages.
         heading: another heading than the title; None if the content has one.
+        own_files: the name of a style sheet and a script that this page has besides those of all pages.
     """
     head = element(
         "head",
@@ -59,6 +65,7 @@ def page(
         element("link", rel="stylesheet", href="/static/app.css"),
         element("script", type="module", src="/static/app.js"),
         element("script", src="/static/htmx.js", defer=True),
+        _files(own_files) if own_files else None,
     )
     top = None if heading is None else element("h1", heading or text(title))
     body = element(
@@ -76,6 +83,13 @@ def page(
         _keys_dialog(),
     )
     return HTMLResponse("<!doctype html>" + element("html", head, body, lang="en"), status)
+
+
+def _files(name: str) -> Markup:
+    return joined(
+        element("link", rel="stylesheet", href=f"/static/{name}.css"),
+        element("script", type="module", src=f"/static/{name}.js"),
+    )
 
 
 def _rail(active: str, run: str) -> list[Markup]:

@@ -79,8 +79,9 @@ HEADINGS = {
     ),
     "Manage": (
         Command("runs", "list the runs, remove some, and delete unused files"),
-        Command("runs remove", "delete runs, each with its journal"),
+        Command("runs remove", "delete runs for good, each with its journal"),
         Command("runs tag", "attach words to a run"),
+        Command("runs rename", "give a run another name"),
         Command("runs prune", "delete what has not been used for a while"),
         Command("export", "write a run as csv, parquet, jsonl, for trec_eval or MLflow, or as spans"),
         Command("summary", "show a run's scores again, by slices"),

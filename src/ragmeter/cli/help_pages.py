@@ -110,6 +110,7 @@ PAGES = {
     ),
     "ragmeter runs remove": HelpPage(("ragmeter runs remove before", "ragmeter runs remove try-1 try-2 --yes")),
     "ragmeter runs tag": HelpPage(("ragmeter runs tag after baseline", "ragmeter runs tag after baseline --remove")),
+    "ragmeter runs rename": HelpPage(("ragmeter runs rename after release-2", "ragmeter runs rename try-1 bm25")),
     "ragmeter runs prune": HelpPage(("ragmeter runs prune", "ragmeter runs prune --older-than 90 --yes")),
     "ragmeter summary": HelpPage(("ragmeter summary after --slice domain", "ragmeter summary after --json")),
     "ragmeter metrics": HelpPage(("ragmeter metrics", "ragmeter metrics ndcg@10")),

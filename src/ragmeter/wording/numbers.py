@@ -98,6 +98,13 @@ def interval(bounds: Sequence[float] | None, limit: float | None = None, decimal
     return MISSING if bounds is None else " to ".join(number(float(end), limit, decimals) for end in bounds)
 
 
+def margins(value: float, bounds: Sequence[float]) -> str:
+    """How far the ends of an interval are from its estimate: ±.045, or -.03 +.05 where the two differ."""
+    decimals = deserved_decimals(bounds)
+    below, above = (number(abs(end - value), decimals=decimals).removeprefix("0") or "0" for end in bounds)
+    return f"±{above}" if below == above else f"−{below} +{above}"
+
+
 def signed_interval(bounds: Sequence[float] | None, decimals: int | None = None) -> str:
     """The two ends of a difference's interval: -0.1291 to +0.6382."""
     if bounds is None:
