@@ -249,6 +249,10 @@ def test_the_search_for_runs(client: Client) -> None:
 
 def test_the_rail_leads_to_the_pages_of_the_run(client: Client) -> None:
     rail = client.page("/run/a").partition('class="rail"')[2].partition("</header>")[0]
-    assert re.findall(r'href="([^"]+)"', rail) == ["/", "/compare", "/run/a/label", "/run/a/agreement"]
+    assert re.findall(r'href="([^"]+)"', rail) == [
+        "/",
+        "/compare",
+        *(f"/run/a/{name}" for name in ("documents", "label", "agreement")),
+    ]
     blind = client.page("/run/a/label?blind=1").partition('class="rail"')[2].partition("</header>")[0]
     assert "/run/a" not in blind

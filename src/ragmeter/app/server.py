@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,21 +11,17 @@ from threading import Lock, Thread
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ragmeter.app import wording
 from ragmeter.app.all_runs import all_runs
-from ragmeter.app.compare import compare_page
-from ragmeter.app.compare_query import CompareQuery, ordered
-from ragmeter.app.compare_rows import chosen_pairs, shown_metric
-from ragmeter.app.compared import Comparisons, chosen_settings, keep
+from ragmeter.app.compare_pages import ComparePages
 from ragmeter.app.conversations import conversation_page
 from ragmeter.app.disagreements import agreed_words, disagreements_page
 from ragmeter.app.documents import Documents, document_page, documents_page
-from ragmeter.app.downloads import drop, exported_pairs, exported_rows, report_page
+from ragmeter.app.downloads import drop, exported_rows, report_page
 from ragmeter.app.judge import judge_page
 from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
@@ -40,7 +36,6 @@ from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
 from ragmeter.io.cells import whole
 from ragmeter.io.decoding import JsonObject
-from ragmeter.runs.baselines import read_baselines
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
 from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
@@ -48,7 +43,6 @@ from ragmeter.runs.status import under_way
 from ragmeter.runs.tags import read_tags
 from ragmeter.runs.trash import deleted_runs
 from ragmeter.show.page import elements
-from ragmeter.show.page.compare.view import Addresses
 from ragmeter.show.page.elements import address, element, link, text
 from ragmeter.wording.texts import shortened
 
@@ -64,8 +58,6 @@ _STATIC = {
 _TRIES = 10
 #: Runs that the search for runs shows.
 _FINDS = 12
-#: Runs that Compare offers.
-_PICKED = 200
 
 
 class App:
@@ -75,7 +67,7 @@ class App:
         self._folder = output_dir
         self._keys = keys
         self._database = Database()
-        self._comparisons = Comparisons()
+        self._compared = ComparePages(output_dir, self._database, keys, self.entries)
         self._labelling = Labelling(labels)
         self._documents_of_runs = Documents(corpus)
         self._entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
@@ -108,10 +100,10 @@ class App:
             Route("/find", self._page(self._find)),
             Route("/events", self._events),
             Route("/under-way", self._page(lambda _: page(wording.UNDER_WAY, live(under_way(self._folder))))),
-            Route("/compare", self._page(self._compare)),
-            Route("/compare/export/{kind}", self._page(self._export_compared)),
-            Route("/compare/report", self._page(self._report_compared)),
-            Route("/compare/keep", self._page(self._keep), methods=["POST"]),
+            Route("/compare", self._page(self._compared.page)),
+            Route("/compare/export/{kind}", self._page(self._compared.export)),
+            Route("/compare/report", self._page(self._compared.report)),
+            Route("/compare/keep", self._page(self._compared.keep), methods=["POST"]),
             Route("/static/{file}", _static),
         ]
 
@@ -213,42 +205,6 @@ class App:
         column = request.query_params.get("by", "")
         return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)], run=run.name)
 
-    def _compared_runs(self, request: Request) -> list[Run]:
-        """The runs that an address of Compare names, the baseline first."""
-        query = request.query_params
-        baseline = query.get("baseline", "")
-        names = dict.fromkeys(name for name in (baseline, *query.getlist("run")) if name)
-        if not baseline:  # that which was set as baseline of its questions, if it is among them
-            baseline = next((name for name in read_baselines(self._folder).values() if name in names), "")
-        return ordered([request.state.snapshot.run(name) for name in names], baseline)
-
-    def _compare(self, request: Request) -> Response:
-        runs = self._compared_runs(request)
-        query = CompareQuery.read(request.query_params, runs)
-        at_once = request.headers.get("HX-Request") == "true"
-        content = compare_page(runs, query, self._pickable(runs), self._comparisons, self._database, at_once=at_once)
-        title = " · ".join([wording.COMPARE, *(run.name for run in runs)])
-        return page(title, content, csrf=self._keys.csrf, active="compare", heading=None)
-
-    def _pickable(self, runs: Sequence[Run]) -> list[str]:
-        """The runs that can be chosen, the newest first, and before all others those of the same questions."""
-        entries = sorted(
-            (entry for entry in self.entries() if not entry.error), key=lambda of: of.created, reverse=True
-        )
-        of_page = {entry.questions for entry in entries if entry.name in [run.name for run in runs]}
-        return [entry.name for entry in sorted(entries, key=lambda of: of.questions not in of_page)][:_PICKED]
-
-    def _keep(self, request: Request) -> Response:
-        """Make the comparison that a form's fields describe, as an address does, and keep it with the runs."""
-        fields = QueryParams([(name, value) for name, value in _pairs(request.state.form)])
-        names = dict.fromkeys(name for name in (fields.get("baseline", ""), *fields.getlist("run")) if name)
-        runs = ordered([request.state.snapshot.run(name) for name in names], fields.get("baseline", ""))
-        if len(runs) < 2:
-            raise UsageError("choose the runs to compare")
-        query = CompareQuery.read(fields, runs)
-        keep(runs, chosen_settings(runs, query).settings)
-        return JSONResponse({"next": query.address()})
-
     def _documents(self, request: Request) -> Response:
         run = _run(request)
         content = documents_page(run, self._documents_of_runs, dict(request.query_params))
@@ -310,20 +266,6 @@ class App:
         run = _run(request)
         return exported_rows(run, self._database, RowQuery.read(request.query_params), request.path_params["kind"])
 
-    def _export_compared(self, request: Request) -> Response:
-        """The rows that Compare lists, all of them, as a file."""
-        runs = self._compared_runs(request)
-        query = CompareQuery.read(request.query_params, runs)
-        view = self._comparisons.view(runs, chosen_settings(runs, query), query.candidate, Addresses())
-        _, places = chosen_pairs(view, self._database, query)
-        return exported_pairs(view, shown_metric(view, query), places.tolist(), request.path_params["kind"])
-
-    def _report_compared(self, request: Request) -> Response:
-        runs = self._compared_runs(request)
-        query = CompareQuery.read(request.query_params, runs)
-        view = self._comparisons.view(runs, chosen_settings(runs, query), query.candidate, Addresses())
-        return report_page(runs, view.comparison)
-
     def _report(self, request: Request) -> Response:
         """The page that can be sent to others."""
         return report_page([_run(request)])
@@ -343,13 +285,6 @@ async def _json(request: Request) -> JsonObject:
     except (ValueError, RecursionError):
         return {}
     return form if isinstance(form, dict) else {}
-
-
-def _pairs(form: JsonObject) -> Iterator[tuple[str, str]]:
-    """The fields of a form in JSON, a list's values one by one."""
-    for name, values in form.items():
-        for value in values if isinstance(values, list) else [values]:
-            yield name, str(value)
 
 
 def _whole(form: JsonObject, name: str) -> int:
