@@ -37,9 +37,16 @@ _FIRST_MS, _FILTER_MS, _MEMORY_MB = 1_000, 300, 400
 _ASKED = (
     ("the list of all runs", "/", _FIRST_MS),
     ("first page of a run", "/run/big1", _FIRST_MS),
-    ("filter by score", "/run/big1?metric=token_f1&low=0.9", _FILTER_MS),
-    ("filter by outcome", "/run/big1?outcome=failed", _FILTER_MS),
+    ("filter by score", "/run/big1?column=token_f1&is=ge&value=0.9", _FILTER_MS),
+    ("filter by outcome", "/run/big1?show=no_score", _FILTER_MS),
     ("filter by slice", "/run/big1?column=domain&value=d3", _FILTER_MS),
+    (
+        "two filters and a slice",
+        "/run/big1?column=token_f1&column=exact_match&column=domain&is=ge&is=eq&is=eq&value=0.5&value=0&value=d3",
+        _FILTER_MS,
+    ),
+    ("metrics by a slice", "/run/big1?by=domain", _FIRST_MS),
+    ("histograms and slices", "/run/big2/parts", _FIRST_MS),
     ("sort", "/run/big1?sort=token_f1", _FILTER_MS),
     ("sort, page 100", "/run/big1?sort=rouge_l_score&descending=1&page=100", _FILTER_MS),
     ("search for a frequent word", "/run/big1?search=word17", _FILTER_MS),

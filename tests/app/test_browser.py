@@ -97,7 +97,7 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
             f"/run/{first}?sort={metric}",
             f"/run/{first}?search=onerror",
             *(f"/run/{first}/row/{place}" for place in range(0, 10, 3)),
-            f"/run/{first}/slices?by={column}",
+            f"/run/{first}?by={column}&columns={metric}&columns={column}&show=no_score",
             f"/run/{first}/conversation?session={quote(PAYLOADS[1], safe='')}",
             f"/compare?run={first}&run={second}",
             f"/compare?run={first}&run={second}&change=differs&metric={metric}",
@@ -293,19 +293,22 @@ def test_what_is_shown_has_an_address(browser: Any, tmp_path: Path) -> None:
         visit = Visit(browser, client)
         page = visit.page
         page.goto(f"{visit.origin}/run/r")
-        page.select_option("select[name=metric]", "token_f1")
-        page.fill("input[name=low]", "0.5")
-        page.click("form[role=search] button")
+        page.wait_for_selector("html[data-ready]")
+        page.select_option("#new-column", "token_f1")
+        page.select_option("#new-filter select[name=is]", "ge")
+        page.fill("#new-filter input[name=value]", "0.5")
+        page.click("#filters button")
         page.locator("text=1 to 30 of 30 rows").wait_for()
         page.reload()
         page.locator("text=1 to 30 of 30 rows").wait_for()
         page.get_by_role("link", name="q1", exact=True).click()
-        page.locator("html[data-ready] h1", has_text="q1").wait_for()
-        page.wait_for_load_state()  # before that, a script's navigation would replace the page in the history
+        page.locator("#drawer h1", has_text="q1").wait_for()
         page.keyboard.press("j")
-        page.locator("h1", has_text="q3").wait_for()
+        page.locator("#drawer h1", has_text="q3").wait_for()
         page.go_back()
+        page.locator("#drawer h1", has_text="q1").wait_for()
         page.go_back()
+        page.locator("#drawer:empty").wait_for(state="attached")
         page.locator("text=1 to 30 of 30 rows").wait_for()
         visit.check()
         visit.context.close()

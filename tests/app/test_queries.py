@@ -13,7 +13,8 @@ import pytest
 
 import ragmeter
 from ragmeter.app.orders import Orders
-from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.queries import Database
+from ragmeter.app.row_query import Condition, RowQuery
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.runs.run import Run
 
@@ -47,7 +48,7 @@ def run(tmp_path: Path) -> Run:
 def test_a_search_is_for_characters_in_any_case(run: Run, search: str, total: int) -> None:
     database = Database()
     assert database.rows(run, RowQuery(search=search)).total == total
-    assert database.rows(run, RowQuery(search=search, sort="edit_distance", metric="token_f1", low=2.0)).total == 0
+    assert database.rows(run, RowQuery(search, (Condition("token_f1", "ge", "2"),), sort="edit_distance")).total == 0
 
 
 def test_texts_for_searches_are_written_once_for_each_version_of_a_run(run: Run, tmp_path: Path) -> None:
@@ -156,10 +157,10 @@ def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_
     run, database = Run(tmp_path / "r"), Database()
     for column, value in (("Lang", "big 1"), ("lang", "small 2"), ("Token_F1", "3"), ("file_row_number", "n4")):
         expected = [place for place, row in enumerate(rows) if row[column] == value]
-        assert database.rows(run, RowQuery(column=column, value=value)).places == expected
+        assert database.rows(run, RowQuery(conditions=(Condition(column, value=value),))).places == expected
     assert database.rows(run, RowQuery(sort="Token_F1")).places == list(reversed(range(10)))
     assert database.rows(run, RowQuery(sort="file_row_number")).places == list(reversed(range(10)))
-    assert database.rows(run, RowQuery(metric="token_f1", low=1.0)).places == [1, 3, 5, 7, 9]
+    assert database.rows(run, RowQuery(conditions=(Condition("token_f1", "ge", "1"),))).places == [1, 3, 5, 7, 9]
     assert database.rows(run, RowQuery(search="what")).total == 10
     names = [name for name in rows[0] if name in run.columns and name != "reference"]
     assert {"Lang", "lang", "LANG", "file_row_number", "c0"} <= set(names)

@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from ragmeter.analysis.comparing.selection import FAILED, Flags, Gains, Places
 from ragmeter.app.compare_query import BY_BASELINE, BY_CHANGE, BY_FILE, CompareQuery, Condition
-from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.queries import Database
+from ragmeter.app.row_query import RowQuery
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.metrics.causes import CAUSE, CAUSES
 from ragmeter.runs.run import Run, full_name

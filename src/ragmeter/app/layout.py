@@ -8,7 +8,8 @@ from typing import Any
 from starlette.responses import HTMLResponse
 
 from ragmeter.app import wording
-from ragmeter.app.queries import PAGE, RowQuery, Selection
+from ragmeter.app.queries import PAGE, Selection
+from ragmeter.app.row_query import RowQuery
 from ragmeter.io.write import dumps
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 
@@ -16,7 +17,7 @@ from ragmeter.show.page.elements import Content, Markup, address, element, joine
 _HTMX = dumps(
     {
         "allowEval": False, "allowScriptTags": False, "includeIndicatorStyles": False, "selfRequestsOnly": True,
-        "historyCacheSize": 0, "refreshOnHistoryMiss": True,
+        "historyCacheSize": 0, "refreshOnHistoryMiss": True, "defaultSettleDelay": 0,
     }
 )  # fmt: skip
 #: The rail's links: those to all runs, and those that lead to a part of the run that a page is about.
@@ -63,6 +64,7 @@ def page(
         element("link", rel="icon", href="data:,"),
         element("link", rel="stylesheet", href="/static/style.css"),
         element("link", rel="stylesheet", href="/static/app.css"),
+        element("link", rel="stylesheet", href="/static/rows.css"),
         element("script", type="module", src="/static/app.js"),
         element("script", src="/static/htmx.js", defer=True),
         _files(own_files) if own_files else None,

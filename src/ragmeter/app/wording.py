@@ -19,6 +19,7 @@ KEYS_EVERYWHERE = {
     "k": "previous run or row, or previous page of rows",
     "x": "tick a run of the list",
     "c, w, s, b": "label: correct, wrong, skip, back",
+    "Esc": "close the row beside the table",
     "n, x": "label: write a note, unfold all passages",
     "?": "these keys",
 }
@@ -76,18 +77,14 @@ PROMPT_CHANGED = "The words of this prompt have changed since then; these are to
 MARKERS = "The markers around the texts are made at random for each call."
 NO_REPLY = "(an empty reply)"
 MARKED = "marked"
-UNSUPPORTED = "words that no passage has"
+MARKS = {"unsupported": "words that no passage has", "shared": "words that the reference has, too"}
 SUPPORTED = "words that the claims of the answer have too"
 OTHER = "Other columns"
 FILTER = "Show"
-ALL = "all"
-NOT_SCORED = "rows with no score"
-ROWS_NOT_SCORED = {1: "1 row has no score: {cause}", 2: "{count:,} rows have no score: {cause}"}
+ROWS_NOT_SCORED = {1: "1 row has no score:", 2: "{count:,} rows have no score:"}
 METRIC = "Metric"
-FROM = "from"
 TO = "to"
 COLUMN = "Column"
-ANY = "any"
 CLEAR = "Clear"
 EXPORT = "Download these rows:"
 REPORT = "Report"
@@ -234,6 +231,63 @@ UNDER_WAY = "Under way"
 TIME_LEFT = "about {time} left"
 TAGS = "Tags"
 SAVE = "Save"
+ROW = "Row"
+NOTES = "Notes"
+SLICES_BY = "Slices by"
+COUNTING = "Counting …"
+HISTOGRAM = "{metric}: rows by score; each bar leads to its rows"
+OF_ROWS = "rows"
+YES_NO = ("no", "yes")
+TONES = {"better": "better than on all rows", "worse": "worse than on all rows"}
+MORE_METRICS = "{count:,} more metrics"
+MORE_LINES = "{count:,} more"
+FAILED_ROWS = "The system failed on {count:,} of {total:,} rows:"
+JUDGE_FAILED = "The judge failed on {count:,} of {total:,} rows:"
+COMPARE_WITH = "Compare with …"
+SEARCH_ROWS = "Search the rows"
+ADD_FILTER = "Add"
+FILTER_BY = "Filter by …"
+COMPARISON_OF = "Comparison"
+COMPARISONS = {
+    "eq": "=",
+    "ne": "≠",
+    "lt": "<",
+    "le": "≤",
+    "gt": ">",
+    "ge": "≥",
+    "has": "contains",
+    "none": "has no value",
+    "some": "has a value",
+}
+USUAL_COLUMNS = "the usual columns"
+PRESETS = {
+    "wrong": "wrong",
+    "hallucinated": "likely hallucinated",
+    "no_score": "no score",
+    "disagree": "judges disagree",
+}
+REMOVE = "Remove the filter on {what}"
+ASCENDING, DESCENDING = "sorted, least first", "sorted, greatest first"
+SHOW_COLUMNS = "Show these"
+VERDICT = "Verdict"
+OTHER_RUNS = "Other runs"
+OWN_PAGE = "Own page"
+AS_MARKDOWN = "show as Markdown"
+AS_WRITTEN = "show as it is written"
+BY_METRIC = "by"
+RIGHT = "right"
+WRONG_ANSWER = "wrong"
+YOUR_LABEL = "Your label:"
+SAVED = "saved"
+NAME_NEEDED = "a label needs your name"
+NOT_IN_SAMPLE = (
+    "{qid} is not in the sample that was drawn for {rater}: a row that was picked would bias what its labels say of "
+    "the run. Labels of rows that you pick need another name."
+)
+GOLD_NOT_RETRIEVED = "Gold, and not retrieved:"
+DOWNLOAD = "Download"
+WITHOUT_SCORE = "Rows with no score:"
+ROWS_UNREADABLE = "This run is damaged."
 SEARCH_RUNS = "Search runs"
 SEARCH_FINDS = "All words, in the name, the tags, the system, the question set or the date of a run"
 FACETS = {"set": "Questions", "system": "System", "tag": "Tag", "when": "When", "status": "Status"}

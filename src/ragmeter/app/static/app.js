@@ -1,5 +1,6 @@
 // What a page can't do by itself: the theme, keys, dialogs, and writes, which need the CSRF token.
 'use strict';
+import './rows.js';
 
 const root = document.documentElement;
 const stored = localStorage.getItem('ragmeter-theme');
@@ -11,6 +12,8 @@ window.trustedTypes?.createPolicy('default', {
   createHTML: (markup, _, sink) => (PARSERS.includes(sink) ? markup : null),
 });
 
+// The row beside the table, if one is open: keys mean its neighbours then, and not those of the page.
+const beside = () => document.querySelector('#drawer > *') ?? document;
 export const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
 const token = () => document.querySelector('meta[name=csrf]').content;
 
@@ -124,8 +127,8 @@ document.addEventListener('keydown', (event) => {
     document.querySelector('main input[type=search]')?.focus();
   }
   if (event.key === 'b') document.getElementById('back')?.click();
-  else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();
-  else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
+  else if (event.key === 'j' || event.key === 'ArrowRight') beside().querySelector('a[rel=next]')?.click();
+  else if (event.key === 'k' || event.key === 'ArrowLeft') beside().querySelector('a[rel=prev]')?.click();
 });
 
 const more = document.getElementById('labelling') ? import('/static/label.js') : Promise.resolve();
