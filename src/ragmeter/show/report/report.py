@@ -19,7 +19,7 @@ from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
-from ragmeter.show.report import MAX_ROWS, page
+from ragmeter.show.report import AUDIENCES, ENGINEER, MAX_ROWS, page
 from ragmeter.wording.comparison import kept_sentence, outdated_sentence
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def report(
     figures: str | Path | None = None,
     markdown: str | Path | None = None,
     latex: str | Path | None = None,
+    audience: str = ENGINEER,
 ) -> Report:
     """Write a page that shows a run, or several for comparison.
 
@@ -67,7 +68,10 @@ def report(
         figures: a folder for PNG and SVG files.
         markdown: a file for the figures as Markdown.
         latex: a file for the figures as LaTeX.
+        audience: "engineer", or "owner" for a page that stops before the appendix.
     """
+    if audience not in AUDIENCES:
+        raise UsageError(f"{option('audience')} must be {' or '.join(AUDIENCES)}, got {audience!r}")
     if max_rows < 1:
         raise UsageError(f"max_rows must be at least 1, got {max_rows}")
     places = [Path(file) for file in (output, markdown, latex) if file is not None]
@@ -80,8 +84,9 @@ def report(
         return _of_test_set(loaded[0], Path(output), title, max_rows, others=places[1:] or figures)
     comparison, kept, why_not = _compared(loaded)
     rendered = page.render(
-        loaded, title=title, max_rows=max_rows, comparison=comparison, kept=kept, not_compared=why_not
-    )
+        loaded, title=title, max_rows=max_rows, comparison=comparison, kept=kept, not_compared=why_not,
+        with_appendix=audience == ENGINEER,
+    )  # fmt: skip
     texts = {Path(output): rendered.html}
     if markdown is not None:
         texts[Path(markdown)] = runs_as_markdown(loaded, comparison, kept)
