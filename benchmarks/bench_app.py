@@ -53,17 +53,17 @@ _ASKED = (
     ("search for another, in page 3", "/run/big1?search=word170&page=3", _FILTER_MS),
     ("search for what is not there", "/run/big1?search=xyzzy", _FILTER_MS),
     ("a row of a sorted run", "/run/big1/row/77777?sort=token_f1", _FILTER_MS),
-    ("side by side", "/side-by-side?run=big1&run=big2", _FIRST_MS),
-    ("side by side, got better", "/side-by-side?run=big1&run=big2&change=better&metric=token_f1", _FILTER_MS),
-    ("side by side, got worse", "/side-by-side?run=big1&run=big2&change=worse&metric=rouge_l_score", _FILTER_MS),
-    ("side by side, differ", "/side-by-side?run=big1&run=big2&change=differs&metric=meteor_score", _FILTER_MS),
+    ("side by side", "/compare?run=big1&run=big2", _FIRST_MS),
+    ("side by side, got better", "/compare?run=big1&run=big2&change=better&metric=token_f1", _FILTER_MS),
+    ("side by side, got worse", "/compare?run=big1&run=big2&change=worse&metric=rouge_l_score", _FILTER_MS),
+    ("side by side, differ", "/compare?run=big1&run=big2&change=differs&metric=meteor_score", _FILTER_MS),
     (
         "side by side, differ by more",
-        "/side-by-side?run=big1&run=big2&change=differs&metric=token_f1&low=0.5",
+        "/compare?run=big1&run=big2&change=differs&metric=token_f1&low=0.5",
         _FILTER_MS,
     ),
-    ("side by side, failed there", "/side-by-side?run=big1&run=big2&change=failed&metric=token_f1", _FILTER_MS),
-    ("side by side, page 50", "/side-by-side?run=big1&run=big2&change=worse&metric=token_f1&page=50", _FILTER_MS),
+    ("side by side, failed there", "/compare?run=big1&run=big2&change=failed&metric=token_f1", _FILTER_MS),
+    ("side by side, page 50", "/compare?run=big1&run=big2&change=worse&metric=token_f1&page=50", _FILTER_MS),
 )
 
 

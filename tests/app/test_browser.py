@@ -99,8 +99,11 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
             *(f"/run/{first}/row/{place}" for place in range(0, 10, 3)),
             f"/run/{first}?by={column}&columns={metric}&columns={column}&show=no_score",
             f"/run/{first}/conversation?session={quote(PAYLOADS[1], safe='')}",
-            f"/side-by-side?run={first}&run={second}",
-            f"/side-by-side?run={first}&run={second}&change=differs&metric={metric}",
+            f"/compare?run={first}&run={second}",
+            f"/compare?run={first}&run={second}&change=differs&metric={metric}",
+            f"/compare?run={first}&run={second}&change=all&search=onerror&filter={metric}%3C%3D1",
+            f"/compare?run={first}&run={second}&change=all&column={column}&value={quote(PAYLOADS[0], safe='')}",
+            f"/compare?run={first}&column={quote(PAYLOAD)}&value=x&run={second}",
         ):
             visit.open(path)
         for path in (f"/run/{quote(PAYLOAD, safe='')}", f"/run/{first}?sort={quote(PAYLOAD)}"):  # error pages
@@ -357,9 +360,19 @@ def test_what_is_done_with_runs_of_the_list(browser: Any, tmp_path: Path) -> Non
             page.get_by_label(f"Choose {name}").check()
         visit.check()
         bar.locator(".go").click()
-        page.wait_for_url("**/side-by-side?*")
+        page.wait_for_url("**/compare?*")
         assert page.url.partition("?")[2] == "run=first&baseline=first&run=after"
-        page.locator("text=1 to 5 of 5 rows").wait_for()
+        visit.page.select_option("#rows-change", "all")  # only the comparison is put in the place of the old one
+        visit.page.locator("#which", has_text="5 rows").wait_for()
+        assert "change=all" in visit.page.url
+        visit.page.locator(".paired summary").first.click()
+        assert visit.page.locator("del").first.inner_text() in ("x", "gold")
+        before = visit.page.url
+        visit.page.get_by_label("Swap baseline and candidate").click()
+        visit.page.wait_for_url(lambda url: url != before)
+        visit.page.fill("#search-rows", "nothing like it")
+        visit.page.keyboard.press("Enter")
+        visit.page.locator("#which", has_text="No row matches.").wait_for()
         visit.wrong = [problem for problem in visit.wrong if "400" not in problem]
         visit.check()
         visit.context.close()
@@ -398,12 +411,13 @@ def test_a_comparison_is_kept_from_the_page_and_its_command_is_copied(browser: A
     with serving(tmp_path) as client:
         visit = Visit(browser, client, permissions=["clipboard-read", "clipboard-write"])
         page = visit.page
-        page.goto(f"{visit.origin}/side-by-side?run=a&run=b")
+        page.goto(f"{visit.origin}/compare?run=a&run=b")
         page.wait_for_selector("html[data-ready]")
+        page.click("#settings summary")
         page.select_option("select[name=test]", "mcnemar")
         page.fill("input[name=alpha]", "0.1")
         page.click("#keep")
-        page.locator("html[data-ready] >> text=Kept with the runs on").wait_for()
+        page.locator("html[data-ready] #settings[open] >> text=Kept with the runs on").wait_for()
         assert (tmp_path / "b" / "comparisons" / "a.json").exists()
         page.click("button:text-is('Copy')")
         page.locator("button:text-is('Copied')").wait_for()

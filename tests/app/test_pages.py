@@ -121,8 +121,7 @@ def test_sorted_with_rows_without_a_score_last(client: Client) -> None:
         ("/run/a/export/csv?filter=odd", 400, "has no field 'filter'"),
         ("/run/a/filter?column=nothing", 400, "has no column"),
         ("/run/a/export/exe", 404, "unknown format"),
-        ("/side-by-side?run=a", 400, "choose 2 to 5 runs"),
-        ("/side-by-side?run=a&run=b&change=nothing", 400, "is not one of"),
+        ("/compare?run=a&run=b&change=nothing", 400, "is not one of"),
         ("/static/server.py", 404, ""),
     ],
 )
@@ -156,31 +155,13 @@ def test_slices(client: Client) -> None:
     assert f'href="/run/a?{wanted.replace("&", "&amp;")}#rows"' in page
 
 
-def test_side_by_side(client: Client) -> None:
-    text = words(client.page("/side-by-side?run=a&run=b&change=better&metric=token_f1"))
-    assert "1 to 40 of 40 rows" in text
-    assert "b is better on token_f1: 1.000 instead of 0.664 (+0.336, 95%: " in text
-    assert "ragmeter compare a b" in text
-    assert "1 to 1 of 1 rows" in words(client.page("/side-by-side?run=b&run=a&change=failed"))
-    assert "No row matches." in words(client.page("/side-by-side?run=a&run=b&change=worse"))
-
-
 def test_words_that_differ_are_marked(client: Client) -> None:
-    page = client.page("/side-by-side?run=a&run=b&change=better")
-    assert len(re.findall(r'<h4>.*?<a href="/run/[ab]/row/(\d+)">', page)) >= 2  # each answer links to its row
+    page = client.page("/compare?baseline=a&run=b&change=better")
+    assert (
+        len(re.findall(r'<p class="of-run"><a href="/run/[ab]/row/(\d+)"', page)) >= 2
+    )  # each answer links to its row
     assert "<del>=HYPERLINK(0)</del><ins>zero</ins>" in page
-
-
-def test_rows_side_by_side_can_be_downloaded(client: Client) -> None:
-    query = "run=a&run=b&change=better&metric=token_f1"
-    page = client.page(f"/side-by-side?{query}")
-    (address,) = re.findall(r'href="(/side-by-side/export/jsonl[^"]*)"', page)
-    lines = [json.loads(line) for line in client.page(unescape(address)).splitlines()]
-    assert len(lines) == 40
-    assert list(lines[0])[:5] == ["qid", "question", "reference", "a.answer", "a.token_f1"]
-    assert all(line["b.token_f1"] > line["a.token_f1"] for line in lines)
-    assert client.ask(f"/side-by-side/export/exe?{query}").status == 404
-    assert "attachment" in client.ask("/side-by-side/report?run=a&run=b").headers["content-disposition"]
+    assert "1 row" in words(client.page("/compare?baseline=b&run=a&change=failed"))
 
 
 def test_a_page_after_the_last_leads_back(client: Client) -> None:
@@ -291,6 +272,6 @@ def test_the_search_for_runs(client: Client) -> None:
 def test_the_rail_leads_to_the_pages_of_the_run(client: Client) -> None:
     rail = client.page("/run/a").partition('class="rail"')[2].partition("</header>")[0]
     pages = ["/run/a/documents", "/run/a/label", "/run/a/agreement"]
-    assert re.findall(r'href="([^"]+)"', rail) == ["/", "/side-by-side", *pages]
+    assert re.findall(r'href="([^"]+)"', rail) == ["/", "/compare", *pages]
     blind = client.page("/run/a/label?blind=1").partition('class="rail"')[2].partition("</header>")[0]
     assert "/run/a" not in blind

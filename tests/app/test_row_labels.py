@@ -154,7 +154,7 @@ def test_other_runs_of_the_same_questions(tmp_path: Path) -> None:
         text = words(client.page("/run/a/row/0"))
         head = client.page("/run/b")
     assert "Other runs b · token_f1 0.50 In Porto" in text
-    assert 'href="/side-by-side?run=a&amp;run=b"' in head  # the older run is the baseline
+    assert 'href="/compare?run=a&amp;run=b"' in head  # the older run is the baseline
 
 
 def test_a_run_whose_rows_are_cut_says_so_and_shows_no_figure(run: Run, tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ from urllib.parse import quote
 
 from starlette.responses import FileResponse, Response
 
+from ragmeter.analysis.comparing import Comparison
 from ragmeter.app.queries import Database
 from ragmeter.app.row_query import RowQuery
-from ragmeter.app.side_by_side import chosen_rows
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import write_rows
 from ragmeter.runs.run import Run
+from ragmeter.show.page.compare.view import CompareView
 from ragmeter.table import outcome_column
 
 _KINDS = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
@@ -60,32 +61,33 @@ def exported_rows(run: Run, database: Database, query: RowQuery, kind: str) -> R
     return _download(run.columns, cells, kind, _named(run.name, *_words(query)))
 
 
-def exported_side_by_side(runs: Sequence[Run], database: Database, query: Any, kind: str) -> Response:
-    """The questions that are chosen, with each run's answer and score."""
-    rows = chosen_rows(runs, query)
-    partners = database.partners(runs, rows)
-    shared = [name for name in ("qid", "question", "reference") if name in runs[0].columns]
-    own = ["answer", rows.metric, outcome_column(rows.metric)]
+def exported_pairs(view: CompareView, metric: str, places: Sequence[int], kind: str) -> Response:
+    """The questions that are listed, with each run's answer and score."""
+    shared = [name for name in ("qid", "question", "reference") if name in view.baseline.columns]
+    own = ["answer", metric, outcome_column(metric)]
+    sides = ((view.baseline, view.pairing.a), (view.candidate, view.pairing.b))
 
     def lines() -> Iterator[list[Any]]:
-        for begin in range(0, partners.shape[1], _AT_ONCE):
-            places = partners[:, begin : begin + _AT_ONCE].tolist()
-            records = [run.records(of_run, [*shared, *own]) for run, of_run in zip(runs, places, strict=True)]
-            for of_row in zip(*records, strict=True):
-                yield [of_row[0][name] for name in shared] + [record.get(name) for record in of_row for name in own]
+        for begin in range(0, len(places), _AT_ONCE):
+            part = places[begin : begin + _AT_ONCE]
+            records = [run.records([int(rows[place]) for place in part], [*shared, *own]) for run, rows in sides]
+            for before, after in zip(*records, strict=True):
+                yield [before[name] for name in shared] + [of.get(name) for of in (before, after) for name in own]
 
-    titles = [*shared, *(f"{run.name}.{name}" for run in runs for name in own)]
-    return _download(titles, lines(), kind, _named(*(run.name for run in runs), rows.change, rows.metric))
+    titles = [*shared, *(f"{run.name}.{name}" for run, _ in sides for name in own)]
+    return _download(titles, lines(), kind, _named(*(run.name for run, _ in sides), metric))
 
 
-def report_page(runs: Sequence[Run]) -> Response:
-    """The page that can be sent to others."""
+def report_page(runs: Sequence[Run], comparison: Comparison | None = None) -> Response:
+    """The page that can be sent to others, with the comparison of several runs."""
     from ragmeter.show.report import MAX_ROWS
     from ragmeter.show.report.page import render
 
     name = f"{_named('report', *(run.name for run in runs))}.html"
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
-    return Response(render(list(runs), max_rows=MAX_ROWS).html, media_type="text/html", headers=headers)
+    return Response(
+        render(list(runs), max_rows=MAX_ROWS, comparison=comparison).html, media_type="text/html", headers=headers
+    )
 
 
 def _words(query: RowQuery) -> Iterator[str]:

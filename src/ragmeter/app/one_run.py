@@ -97,7 +97,7 @@ def _compared(run: Run, around: Surroundings) -> Content:
     links = []
     for other in around.others[:_OTHERS]:
         names = [other.name, run.name] if other.created <= around.created else [run.name, other.name]
-        links.append(element("li", link(text(other.name), address("side-by-side", run=names))))
+        links.append(element("li", link(text(other.name), address("compare", run=names))))
     return element("details", element("summary", wording.COMPARE_WITH), element("ul", links), class_="menu")
 
 

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ragmeter.app import row_sql
-from ragmeter.app.changes import ALL_ROWS, ChangedRows, changed, have_same_rows
 from ragmeter.app.orders import Orders, Places
 from ragmeter.app.row_query import RowQuery
 from ragmeter.app.search_texts import SearchTexts
@@ -23,7 +22,7 @@ from ragmeter.effects.process.cores import available_cores
 from ragmeter.errors import MissingExtraError, UsageError
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
-from ragmeter.table import QID, NewRow
+from ragmeter.table import NewRow
 
 #: Rows on a page.
 PAGE = 50
@@ -33,11 +32,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Selection:
-    """How many rows match, and the places of those on the page; side by side, those of the same rows in each run."""
+    """How many rows match, and the places of those on the page."""
 
     total: int
     places: list[int]
-    of_runs: tuple[list[int], ...] = ()
 
 
 class Database:
@@ -87,40 +85,6 @@ class Database:
             return None, None
         at = int(position[0])
         return int(order[at - 1]) if at else None, int(order[at + 1]) if at + 1 < len(order) else None
-
-    def side_by_side(self, runs: Sequence[Run], chosen: ChangedRows, page: int) -> Selection:
-        """A page of the rows that all runs have and that changed as wanted."""
-        begin = (max(page, 1) - 1) * PAGE
-        partners, rows = self._changed(runs, chosen)
-        shown = partners[:, rows[begin : begin + PAGE]].tolist()
-        return Selection(len(rows), shown[0], tuple(shown))
-
-    def partners(self, runs: Sequence[Run], chosen: ChangedRows) -> Places:
-        """The places of those rows, a line for each run."""
-        partners, rows = self._changed(runs, chosen)
-        return partners[:, rows]
-
-    def _changed(self, runs: Sequence[Run], chosen: ChangedRows) -> tuple[Places, Places]:
-        """The places of all rows that the runs have in common, and which of them changed as wanted."""
-        partners = self._kept("partners", runs, lambda: self._partners(runs))
-        if chosen.change == ALL_ROWS:
-            return partners, np.arange(partners.shape[1], dtype=np.int32)
-        return partners, self._kept(chosen, runs, lambda: changed(runs, partners, chosen))
-
-    def _partners(self, runs: Sequence[Run]) -> Places:
-        """The places of the rows that all runs have, a line for each run; of a repeated qid, the nth with the nth."""
-        if have_same_rows(runs):
-            return np.broadcast_to(np.arange(runs[0].n_rows, dtype=np.int32), (len(runs), runs[0].n_rows))
-        numbered = "row_number() OVER (PARTITION BY qid ORDER BY place) AS nth"
-        sources = [
-            f"(SELECT qid, place, {numbered} FROM "  # noqa: S608 - our own numbers
-            f"(SELECT {row_sql.identifier(run, QID)} AS qid, file_row_number AS place FROM {row_sql.source(run)}))"
-            for run in runs
-        ]
-        joins = " ".join(f"JOIN {source} AS r{i} USING (qid, nth)" for i, source in enumerate(sources) if i)
-        places = ", ".join(f"r{i}.place AS place{i}" for i in range(len(runs)))
-        query = f"SELECT {places} FROM {sources[0]} AS r0 {joins} ORDER BY place0"  # noqa: S608 - our own numbers
-        return self._ask(query, [row_sql.files(run) for run in runs], _numbers)
 
     def records(self, run: Run, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """Some columns of the rows at these places. Much quicker than `run.records` where they are far apart."""
@@ -210,11 +174,6 @@ def _column(cursor: Any) -> Places:
     """The only column of a result, which is numbers."""
     (numbers,) = cursor.fetchnumpy().values()
     return np.asarray(numbers, dtype=np.int32)
-
-
-def _numbers(cursor: Any) -> Places:
-    """The columns of a result of numbers, a line for each."""
-    return np.array(list(cursor.fetchnumpy().values()), dtype=np.int32)
 
 
 def _all(cursor: Any) -> list[tuple[Any, ...]]:

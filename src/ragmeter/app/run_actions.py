@@ -127,5 +127,5 @@ def comparison_bar() -> Markup:
                 data_one=wording.ONE_MORE),
         element("button", wording.COMPARE, class_="go"),
         element("button", wording.CLEAR, type="button", class_="quiet clear"),
-        id="ticked", action="/side-by-side", method="get", hidden=True, aria_label=wording.COMPARE,
+        id="ticked", action="/compare", method="get", hidden=True, aria_label=wording.COMPARE,
     )  # fmt: skip

@@ -17,11 +17,11 @@ from starlette.routing import Route
 
 from ragmeter.app import wording
 from ragmeter.app.all_runs import all_runs
-from ragmeter.app.comparison import keep
+from ragmeter.app.compare_pages import ComparePages
 from ragmeter.app.conversations import conversation_page
 from ragmeter.app.disagreements import agreed_words, disagreements_page
 from ragmeter.app.documents import Documents, document_page, documents_page
-from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page, signed
+from ragmeter.app.downloads import drop, exported_rows, report_page, signed
 from ragmeter.app.judge import judge_page
 from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
@@ -31,7 +31,6 @@ from ragmeter.app.run_actions import act, actions_page, restored
 from ragmeter.app.run_list import ListQuery
 from ragmeter.app.run_pages import RunPages, run_of, up_to
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
-from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.snapshots import Snapshot, of_one_moment
 from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
@@ -69,6 +68,7 @@ class App:
         self._folder = output_dir
         self._keys = keys
         self._database = Database()
+        self._compared = ComparePages(output_dir, self._database, keys, self.entries)
         self._labelling = Labelling(labels)
         self._documents_of_runs = Documents(corpus)
         self._entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
@@ -104,10 +104,10 @@ class App:
             Route("/find", self._page(self._find)),
             Route("/events", self._events),
             Route("/under-way", self._page(lambda _: page(wording.UNDER_WAY, live(under_way(self._folder))))),
-            Route("/side-by-side", self._page(self._side_by_side)),
-            Route("/side-by-side/export/{kind}", self._page(self._export_side_by_side)),
-            Route("/side-by-side/report", self._page(self._report_side_by_side)),
-            Route("/side-by-side/keep", self._page(self._keep), methods=["POST"]),
+            Route("/compare", self._page(self._compared.page)),
+            Route("/compare/export/{kind}", self._page(self._compared.export)),
+            Route("/compare/report", self._page(self._compared.report)),
+            Route("/compare/keep", self._page(self._compared.keep), methods=["POST"]),
             Route("/static/{file}", _static),
         ]
 
@@ -188,19 +188,6 @@ class App:
         title = f"{wording.CONVERSATION} {session}"
         return page(title, *conversation_page(run, session), here=[up_to(run)], run=run.name)
 
-    def _side_by_side(self, request: Request) -> Response:
-        runs = self._runs(request)
-        title = " · ".join(run.name for run in runs) or wording.SIDE_BY_SIDE
-        return page(
-            title, *side_by_side(runs, self._database, request.query_params), csrf=self._keys.csrf, active="compare"
-        )
-
-    def _keep(self, request: Request) -> Response:
-        form = request.state.form
-        names = form.get("run")
-        runs = [request.state.snapshot.run(str(name)) for name in names] if isinstance(names, list) else []
-        return JSONResponse({"next": keep(runs, form)})
-
     def _documents(self, request: Request) -> Response:
         run = run_of(request)
         content = documents_page(run, self._documents_of_runs, dict(request.query_params))
@@ -263,17 +250,6 @@ class App:
         query = RowQuery.of(run, request.query_params)
         file = exported_rows(run, self._database, query, request.path_params["kind"])
         return signed(file, request.query_params)
-
-    def _export_side_by_side(self, request: Request) -> Response:
-        """The rows that several runs' page shows, all of them, as a file."""
-        runs = self._runs(request)
-        return exported_side_by_side(runs, self._database, request.query_params, request.path_params["kind"])
-
-    def _report_side_by_side(self, request: Request) -> Response:
-        return report_page(self._runs(request))
-
-    def _runs(self, request: Request) -> list[Run]:
-        return [request.state.snapshot.run(name) for name in request.query_params.getlist("run")]
 
     def _report(self, request: Request) -> Response:
         """The page that can be sent to others."""

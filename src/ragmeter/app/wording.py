@@ -30,6 +30,21 @@ CREATED = "When"
 ROWS = "Rows"
 FAILED = "No score"
 COST = "Cost"
+ADD_RUN, CHOOSE_RUN = "+ run", "choose a run"
+CHOOSE_TWO = "Choose a baseline and a candidate: two runs of the same questions."
+COMPARING = "Comparing {rows:,} rows …"
+COPY_LINK = "Copy link"
+FARTHEST = "any"
+ORDER = "Order"
+SORTS = {
+    "change": "largest change first",
+    "file": "as in the file",
+    "baseline": "worst of the baseline first",
+    "candidate": "worst of the candidate first",
+}
+ADD_FILTER, ADD, REMOVE = "+ filter", "Add", "Remove"
+PAGE_OF = "page {page:,} of {last:,}"
+MARGIN = "Margins"
 SIDE_BY_SIDE = "Side by side"
 CHOOSE = "Choose"
 NO_RUNS = "There are no runs in this folder yet. `ragmeter evaluate`, `ask` and `web` write them there."
@@ -81,8 +96,7 @@ NO_ANSWER = "no answer"
 NO_SCORE = "no score"
 SHOWN = "{first:,} to {last:,} of {total:,} rows"
 BACK = "Back to the rows"
-COMPARISON = "Comparison"
-COMPUTE = "Compute the comparison"
+SETTINGS = "Settings"
 TEST = "Test"
 TESTS = {
     "randomisation": "randomisation",
@@ -95,17 +109,17 @@ COMPARE = "Compare"
 KEEP = "Keep with the runs"
 KEPT = "Kept with the runs on {day}; the report of these runs shows this comparison."
 KEPT_BEFORE = "The comparison that is kept with the runs is of an earlier state of them."
-GOT_WORSE = "Rows that got worse"
-GOT_BETTER = "Rows that got better"
 CHANGE = "Rows"
 CHANGES = {
-    "all": "all",
+    "all": "all rows",
     "better": "got better",
     "worse": "got worse",
     "differs": "differ",
-    "failed": "failed in the last run only",
+    "same": "the same",
+    "right": "right in both",
+    "wrong": "wrong in both",
+    "failed": "no score in the candidate alone",
 }
-BY_MORE_THAN = "by more than"
 DOCUMENTS = "Documents"
 DOCUMENT = "Document"
 DOCUMENTS_OF_QUESTIONS = "{documents:,} documents, of {questions:,} questions"
@@ -330,3 +344,8 @@ TRASH_RULE = (
     "Deleted runs stay in the folder `.trash` beside the runs until `ragmeter runs prune` deletes them for good."
 )
 UNDO_DELETE = "Undo"
+
+
+def counted_rows(count: int) -> str:
+    """A number of rows: `1 row`, `44 rows`."""
+    return f"{count:,} row{'' if count == 1 else 's'}"

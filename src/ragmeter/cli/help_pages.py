@@ -39,6 +39,19 @@ PAGES = {
         },
         "ANSWERS [REFERENCE] [options]",
     ),
+    "ragmeter questions": HelpPage(
+        (
+            "ragmeter questions docs/ --n 100 --judge-model gpt-4o-mini --dry-run",
+            "ragmeter questions chunks.jsonl --n 300 --judge-model gpt-4o-mini --budget 2.00 --run questions",
+        ),
+        {
+            "documents and questions": ("DOCUMENTS", "--n", "--kinds", "--categories", "--turns", "--language"),
+            "who writes them": ("--judge-model", "--judge-base-url", "--judge-budget", "--dry-run", "--offline"),
+            "the card": ("--like", "--check"),
+            "the run": ("--run", "--json"),
+        },
+        "DOCUMENTS [DOCUMENTS ...] [options]",
+    ),
     "ragmeter ask": HelpPage(
         (
             "ragmeter ask --dataset qa.jsonl --target mypkg.rag:pipeline --run after",

@@ -10,6 +10,7 @@ from ragmeter.documents.judging import JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Limit
 from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
 from ragmeter.documents.record import UNSET, Count, Record, UnsetType
+from ragmeter.documents.testset import TestSetCard
 from ragmeter.documents.usage import Usage
 
 #: The shares of causes make 1 but for this.
@@ -142,3 +143,4 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     judge_usage: Usage | None = None  # of all of them
     judge_check: JudgeCheck | None = None
     parts_skipped: list[str] = []  # the reasons why parts could not be read
+    test_set: TestSetCard | None = None  # of a run that is a test set

@@ -179,6 +179,16 @@ def whole(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def signed_whole(value: float) -> str:
+    """A difference without decimals: -28, +140."""
+    return signed(value, decimals=0)
+
+
+def tick(value: float) -> str:
+    """The figure at an end of an axis, with three digits at most: 0, 0.5, 1,840."""
+    return given(float(significant(value, 3)), thousands=True)
+
+
 def hundredths(value: float, *, sign: bool = False) -> str:
     """A factor, or with its sign a weight of evidence: 0.91, +2.21."""
     return f"{value:+.2f}" if sign else f"{value:.2f}"

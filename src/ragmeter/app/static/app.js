@@ -72,6 +72,11 @@ document.addEventListener('click', async (event) => {
     root.dataset.theme = dark ? 'light' : 'dark';
     localStorage.setItem('ragmeter-theme', root.dataset.theme);
   }
+  if (button.id === 'keep') {  // the comparison, with the runs
+    const fields = new FormData(button.form);
+    const lists = Object.fromEntries([...new Set(fields.keys())].map((name) => [name, fields.getAll(name)]));
+    post('/compare/keep', lists).then(({next}) => location.assign(next), problem);
+  }
   if (button.dataset.copy !== undefined) {
     await navigator.clipboard.writeText(button.dataset.copy || location.href);
     button.textContent = button.dataset.done;
@@ -96,15 +101,6 @@ begin?.addEventListener('submit', async (event) => {
     const fields = new FormData(begin);
     const sample = {...Object.fromEntries(fields), strata: fields.getAll('strata')};
     const {next} = await post(`${location.pathname}/begin`, sample);
-    location.assign(next);
-  } catch (error) { problem(error); }
-});
-
-const comparison = document.getElementById('comparison');
-document.getElementById('keep')?.addEventListener('click', async () => {
-  const fields = new FormData(comparison);
-  try {
-    const {next} = await post('/side-by-side/keep', {...Object.fromEntries(fields), run: fields.getAll('run')});
     location.assign(next);
   } catch (error) { problem(error); }
 });
