@@ -116,6 +116,11 @@ def compared_percents(before: float | None, after: float | None, decimals: int) 
     return f"{first}%", f"{second}%", difference, decimals
 
 
+def points(share: float | None, decimals: int) -> str:
+    """A difference of two rates in percentage points: +26."""
+    return signed(None if share is None else 100 * share, decimals=decimals)
+
+
 def rounded_percent(share: float | None, decimals: int) -> str:
     """A rate as a percentage, rounded as a person does: 47% for 0.465."""
     return MISSING if share is None else f"{number(100 * share, decimals=decimals)}%"
