@@ -42,6 +42,14 @@ def test_says_what_decided(ragmeter: Run) -> None:
     assert "q2: right" in ragmeter("explain", "runs/tower", "q2").stdout
 
 
+def test_an_id_may_be_a_number_in_python(tmp_path: Path) -> None:
+    package.evaluate([{**ROWS[0], "qid": 3}], metrics="offline_correct", run="numbered", output_dir=tmp_path)
+    (explanation,) = package.explain("numbered", 3, output_dir=tmp_path)
+    assert explanation.reference == "1889"
+    with pytest.raises(UnknownNameError):
+        package.explain("numbered", 4, output_dir=tmp_path)
+
+
 def test_for_scripts(ragmeter: Run) -> None:
     (explanation,) = json.loads(ragmeter("explain", "tower", "q2", "--json").stdout)
     assert explanation["qid"] == "q2"
@@ -229,7 +237,7 @@ def test_a_row_that_declines_to_answer_says_so(reference: dict[str, str], tmp_pa
     ]
     metrics = "faithfulness[judge=offline]"
     package.evaluate(rows, metrics=metrics, run="r", output_dir=tmp_path / "runs")
-    sentence = "1: the answer declines to answer: no score by faithfulness[judge=offline] (abstained)"
+    sentence = "1: the answer declines to answer: no score by faithfulness[judge=offline]"
     done = ragmeter("explain", "r", "1")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == sentence

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,8 @@ from ragmeter import evaluate
 from ragmeter.wording.numbers import (
     about,
     compact,
+    compared,
+    compared_percents,
     deserved_decimals,
     equals,
     hundredths,
@@ -26,12 +27,15 @@ from ragmeter.wording.numbers import (
     number,
     p_value,
     percent,
+    probability,
     rate_with_interval,
     scored,
     signed,
     signed_interval,
     significant,
+    three_digits,
     whole,
+    with_interval,
 )
 from ragmeter.wording.numbers import given as as_given
 from tests.browser import chromium, missing
@@ -62,6 +66,38 @@ CASES = [
 @pytest.mark.parametrize(("value", "text"), CASES)
 def test_a_number(value: float | None, text: str) -> None:
     assert number(value) == text
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_difference_is_that_of_the_means_as_they_are_shown(before: float, after: float) -> None:
+    first, second, difference = compared(before, after, 3)
+    if float(first) != float(second):
+        assert float(difference) == pytest.approx(float(second) - float(first), abs=1e-9)
+    first, second, difference, _ = compared_percents(before, after, 0)
+    if first != second:
+        assert float(difference) == pytest.approx(float(second[:-1]) - float(first[:-1]), abs=1e-9)
+
+
+def test_rates_have_a_digit_more_where_the_sum_would_look_wrong() -> None:
+    assert compared_percents(139 / 220, 131 / 220, 0) == ("63.2%", "59.5%", "-3.7", 1)
+    assert compared_percents(0.44, 0.7, 0) == ("44%", "70%", "+26", 0)
+    assert compared(None, 0.5, 2) == ("–", "0.50", "–")
+
+
+def test_digits_of_estimates_and_of_milliseconds() -> None:
+    assert with_interval(0.45, (0.2582, 0.6579)) == ("0.45", "0.26 to 0.66")
+    assert [three_digits(value) for value in (0.9139, 12.345, 1234.5, 0.0, None)] == [
+        "0.914",
+        "12.3",
+        "1,235",
+        "0",
+        "–",
+    ]
+
+
+def test_a_probability_is_not_rounded_to_certainty_or_to_a_verdict() -> None:
+    chances = (0.9843, 0.9961, 0.4996, 0.6666, 0.0012, 1.0)
+    assert [probability(chance) for chance in chances] == ["0.98", "0.996", "0.4996", "0.67", "0.001", "1.00"]
 
 
 def test_whole_numbers_have_no_decimals() -> None:
@@ -143,7 +179,7 @@ def in_script(browser_address: str) -> Any:
     with chromium(browser_address) as browser:
         page = browser.new_page()
         source = SCRIPT.read_text(encoding="utf-8")
-        names = "figure, interval, pValue, percent, signedHundredths, money, tick"
+        names = "figure, signedHundredths, tick"
         page.evaluate(f"() => {{ {source}; window.written = {{ {names} }}; }}")
         yield lambda name, values: page.evaluate("([name, values]) => values.map(window.written[name])", [name, values])
 
@@ -153,14 +189,6 @@ def test_the_script_writes_numbers_the_same_way(in_script: Any) -> None:
     values += [numerator / 64 for numerator in range(-640, 1280, 7)]  # halves of the last decimal among them
     values += [numerator / 16 for numerator in range(150, 40_000, 377)] + [10**power / 3 for power in range(-9, 21)]
     assert in_script("figure", values) == [number(value) for value in values]
-    pairs = [None, *([value, other] for value, other in pairwise(values) if value and other)]
-    assert in_script("interval", pairs) == [interval(pair) for pair in pairs]
-    ps = [None, 0.0, 0.00009, 0.0001, 0.03125, 0.0625, 0.5, 1.0]
-    assert in_script("pValue", ps) == [p_value(p) for p in ps]
-    shares = [0.9, 0.95, 0.999, 0.07, 0.29]
-    assert in_script("percent", shares) == [percent(share) for share in shares]
-    costs = [0.0, 0.0123, 12.5, 1234.56, 1234567.8912]
-    assert in_script("money", costs) == [money(cost) for cost in costs]
     weights = [-0.73, 0.0, 0.08, 2.21, 12.5]
     assert in_script("signedHundredths", weights) == [hundredths(weight, sign=True) for weight in weights]
 
@@ -185,7 +213,6 @@ ALLOWED = {
     "show/report/static/numbers.js": "writes them all on the page",
     "show/page/charts/drawing.py": "places on a chart",
     "show/report/static/charts.js": "places on a chart",
-    "show/report/static/elements.js": "dates",
     "io/progress.py": "seconds, and a count that a progress bar holds as a float",
 }
 

@@ -20,7 +20,7 @@ _WAYS = ("random", "stratified", "disagreement")
 _SAMPLE_OPTIONS = ("n", "by", "strata", "metric", "seed", "claims")
 _DESCRIPTION = """\
 Choose some of a run's rows, and label them: is the answer correct? Or with --claims some of its claims: is the claim
-supported?
+supported? Of a test set: would a user ask this, is the answer right, is it in the passage?
 
 In a terminal the rows are shown one by one, and one key labels a row; each label is saved before the next row is shown.
 Run the same command again to continue. With --blank, or without a terminal, the file is written for you to fill in
@@ -31,10 +31,17 @@ judge's verdict is hidden, so that it does not influence you. `ragmeter calibrat
 
 def run(chosen: argparse.Namespace) -> int:
     """Choose the rows, or take those of an existing file; then label."""
+    from ragmeter.analysis.people.label_files import labels_path
     from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.labelling import show_sheet
 
     folder = find_run(chosen.run, chosen.output_dir)
+    if chosen.output is None:
+        chosen.output = labels_path(Path(), folder.name, chosen.rater) if chosen.rater else Path("labels.csv")
+    if folder.manifest().test_set is not None:
+        from ragmeter.cli.label_questions import label_questions
+
+        return label_questions(folder, chosen)
     sheet = None if chosen.output.exists() else _new_sheet(folder, chosen)
     is_new = sheet is not None
     if sheet is None:  # or another process has made it meanwhile
@@ -55,8 +62,9 @@ def parser() -> Parser:
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")
     runs_option(parser)
-    add("--output", metavar="FILE", type=Path, default=Path("labels.csv"), help="csv or tsv; default: labels.csv")
-    add("--rater", metavar="NAME", default="", help="who labels; several people need a file each")
+    add("--output", metavar="FILE", type=Path, help="csv or tsv; default: labels.csv, or with --rater a file of this "
+        "person's that the app goes on with: labels-RUN-NAME.csv")  # fmt: skip
+    add("--rater", metavar="NAME", default="", help="who labels: several people have a file each")
     add("--blank", action="store_true", help="only write the file")
     add("--claims", action="store_true", default=None, help="label claims, not answers: are they supported? --metric "
         "says by what, faithfulness: by the passages; default: the run's only metric over claims")  # fmt: skip
@@ -64,7 +72,7 @@ def parser() -> Parser:
     add("--show-scores", action="store_true", help="show the metrics' scores; they may influence the person")
     sample = parser.add_argument_group("which rows (of a new file)")
     add = sample.add_argument
-    add("--n", metavar="N", type=int, help="how many; default: 100")
+    add("--n", metavar="N", type=int, help="how many; default: 100, of a test set 20")
     add("--by", choices=_WAYS, help="default: random; disagreement: half of them where metrics disagree")
     add("--strata", metavar="COLUMN", nargs="+", help="for --by stratified: at least two rows of each value")
     add(

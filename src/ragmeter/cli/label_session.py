@@ -40,14 +40,14 @@ class Session:
         self._read_key = read_key or Keys()
         metrics = run.row_metrics if scores else []
         # Texts come from the run: in the file, a spreadsheet or the formula guard may have changed them.
-        places = places_of(read_columns(run, ["qid"])["qid"])
+        places = places_of(read_columns(run, ["qid"])["qid"], [row["qid"] for row in sheet.rows])
         names = ["question", "reference", "answer", "contexts", *metrics]
         columns = read_columns(run, names, [places[row["qid"]] for row in sheet.rows])
         shown: tuple[str, ...] = ("question", "reference", "answer")
         if sheet.of_claims:
             claims = claims_of_run(run, sheet.rows[0]["metric"])
-            of_claims = places_of(claims.keys)
-            keys = (claim_key(row["qid"], int(float(row["claim"]))) for row in sheet.rows)
+            keys = [claim_key(row["qid"], int(float(row["claim"]))) for row in sheet.rows]
+            of_claims = places_of(claims.keys, keys)
             columns["claim"] = [claims.texts[of_claims[key]] for key in keys]
             shown, contexts = ("question", "claim"), claims.source == "contexts"
             shown += () if contexts else (claims.source,)
@@ -59,7 +59,7 @@ class Session:
         """Ask until all rows are labelled, or until the person quits."""
         code = 0
         try:
-            with _unbuffered_input():
+            with unbuffered_input():
                 self._label()
         except KeyboardInterrupt as stop:  # every label is saved
             code = exit_code(stop)
@@ -126,7 +126,7 @@ def _read_characters() -> str:
 
 
 @contextmanager
-def _unbuffered_input() -> Iterator[None]:
+def unbuffered_input() -> Iterator[None]:
     """Make the terminal pass on each key immediately, without echo."""
     if sys.platform == "win32" or not sys.stdin.isatty():
         yield

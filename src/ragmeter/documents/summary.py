@@ -10,6 +10,7 @@ from ragmeter.documents.judging import JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Limit
 from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
 from ragmeter.documents.record import UNSET, Count, Record, UnsetType
+from ragmeter.documents.testset import TestSetCard
 from ragmeter.documents.usage import Usage
 
 #: The shares of causes make 1 but for this.
@@ -62,6 +63,10 @@ class Join(Record, frozen=True):
     reference_only: Unmatched | UnsetType = UNSET
 
 
+#: A retriever may miss every gold document on fewer rows than these; on more, the ids are of two kinds.
+_TELLING = 10
+
+
 class NeverMatch(Record, frozen=True):
     """No retrieved id is a gold id in any of the rows that have both; with an example of each."""
 
@@ -91,6 +96,18 @@ class DocumentIds(Record, frozen=True, omit_defaults=True):
     chunks: Chunks | None = None
     missing: MissingResults | None = None
 
+    @property
+    def tells_no_causes(self) -> bool:
+        """Whether ids that never match would make the retriever answer for every row."""
+        return self.never_match is not None and self.never_match.rows >= _TELLING
+
+
+class QuestionSet(Record, frozen=True):
+    """Which questions the rows are about: the same for all runs that can be compared row by row."""
+
+    fingerprint: str  # of qids, questions and references, in any order
+    n: Count  # different ones
+
 
 def _empty() -> dict[str, Any]:
     """A dict that is written even if it is empty."""
@@ -103,11 +120,14 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     run: str = ""
     ragmeter: str | None = None  # its version
     n_rows: Count
+    questions: QuestionSet | None = None
+    system: str | None = None  # its name, where all rows that say one say the same
     statistics: Statistics | None = None
     metrics: dict[str, MetricSummary]
     numbers: dict[str, Percentiles] = field(default_factory=_empty)  # columns of numbers that are no metrics
     answers: Answers | None = None  # where rows have none, or an empty one
     abstained: Abstained | None = None
+    rightly_declined: Count = 0  # that the share of right answers does not count as right
     cause: AnswerCauses | None = None  # where answers are judged, and there are passages or gold documents
     columns_left_out: dict[str, Count] = field(default_factory=_empty)  # that appear late: how many rows had them
     long_references: Count | None = None  # where a metric is for short ones
@@ -123,3 +143,4 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     judge_usage: Usage | None = None  # of all of them
     judge_check: JudgeCheck | None = None
     parts_skipped: list[str] = []  # the reasons why parts could not be read
+    test_set: TestSetCard | None = None  # of a run that is a test set

@@ -17,7 +17,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
-from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, SHARE_OF
+from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, SHARE_OF, hides_in
 from ragmeter.naming import matching
 from ragmeter.registry import other_names
 from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
@@ -51,7 +51,12 @@ from ragmeter.table import (
 #: The types of a column of single texts.
 TEXTS = (pa.large_string(), pa.string())
 #: A column with more values than this, or with longer ones, is not offered as a slice.
-_MOST_VALUES, _LONGEST = 50, 100
+MOST_SLICES, _LONGEST = 50, 100
+#: What a run lacks that has no causes.
+_NO_CAUSES = (
+    "a run has causes where a metric says which answers are right (llm_correct, offline_correct or exact_match), and "
+    "passages or gold documents are there"
+)
 #: How a missing value is shown.
 NOTHING = "(none)"
 
@@ -269,8 +274,10 @@ class Run:
     def scores(self, metric: str) -> Scores:
         """A measure's scores as a new array, NaN where a row has none."""
         if metric in self.share_measures:
-            shares = pc.equal(self.column(CAUSE), metric.removeprefix(SHARE_OF)).cast(pa.float64())
-            return np.array(shares.fill_null(math.nan), dtype=np.float64)
+            causes, cause = self.column(CAUSE), metric.removeprefix(SHARE_OF)
+            shares = np.array(pc.equal(causes, cause).cast(pa.float64()).fill_null(math.nan), dtype=np.float64)
+            shares[np.asarray(pc.is_in(causes, pa.array(sorted(hides_in(cause)), pa.string())))] = math.nan
+            return shares
         scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
         summary = self.metrics().get(metric)
         if problem := scores_problem(metric, scores, binary=summary is not None and summary.binary):
@@ -292,17 +299,26 @@ class Run:
         """A column of texts."""
         if name not in self.texts:
             raise UnknownNameError("column", name, self.texts, hint=f"{self.name} has {', '.join(self.texts)}")
-        return self._rows.array(name)
+        column = self._rows.array(name)
+        if name == CAUSE and self.summary().cause is not None:
+            unknown = set(pc.unique(column).to_pylist()) - {None, *CAUSES}
+            if unknown:
+                raise unreadable(self.rows_path, f"there is no cause {min(unknown)!r}")
+        return column
 
-    def slices(self) -> list[str]:
-        """The user's own columns with 2 to 50 different short values. A cause is a result, and none of them."""
+    def slice_candidates(self) -> list[str]:
+        """The user's own columns of short values. A cause is a result, and none of them."""
         others = {*NAMED_COLUMNS, PARTIAL_ANSWER, CAUSE, CAUSE_EVIDENCE, *self._of_judges}
-        candidates = [
+        return [
             name
             for name in self.texts
             if name not in others and not name.startswith("input.") and self.is_short(name, _LONGEST)
         ]
-        return [name for name in candidates if 2 <= pc.count_distinct(self.column(name)).as_py() <= _MOST_VALUES]
+
+    def slices(self) -> list[str]:
+        """The user's own columns with 2 to 50 different short values."""
+        counts = {name: pc.count_distinct(self.column(name)).as_py() for name in self.slice_candidates()}
+        return [name for name, count in counts.items() if 2 <= count <= MOST_SLICES]
 
     def is_short(self, name: str, longest: int = 1_000) -> bool:
         """Whether a column exists and its values are short, estimated from Parquet metadata without reading it."""
@@ -351,7 +367,9 @@ def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = ""
         begin = f"{named_by}: " if named_by else ""
         raise UsageError(f"{begin}{name} could be {' or '.join(matches)}", hint="write the name in full")
     if not matches:
-        raise UnknownNameError("metric", name, available, hint=f"{owner} has {', '.join(available)}")
+        no_causes = name.startswith(SHARE_OF) and not any(known.startswith(SHARE_OF) for known in available)
+        why = f"; {_NO_CAUSES}" if no_causes else ""
+        raise UnknownNameError("metric", name, available, hint=f"{owner} has {', '.join(available)}{why}")
     return matches[0]
 
 

@@ -32,7 +32,7 @@ def answers_sentence(answers: Answers | None, n_rows: int, unit: str = "question
     """How many questions have an answer, and how many answers are empty; an empty text where all have one."""
     if answers is None:
         return ""
-    empty = f"; {answers.empty:,} of {n_rows:,} answers are empty" if answers.empty else ""
+    empty = f", {answers.empty:,} an empty one" if answers.empty else ""
     return f"{answers.given:,} of {n_rows:,} {unit} have an answer{empty}"
 
 
@@ -42,9 +42,11 @@ def abstained_sentence(counts: Abstained | None) -> str:
         return ""
     right, wrong = counts.right, counts.wrong
     unmarked = counts.n - right - wrong
-    parts = [f"right: {right:,} (the question is marked unanswerable)", f"wrong: {wrong:,}"] if right + wrong else []
-    parts += [f"not marked: {unmarked:,}"] if parts and unmarked else []
-    return f"answers that decline: {counts.n:,}" + (f"; {', '.join(parts)}" if parts else "")
+    parts = (
+        [f"rightly, as the question is marked unanswerable: {right:,}", f"wrongly: {wrong:,}"] if right + wrong else []
+    )
+    parts += [f"of questions without a mark: {unmarked:,}"] if parts and unmarked else []
+    return "; ".join([f"answers that decline: {counts.n:,}", *parts])
 
 
 def counted_causes(causes: Mapping[str, int]) -> str:
@@ -86,6 +88,46 @@ def failures(metrics: Mapping[str, MetricSummary]) -> list[NotScored]:
         for (cause, count), names in by_cause.items()
     ]
     return sorted(reasons, key=lambda reason: -reason.count)
+
+
+#: Outcomes that say that the judge or the system failed, and from which share of the rows on that is an alarm.
+_FAILURES = frozenset(
+    {
+        "no_answer", table.UNPARSABLE, table.REFUSED, table.TIMEOUT, table.JUDGE_ERROR, table.TARGET_ERROR,
+        table.EMBEDDING_ERROR, table.SELECTOR_NOT_FOUND, table.NAVIGATION_ERROR, table.PAGE_CRASHED, table.BLOCKED,
+    }
+)  # fmt: skip
+_ALARMING, _WORTH_A_NOTE = 0.05, 0.2
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """What is to be known before a run's scores are believed: rows without a score, and by which metrics.
+
+    `failed`: the judge or the system failed. Otherwise many rows lack a score for another reason.
+    """
+
+    sentence: str
+    metrics: str
+    failed: bool
+
+
+def score_alarms(metrics: Mapping[str, MetricSummary]) -> list[Alarm]:
+    """The causes of missing scores that concern so many rows that they are an alarm, the failures first.
+
+    Answers that decline, and other rows of which nothing failed, are none.
+    """
+    alarms = []
+    for reason in failures(metrics):
+        total = max(metrics[name].n_total for name in reason.metrics)
+        failed = reason.cause in _FAILURES
+        if reason.cause in table.NOTHING_FAILED or reason.count < total * (_ALARMING if failed else _WORTH_A_NOTE):
+            continue
+        count = f"all {total:,} rows" if reason.count == total else f"{reason.count:,} of {total:,} rows"
+        meaning = f" ({reason.meaning})" if reason.meaning else ""
+        have = f"{count} have no score: {cause_name(reason.cause)}{meaning}"
+        alarms.append(Alarm(have, reason.which_metrics, failed))
+    return sorted(alarms, key=lambda alarm: not alarm.failed)
 
 
 def first_ids(rows: Unmatched) -> str:

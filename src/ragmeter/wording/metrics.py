@@ -8,6 +8,7 @@ from ragmeter import naming, registry
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.metrics import FEW_ROWS, MetricSummary
 from ragmeter.documents.record import Interval
+from ragmeter.table import NUMBER_COLUMNS
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import because
 from ragmeter.wording.signs import ARROWS
@@ -17,6 +18,8 @@ _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "ne
 FEW = f"few: fewer than {FEW_ROWS} rows, or groups of rows; such an interval is rough"
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
+#: Of a mean without an interval, which nobody knows the uncertainty of.
+_DECIMALS_WITHOUT = 2
 
 
 def titled(name: str, direction: str) -> str:
@@ -33,6 +36,29 @@ def explained(metrics: Sequence[str]) -> dict[str, str]:
     """The first sentence of each metric's description. Unknown names are not imported: a run may not be trusted."""
     sentence_of = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
     return {name: sentence_of.get(naming.base_of(name), "") for name in metrics}
+
+
+#: What metrics are about, in the order in which they are shown.
+ANSWER, RETRIEVAL, GROUNDING, COST = "answer", "retrieval", "grounding", "cost"
+
+
+def groups_of(metrics: Iterable[str]) -> dict[str, str]:
+    """What each metric is about, by the columns that it reads: retrieval, grounding or the answer; of times, cost.
+
+    The metrics of a group stand together, in their order otherwise. Unknown names are not imported.
+    """
+    reads = {metric.base: frozenset(metric.reads) for metric in registry.known()}
+    groups = {name: _group(name, reads.get(naming.base_of(name), frozenset())) for name in metrics}
+    order = (ANSWER, RETRIEVAL, GROUNDING, COST)
+    return dict(sorted(groups.items(), key=lambda item: order.index(item[1])))
+
+
+def _group(name: str, reads: frozenset[str]) -> str:
+    if name in NUMBER_COLUMNS:
+        return COST
+    if reads & {"relevant", "retrieved"}:
+        return RETRIEVAL
+    return GROUNDING if "contexts" in reads else ANSWER
 
 
 def level(summary: MetricSummary) -> str:
@@ -88,8 +114,11 @@ def result_unit(manifest: Manifest) -> str:
     return "answers" if (manifest.repeats or 1) > 1 else "questions"
 
 
-def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questions") -> str:
-    """The result in a sentence: `72% right (66 to 78), on 212 of 220 questions`; an empty text without metrics."""
+def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questions", rightly_declined: int = 0) -> str:
+    """The result in a sentence: `72% right (66 to 78), on 212 of 220 questions`; an empty text without metrics.
+
+    `rightly_declined`: so many answers are as they should be, and are not among the right ones.
+    """
     name = headline_metric(metrics)
     if name is None:
         return ""
@@ -106,7 +135,9 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
         mean, interval = headline(summary)
         ends = interval or ""
     between = f" ({differing_level(summary)}{ends})" if ends else ""
-    return f"{mean} right{between}, {on}" if is_right(name) else f"{name} {mean}{between}, {on}"
+    if not is_right(name):
+        return f"{name} {mean}{between}, {on}"
+    return f"{mean} right{between}, {on}{f'; {rightly_declined:,} more rightly declined' * bool(rightly_declined)}"
 
 
 def headline(summary: MetricSummary) -> tuple[str, str | None]:
@@ -118,6 +149,8 @@ def headline(summary: MetricSummary) -> tuple[str, str | None]:
     if bounds is not None:
         return numbers.interval(bounds, decimals=numbers.deserved_decimals(bounds)), None
     decimals = numbers.deserved_decimals(summary.interval)
+    if summary.interval is None:
+        decimals = _DECIMALS_WITHOUT
     ends = None if summary.interval is None else numbers.interval(summary.interval, decimals=decimals)
     return numbers.number(summary.mean, decimals=decimals), ends
 
@@ -180,7 +213,7 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
     by_threshold = {metric.rate for metric in known.values() if metric.rate}
     return [
         *(
-            f"the mean of {name} is no share of answers; {metric.rate or 'it puts answers in an order'}"
+            f"the mean of {name} is not a share of answers; {metric.rate or 'it only ranks them'}"
             f"{' is' if metric.rate else ''}"
             for name, metric in of_name.items()
             if not metric.mean_is_rate

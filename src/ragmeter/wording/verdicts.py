@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ragmeter.documents.comparison import (
     BETTER,
@@ -14,17 +15,16 @@ from ragmeter.documents.comparison import (
     WORSE,
     NumberOfTests,
 )
+from ragmeter.documents.metrics import is_few
 from ragmeter.wording.comparison import JudgedDifference, Wording, listed
 from ragmeter.wording.metrics import first_of, is_right
 from ragmeter.wording.numbers import (
     about,
+    compared,
+    compared_percents,
     deserved_decimals,
     given,
-    number,
     percent,
-    points,
-    rounded_percent,
-    signed,
     signed_interval,
     two_digits,
 )
@@ -70,28 +70,83 @@ def headline_metric(metrics: Mapping[str, JudgedDifference]) -> str:
 
 def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, wording: Wording) -> str:
     """Whether the candidate b is better than the baseline a, by how much, and how sure that is."""
-    on, between = "" if is_right(metric) else f" on {metric}", f"between {b} and {a}"
+    verdict = _verdict(metric, a, b, result)
     if result.verdict == JUDGES_DIFFER:
-        return f"No verdict {between}: their {metric} is from different judges."
+        return f"{verdict}: their {metric} is from different judges."
     if result.difference is None:
-        return f"No verdict {between}: no question has a score by {metric} in both."
-    amounts = _amounts(metric, result, wording.level)
-    if result.verdict in (BETTER, WORSE, DIFFERENT):
-        return f"{b} is {result.verdict}{on}: {amounts}."
+        return f"{verdict}: no question has a score by {metric} in both."
+    figures = _figures(metric, result)
+    interval = f"{percent(wording.level)}: {figures.between}, " if figures.between else ""
+    amounts = f"{figures.means} ({figures.difference}, {interval}{_questions(result)})"
     if result.verdict == SMALL:
-        small = f"less than {_amount(result, result.margin or 0.0)} is small"
-        return f"{b} is {_way(result)}{on}, but by little: {amounts}; {small}."
+        return f"{verdict}: {amounts}; less than {_amount(result, result.margin or 0.0)} is small."
     if result.verdict == NO_VERDICT:
-        return f"No verdict {between}{on}: {amounts}; {wording.undecided(result)}."
-    if result.excludes_zero:  # alone it would be significant
-        return f"No sure difference {between}{on}: {amounts}; not significant{wording.corrected(result.p_holm)}."
-    return f"No difference seen {between}{on}: {amounts}."
+        return f"{verdict}: {amounts}; {wording.undecided(result)}."
+    if result.verdict == NOT_SIGNIFICANT and result.excludes_zero:  # alone it would be significant
+        return f"{verdict}: {amounts}; not significant{wording.corrected(result.p_holm)}."
+    return f"{verdict}: {amounts}."
 
 
-def with_missing(sentence: str, missing: str, unscored: str) -> str:
-    """A verdict with what it does not rest on: a metric that one run lacks, and rows without a score in one run."""
-    whole = f"{sentence.removesuffix('.')}, {unscored}." if unscored else sentence
+@dataclass(frozen=True)
+class VerdictHeading:
+    """The verdict as a page has it: `B is better`, `70% right instead of 44%`, and in small letters the amounts.
+
+    A verdict without means has the reason in their place.
+    """
+
+    verdict: str
+    means: str
+    amounts: str
+
+
+def verdict_heading(metric: str, a: str, b: str, result: JudgedDifference, wording: Wording) -> VerdictHeading:
+    """The same as `verdict_sentence`, in parts."""
+    verdict = _verdict(metric, a, b, result)
+    if result.difference is None:
+        return VerdictHeading(verdict, f"no question has a score by {metric} in both", "")
+    figures = _figures(metric, result)
+    between = f" ({percent(wording.level)}: {figures.between})" if figures.between else ""
+    amounts = f"{figures.difference}{between} on {_questions(result)}"
+    if result.verdict == JUDGES_DIFFER:
+        return VerdictHeading(verdict, f"their {metric} is from different judges", "")
+    if result.verdict == SMALL:
+        amounts += f"; less than {_amount(result, result.margin or 0.0)} is small"
+    if result.verdict == NO_VERDICT:
+        amounts += f"; {wording.undecided(result)}"
+    if result.verdict == NOT_SIGNIFICANT and result.excludes_zero:
+        amounts += f"; not significant{wording.corrected(result.p_holm)}"
+    return VerdictHeading(verdict, figures.means, amounts)
+
+
+def _verdict(metric: str, a: str, b: str, result: JudgedDifference) -> str:
+    on, between = "" if is_right(metric) else f" on {metric}", f"between {b} and {a}"
+    if result.verdict == JUDGES_DIFFER or result.difference is None:
+        return f"No verdict {between}"
+    if result.verdict in (BETTER, WORSE, DIFFERENT):
+        return f"{b} is {result.verdict}{on}"
+    if result.verdict == SMALL:
+        return f"{b} is {_way(result)}{on}, but by little"
+    if result.verdict == NO_VERDICT:
+        return f"No verdict {between}{on}"
+    return f"No {'sure difference' if result.excludes_zero else 'difference seen'} {between}{on}"
+
+
+def with_missing(sentence: str, missing: str, unscored: str, declined: str = "") -> str:
+    """A verdict with what it does not rest on: a metric that one run lacks, rows without a score in one run, and
+    answers that rightly decline and do not count as right.
+    """
+    parts = [
+        sentence.removesuffix("."),
+        *([f", {unscored}"] if unscored else []),
+        *([f"; {declined}"] if declined else []),
+    ]
+    whole = f"{''.join(parts)}."
     return f"{missing}: {whole}" if missing else whole
+
+
+def declined_besides(metric: str, before: int, after: int) -> str:
+    """How many more answers of both runs rightly decline than the metric calls right, where that has changed."""
+    return f"rightly declined besides: {after:,} instead of {before:,}" if is_right(metric) and before != after else ""
 
 
 def no_verdict_reworded(questions: int, pairs: int) -> str:
@@ -124,22 +179,27 @@ def _way(result: JudgedDifference) -> str:
     return BETTER if ((result.difference or 0.0) > 0) == (result.direction == "higher") else WORSE
 
 
-def _amounts(metric: str, result: JudgedDifference, level: float) -> str:
-    """Both means, and in brackets the difference with its interval and the number of questions."""
+@dataclass(frozen=True)
+class _Figures:
+    """The means of the candidate and the baseline, their difference, and its interval, with the digits deserved."""
+
+    means: str
+    difference: str
+    between: str
+
+
+def _figures(metric: str, result: JudgedDifference) -> _Figures:
     words = " right" if is_right(metric) else ""
     if result.binary:
         ends = None if result.interval is None else [100 * end for end in result.interval]
         whole = max(0, (deserved_decimals(ends) or 1) - 1)  # of a percentage, a digit less
-        means = [rounded_percent(mean, whole) for mean in (result.mean_b, result.mean_a)]
-        difference = _in_points(points(result.difference, whole))
-        between = signed_interval(ends, whole)
+        before, after, difference, whole = compared_percents(result.mean_a, result.mean_b, whole)
+        difference, between = _in_points(difference), signed_interval(ends, whole)
     else:
         decimals = deserved_decimals(result.interval)
-        means = [number(mean, decimals=decimals) for mean in (result.mean_b, result.mean_a)]
-        difference = signed(result.difference, decimals=decimals)
+        before, after, difference = compared(result.mean_a, result.mean_b, decimals)
         between = signed_interval(result.interval, decimals)
-    interval = f"{percent(level)}: {between}, " if result.interval else ""
-    return f"{means[0]}{words} instead of {means[1]} ({difference}, {interval}{_questions(result)})"
+    return _Figures(f"{after}{words} instead of {before}", difference, between if result.interval else "")
 
 
 def _questions(result: JudgedDifference) -> str:
@@ -177,9 +237,24 @@ def tally(metrics: Mapping[str, JudgedDifference]) -> str:
     return f"Of {len(metrics):,} metrics: {', '.join(counts)}."
 
 
+def tally_in_short(metrics: Mapping[str, JudgedDifference]) -> str:
+    """How many metrics got better and worse: `better on 8 of 9 metrics, none worse`; empty for a single one."""
+    if len(metrics) < 2:
+        return ""
+    better, worse = (sum(result.verdict == verdict for result in metrics.values()) for verdict in (BETTER, WORSE))
+    return f"better on {better:,} of {len(metrics):,} metrics, {f'worse on {worse:,}' if worse else 'none worse'}"
+
+
+def test_in_short(test: str, tests: NumberOfTests) -> str:
+    """The test and whether it is corrected, for small letters: `paired randomisation test, Holm-corrected`."""
+    return f"paired {test} test{', Holm-corrected' if max(tests.headline, tests.others) > 1 else ''}"
+
+
 def outlook(result: JudgedDifference) -> str:
     """Where no difference is sure: how many questions would show a small one, and which one these would."""
     if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.needed and result.smallest and result.margin):
+        return ""
+    if is_few(result.n, result.n_clusters):  # what so few show is no basis for a plan
         return ""
     seen = _amount(result, result.smallest)
     if result.smallest <= result.margin:
@@ -191,6 +266,12 @@ def outlook(result: JudgedDifference) -> str:
 def test_sentence(test: str, clustered: str, tests: NumberOfTests, alpha: float) -> str:
     """The test and its correction, said once for the whole table."""
     return f"Paired {test} test{clustered}{_corrections(tests)}; significant: p below {given(alpha)}."
+
+
+def where_sentence(where: Mapping[str, str]) -> str:
+    """Which slice's rows were compared, before the test's sentence; an empty text for all rows."""
+    parts = [f"{column} is {value}" for column, value in where.items()]
+    return f"Only rows where {' and '.join(parts)}. " if parts else ""
 
 
 def _corrections(tests: NumberOfTests) -> str:
@@ -219,7 +300,8 @@ def slices_sentence(metric: str, slices: int, *, any_differs: bool) -> str:
     tested = f"Holm-corrected over {slices:,} slices of at least 20 rows"
     if any_differs:
         return f"Where? By {metric}, {SLICE_DIFFERS} ({tested}); other slices may stray by chance:"
-    return f"Where? By {metric}, no slice surely differs from the other rows ({tested}); farthest from the whole are:"
+    none = "no slice differs significantly from the other rows"
+    return f"Where? By {metric}, {none} ({tested}); farthest from the whole are:"
 
 
 def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
@@ -230,11 +312,15 @@ def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
 
 def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:
     """The verdict on the first of several systems; `of_best` compares it with the baseline."""
+    if best != baseline and of_best.startswith(f"{best} is "):
+        return f"{of_best.removesuffix('.')}, compared with {baseline}."
     return of_best if best != baseline else f"None of {systems - 1:,} systems comes before the baseline {baseline}."
 
 
 def changed_title(way: str, shown: int, total: int, metric: str) -> str:
     """The title of the rows that got better or worse by a metric: how many there are."""
+    if not total:
+        return f"no row got {way} by {metric}"
     rows = f"{total:,} row{'' if total == 1 else 's'} got {way} by {metric}"
     return f"{rows}:" if shown >= total else f"{rows}; {shown:,} of them (--{way} N shows more):"
 

@@ -16,8 +16,8 @@ from ragmeter.documents.summary import Unmatched
 from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.wording.comparison import clustered_by, tests_made
 from ragmeter.wording.metrics import titled
-from ragmeter.wording.numbers import deserved_decimals, number, percent, signed, signed_interval
-from ragmeter.wording.verdicts import TITLES, marked, test_sentence
+from ragmeter.wording.numbers import compared, deserved_decimals, percent, signed_interval
+from ragmeter.wording.verdicts import TITLES, marked, test_sentence, where_sentence
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Pair:
     many questions it would take. `warnings` say whose judges differ, so that no verdict can be given. `causes` says
     what moved by cause, where both runs have causes. `better_rows` and `worse_rows` are those that changed most by all
     metrics together. `missing` says which run lacks the metric that the other one is judged by, and `unscored` how many
-    rows have a score in one run alone: `sentence` has both.
+    rows have a score in one run alone, and `declined` how many answers rightly decline: `sentence` has all three.
     """
 
     a: str
@@ -141,6 +141,7 @@ class Pair:
     causes: CauseChanges | None = None
     missing: str = ""
     unscored: str = ""
+    declined: str = ""
 
     @property
     def mostly_reworded(self) -> bool:
@@ -170,7 +171,8 @@ class Comparison(Tabular):
     `ranking` has the order of several systems by the headline metric; None for two, and where there is no order.
 
     `cluster` is the column whose rows were taken together; `other_clusters` has the runs whose own intervals are
-    clustered by another column, and that column; `margins` those that were given.
+    clustered by another column, and that column; `margins` those that were given. `where` is the slice whose rows were
+    compared, empty for all rows.
 
     It is a sequence of pairs; with only two runs, `comparison["token_f1"]` is the difference by that metric.
     """
@@ -190,6 +192,7 @@ class Comparison(Tabular):
     margins: dict[str, float] = field(default_factory=dict)
     baseline: str = ""
     ranking: Ranking | None = None
+    where: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as a dict for JSON."""
@@ -243,7 +246,7 @@ class Comparison(Tabular):
     @property
     def test_sentence(self) -> str:
         """The test and its correction, in a sentence."""
-        return test_sentence(self.test_made, self.clustered, self.tests, self.alpha)
+        return where_sentence(self.where) + test_sentence(self.test_made, self.clustered, self.tests, self.alpha)
 
     def _table(self, name: str) -> Any:
         if name == "movers":
@@ -271,9 +274,9 @@ def is_mostly_reworded(questions_differ: int, n_paired: int) -> bool:
 def table_cells(name: str, result: MetricDifference) -> tuple[str, ...]:
     """A metric's row of the table: the cells under `wording.verdicts.TITLES`."""
     decimals = deserved_decimals(result.interval)
-    means = (number(mean, decimals=decimals) for mean in (result.mean_a, result.mean_b))
-    difference = signed(result.difference, decimals=decimals), signed_interval(result.interval, decimals)
-    return titled(name, result.direction), marked(result.verdict), *means, *difference
+    figures = compared(result.mean_a, result.mean_b, decimals)
+    interval = signed_interval(result.interval, decimals)
+    return titled(name, result.direction), marked(result.verdict), *figures, interval
 
 
 def _record(pair: Pair, result: MetricDifference | SliceDifference, **more: str) -> dict[str, Any]:

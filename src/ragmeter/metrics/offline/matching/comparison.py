@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, share, slices
-from ragmeter.metrics.normalize import words_and_figures
+from ragmeter.metrics.normalize import same_words, words_and_figures
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching.match import Match, match
 from ragmeter.metrics.offline.matching.mentions import Mentions
@@ -30,7 +30,7 @@ from ragmeter.metrics.offline.reading.vocabulary import (
     languages_of,
     vocabulary,
 )
-from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.refusals import is_miss, is_read_as_refusal
 
 _AT_ONCE = 1 << 20  # words of the three sides: more would take too much memory
 _QUESTION_READ = 1500  # characters
@@ -68,8 +68,17 @@ class Compared:
 
     @cached_property
     def refusal(self) -> Bools:
-        """The answers that decline to answer, as flags."""
-        return refusals(self.pairs.answer, self.answers)
+        """The answers that decline to answer, as flags; one that is the gold answer word for word is none."""
+        declines = refusals(self.pairs.answer, self.answers)
+        for row in np.flatnonzero(declines).tolist():
+            declines[row] = not same_words(self.references.text(row), self.answers.text(row))
+        return declines
+
+    @cached_property
+    def gold_declines(self) -> Bools:
+        """The gold answers that say that there is no answer, by known phrases alone: a name may sound like one."""
+        declines = np.array([is_read_as_refusal(text) for text in self.references.texts], bool)
+        return np.asarray(declines[self.references.of_row] & (np.diff(self.pairs.gold.starts) > 0))
 
     @cached_property
     def asked(self) -> Asked:
