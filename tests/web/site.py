@@ -84,6 +84,7 @@ KINDS = {
     "reaches": 'add("user", q); await Promise.all(tries); await sleep(200); const r = await post("/answer", q); add("bot", await r.text());',
     "elsewhere": 'add("user", q); const r = await post(new URLSearchParams(location.search).get("to") + "/answer", q); add("bot", await r.text());',
     "leave_to": 'location.href = new URLSearchParams(location.search).get("to");',
+    "limited": 'add("user", q); const r = await post("/limited", q); if (r.ok) add("bot", await r.text());',
     "leave": 'location.href = location.href.replace("127.0.0.1", "localhost");',
 }  # fmt: skip
 
@@ -181,6 +182,15 @@ async def answer(request: Request) -> Response:
     return PlainTextResponse(f"Answer to {question}: it is so.")
 
 
+async def limited(request: Request) -> Response:
+    """The first time for each question: too many requests."""
+    question = (await request.body()).decode()
+    ASKED.append(question)
+    if ASKED.count(question) == 1:
+        return PlainTextResponse("too many requests", 429, {"Retry-After": "1"})
+    return PlainTextResponse(f"Answer to {question}: it is so.")
+
+
 async def stream(request: Request) -> Response:
     question = (await request.body()).decode()
     ASKED.append(question)
@@ -251,6 +261,7 @@ async def log(request: Request) -> Response:
 app = Starlette(
     routes=[
         Route("/answer", answer, methods=["POST"]),
+        Route("/limited", limited, methods=["POST"]),
         Route("/stream", stream, methods=["POST"]),
         Route("/log", log),
         Route("/open", open_gate),

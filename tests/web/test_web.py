@@ -502,3 +502,7 @@ def test_two_hundred_questions_and_none_is_lost_swapped_or_cut(site: str) -> Non
     replies = ask_all(target(site, "stream?seconds=0.5"), *questions, workers=4, retries=1)
     assert [text.split(":")[0] for text in texts(replies)] == [f"Answer to {question}" for question in questions]
     assert all(text.endswith("word9 end.") for text in texts(replies))
+
+
+def test_a_server_that_has_too_many_questions_is_asked_again(site: str) -> None:
+    assert texts(ask_all(target(site, "limited"), "how often?", retries=1)) == ["Answer to how often?: it is so."]

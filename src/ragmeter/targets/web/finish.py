@@ -71,13 +71,14 @@ class Traffic:
     requests: int = 0
     heard_at: float = 0.0
     carried: bool = False  # something that the page sent has the question in it
+    pause: float | None = None  # the seconds that a server asks to wait
     broken: str = ""  # the request with the question failed, and how
     _forms: tuple[bytes, ...] = ()
     _carriers: set[Any] = field(default_factory=set)
 
     def question(self, now: float, text: str = "") -> None:
         """A question is about to be sent. An answer may also come over a connection that is already open."""
-        self.carried, self.broken, self._forms = False, "", _forms(text)
+        self.carried, self.broken, self.pause, self._forms = False, "", None, _forms(text)
         self._carriers = set()
         self.lines |= self.under_way
         self.under_way = set()

@@ -11,13 +11,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ragmeter.effects.limits.caller import GiveUp, TryAgain
+from ragmeter.effects.limits.pace import retry_after
 from ragmeter.errors import EndpointError
 from ragmeter.hints import by_caller, parameter
 from ragmeter.io.addresses import public
 from ragmeter.table import BLOCKED, NAVIGATION_ERROR, PAGE_CRASHED, SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT
 from ragmeter.targets.web.learning.reading import Reading, of_selectors
 from ragmeter.targets.web.origin import Gate, block_navigation, is_elsewhere
-from ragmeter.targets.web.page_events import Events
+from ragmeter.targets.web.page_events import TOO_MANY, Events
 from ragmeter.targets.web.profile import Profile, css_of
 
 TAMPERED = "the page has replaced functions of the browser that are needed to read it"
@@ -121,7 +122,11 @@ class OpenPage:
             raise TryAgain(NAVIGATION_ERROR, f"{cause}: {reason}", fatal=fatal) from None
         if response is not None and response.status >= 400:
             outcome = BLOCKED if response.status in (401, 403, 407, 429) else NAVIGATION_ERROR
-            kind = TryAgain if response.status in (429, 500, 502, 503, 504) else GiveUp
+            if response.status == TOO_MANY:
+                pause = retry_after(response.headers.get("retry-after"))
+                cause = f"{public(self.how.url)} answered HTTP {response.status}"
+                raise TryAgain(outcome, cause, overloaded=True, after=pause)
+            kind = TryAgain if response.status in (500, 502, 503, 504) else GiveUp
             raise kind(outcome, f"{public(self.how.url)} answered HTTP {response.status}")
         self._check_alive()
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from ragmeter.effects.limits.pace import retry_after
 from ragmeter.io.addresses import public
 from ragmeter.targets.web.finish import Traffic
 
@@ -20,6 +21,8 @@ _ASIDE = re.compile(
 )
 #: The lowest status of HTTP that is a refusal.
 _REFUSED = 400
+#: The status of a server that asks for a pause.
+TOO_MANY = 429
 
 
 class Events:
@@ -61,6 +64,8 @@ class Events:
     def _response(self, response: Any) -> None:
         if response.status >= _REFUSED:
             request = response.request
+            if response.status == TOO_MANY:
+                self.traffic.pause = retry_after(response.headers.get("retry-after"))
             self.traffic.fail(request, f"{request.method} {public(request.url)} answered HTTP {response.status}")
 
     def _failed(self, request: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
+from ragmeter.io.addresses import public
 from ragmeter.table import BLOCKED, SELECTOR_NOT_FOUND, TIMEOUT
 from ragmeter.targets.web.growth import Growth
 from ragmeter.targets.web.known import known_profiles
@@ -168,6 +169,8 @@ class SendingPage(OpenPage):
         on_page = ", ".join(str(element)[:200] for element in elements[:8]) if elements else "no box and no button"
         if login := await self._login():
             return f"{login}; it has {on_page}"
+        if not elements and await self.page.locator("canvas").count():
+            return "the page draws itself on a canvas: there is no box and no text in it that could be read"
         if selector is None:
             return f"there is no box to type a question into; the page has {on_page}; name it with {name}"
         return f"{name} {selector!r} matches nothing that can be seen; the page has {on_page}"
@@ -176,7 +179,8 @@ class SendingPage(OpenPage):
         """What to do about a page that wants a password before anything else; nothing if it wants none."""
         if not any(sign.get("login") for sign in await self._signs()):
             return ""
-        return f"the page asks for a password: log in once yourself, and use {option('storage_state')}"
+        save = f"playwright open --save-storage=login.json {public(self.how.url)}"
+        return f"the page asks for a password: log in once by `{save}`, and use {option('storage_state', 'login.json')}"
 
     async def _type(self, box: Any, question: str) -> None:
         """Put the question into the box, whatever kind of box it is."""

@@ -16,7 +16,7 @@ from ragmeter.io.cells import whole
 from ragmeter.table import SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT, UNSURE
 from ragmeter.targets.port import Answer
 from ragmeter.targets.web.finish import Finish, is_answer, without_cursor
-from ragmeter.targets.web.learning.learn import Sample
+from ragmeter.targets.web.learning.learn import Sample, learn
 from ragmeter.targets.web.learning.signs import REQUEST, Course, Moment
 from ragmeter.targets.web.looks import FrameLook, check_look, read_sources
 from ragmeter.targets.web.page import TAMPERED, Page
@@ -32,6 +32,8 @@ _POLL, _POLL_AT_REST = 0.05, 0.2
 _MORE, _UNFOLDS, _STILL_LOOKS = 20, 10.0, 3
 #: Seconds for a picture of the page.
 _PICTURE = 30.0
+#: What a page or its server says that has had too many questions: it is asked again after a pause.
+_OVERLOADED = re.compile(r"too many requests|rate limit (exceeded|reached)|HTTP 429\b", re.IGNORECASE)
 #: Characters of a placeholder in a message.
 _SHOWN = 60
 
@@ -80,8 +82,7 @@ class Visit(SendingPage):
             poll = _POLL_AT_REST if look is not None and finish.seems_complete(look, self.events.traffic) else _POLL
             await asyncio.sleep(max(poll, time.perf_counter() - started))  # a look at a big page takes its time
         async with self._limited(self.grace, f"no answer within {self.how.timeout:g} s"):
-            has_labels_only = look is not None and self._labels == _still_part(look)
-            problem = await self._too_late("" if has_labels_only else finish.text, look)
+            problem = await self._too_late(finish.text if await self._has_text(look) else "", look)
         raise problem
 
     def _signs_before(self, frame: Any) -> frozenset[str]:
@@ -101,6 +102,8 @@ class Visit(SendingPage):
         if ended and traffic.carried and traffic.settled(now):
             self.course.requested = traffic.heard_at
         if problem := trouble.see(look, finish, traffic, now, ended=ended):
+            if _OVERLOADED.search(problem):
+                raise TryAgain(TARGET_ERROR, whole(problem), overloaded=True, after=traffic.pause)
             kind = TryAgain if problem == LOST else GiveUp  # on another page
             raise kind(TARGET_ERROR, whole(problem))
         if finish.seems_complete(look, traffic):
@@ -136,6 +139,13 @@ class Visit(SendingPage):
             latency_ms=(finish.changed - finish.begun) * 1000,
             time_to_first_token_ms=None if finish.first is None else (finish.first - finish.begun) * 1000,
         )
+
+    async def _has_text(self, look: FrameLook | None) -> bool:
+        """Whether there is more than labels, as far as that is known."""
+        if look is None or look["text"] or not look["guess"] or self.reading.final:
+            return True
+        tree = await self._run(look["frame"], "tree", kind=list)
+        return learn([*self.reading.samples, Sample(self.question, tree or [])], self.reading.base).has_text
 
     async def _with_more(self, look: FrameLook) -> FrameLook:
         """The answer with what is shown on the clicks that the profile names."""
