@@ -22,7 +22,8 @@ from ragmeter.hints import by_caller, column_option, for_command_line, for_pytho
 PACKAGE = Path(ragmeter.__file__).parent
 #: A whole command, or a browser's own switch.
 COMMAND = re.compile(
-    r"`?(ragmeter [a-z]+|pip install|optimum-cli export) [^`]*`?|^--(no-sandbox|site-per-process|[a-z-]+=.*)$"
+    r"`?(ragmeter [a-z]+|pip install|optimum-cli export|playwright open) [^`]*`?"
+    r"|^--(no-sandbox|site-per-process|[a-z-]+=.*)$"
 )
 
 #: A flag in a text; what ends in a hyphen is the beginning of one.
@@ -35,6 +36,7 @@ OTHERS = {
     "engine/ask.py": {"--allow-failures"},
     "hints.py": {"--editable"},
     "pytest_plugin.py": {"--strict-markers"},
+    "targets/web/sender.py": {"--save-storage"},
     "targets/web/browser.py": {
         "--autofill-server-url",
         "--force-webrtc-ip-handling-policy",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ragmeter.hints import option
 from ragmeter.targets.web.learning.kinds import (
     ABOVE,
     FIXED,
@@ -258,7 +259,7 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
 
     selector = selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
     if selector is None:
-        return None, ["no selector holds for the answers alone: name one with --answer-selector"]
+        return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
     message = ""
     if any(id(one) != id(other) for one, other in zip(places.messages, contents, strict=True)):
         message = (
