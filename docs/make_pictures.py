@@ -5,6 +5,9 @@ The terminal is an SVG by rich; the report and the app are photographed in a hea
 
 from __future__ import annotations
 
+import csv
+import gzip
+import json
 import os
 import shlex
 import subprocess
@@ -13,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urljoin
 
 from rich.console import Console
 from rich.text import Text
@@ -27,6 +31,8 @@ HIDDEN = (
     "ragmeter ask --dataset examples/agenda_qa.jsonl --target examples.rag_app:Agenda "
     "--metrics token_f1,offline_correct --run agenda",
 )
+#: Real answers, and what a person says of each.
+PEOPLE = ROOT / "tests" / "data" / "evouna_people.jsonl.gz"
 WIDTH = 98
 #: rich's own template without its fonts, which a browser would fetch from another host.
 _SVG = """\
@@ -62,8 +68,12 @@ def main() -> None:
         (TARGET / "terminal.svg").write_text(terminal(folder), encoding="utf-8")
         run("ragmeter report reader search --output report.html", folder)
         photograph((folder / "report.html").as_uri(), TARGET / "report.png", 1280, 800)
+        label(folder)
         with app(folder) as address:
             photograph(address, TARGET / "app.png", 1280, 860)
+            photograph(address, TARGET / "label.png", 1280, 800, "/run/agenda/label?rater=Ana&blind=1&place=5")
+            photograph(address, TARGET / "judge.png", 1280, 900, "/run/chatgpt/agreement?metric=offline_correct")
+            photograph(address, TARGET / "documents.png", 1280, 700, "/run/agenda/documents")
 
 
 @contextmanager
@@ -109,8 +119,26 @@ def app(folder: Path) -> Iterator[str]:
         process.communicate()
 
 
-def photograph(address: str, target: Path, width: int, height: int) -> None:
-    """A page as it is seen on a screen of this size."""
+def label(folder: Path) -> None:
+    """Labels for the pictures of the app: a person's of real answers, and a sample that nobody has labelled."""
+    answers = [json.loads(line) for line in gzip.decompress(PEOPLE.read_bytes()).decode().splitlines()]
+    given = {f"q{place}": answer.pop("correct") for place, answer in enumerate(answers)}
+    rows = ({"qid": qid, **answer} for qid, answer in zip(given, answers, strict=True))
+    (folder / "chatgpt.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    run("ragmeter evaluate chatgpt.jsonl --metrics offline_correct,offline_correct_probability --run chatgpt", folder)
+    run("ragmeter label chatgpt --n 200 --rater Ana --blank", folder)
+    run("ragmeter label agenda --n 10 --rater Ana --blank", folder)
+    sheet = folder / "labels-chatgpt-Ana.csv"
+    with sheet.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(lines[0]))
+        writer.writeheader()
+        writer.writerows({**line, "label": "correct" if given[line["qid"]] else "wrong"} for line in lines)
+
+
+def photograph(address: str, target: Path, width: int, height: int, path: str = "") -> None:
+    """A page as it is seen on a screen of this size; `path` is another page of the same server."""
     from playwright.sync_api import sync_playwright
 
     from ragmeter.targets.web.browser import QUIET, installed
@@ -123,6 +151,8 @@ def photograph(address: str, target: Path, width: int, height: int) -> None:
         )
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
         page.goto(address)
+        if path:
+            page.goto(urljoin(address, path))
         page.wait_for_load_state("networkidle")
         page.screenshot(path=str(target))
         browser.close()

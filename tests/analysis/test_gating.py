@@ -415,6 +415,23 @@ def test_questions_left_out_are_no_way_to_be_no_worse(tmp_path: Path) -> None:
     assert gate("new", no_worse_than="main:token_f1:0.1", max_failed=0.1, output_dir=tmp_path).passed
 
 
+def test_a_system_that_is_down_has_not_got_better_at_anything(tmp_path: Path) -> None:
+    """It has no answer that was not retrieved, and no score of that."""
+    gold = [{"qid": str(n), "question": f"What is {n}?", "reference": f"Rome {n}"} for n in range(40)]
+    passages = ["Paris is in France."]
+    wrong = [{**row, "answer": "Lyon", "contexts": passages} for row in gold]
+    down = [{**row, "answer": None, "error": "timeout", "contexts": passages} for row in gold]
+    for name, data in (("main", wrong), ("down", down)):
+        keep(tmp_path, name, data, "offline_correct")
+    bound = gate("down", fail_over="cause:not_retrieved=0.1", output_dir=tmp_path)
+    assert [check.passed for check in bound.checks] == [True, False]
+    assert "40 of 40 rows have no score (40 failed)" in bound.checks[1].reason
+    margin = gate("down", no_worse_than="main:cause:not_retrieved:0.02", output_dir=tmp_path)
+    assert not any(check.passed for check in margin.checks)
+    assert gate("down", fail_over="cause:failed=1", output_dir=tmp_path).passed  # this one is what they have
+    assert not gate("down", fail_under="cause:right=0.5", output_dir=tmp_path).checks[0].passed
+
+
 def test_another_number_of_repeats_leaves_no_question_out(tmp_path: Path) -> None:
     folder = keep(tmp_path, "main", rows(9, 1), "token_f1").folder
     assert folder is not None

@@ -71,12 +71,12 @@ class Client:
 
 
 @contextmanager
-def serving(folder: Path, labels: Path | None = None) -> Iterator[Client]:
+def serving(folder: Path, labels: Path | None = None, corpus: Path | None = None) -> Iterator[Client]:
     """Serve the runs of a folder."""
     keys = Keys()
     with listen("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
-        app = make_app(folder, "127.0.0.1", port, labels or folder, keys)
+        app = make_app(folder, "127.0.0.1", port, labels or folder, keys, corpus)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

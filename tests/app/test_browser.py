@@ -117,6 +117,9 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
             assert client.post(f"/run/{first}/label/record", rater=rater, place=0, label=label).status == 200
         visit.open(f"/run/{first}/agreement")
         assert "Cohen's kappa" in visit.page.inner_text("main")
+        visit.open(f"/run/{first}/disagreements")
+        visit.page.wait_for_selector("#label")
+        visit.open(f"/run/{first}/documents")
         visit.context.close()
 
 
@@ -126,7 +129,7 @@ def test_one_key_a_row(browser: Any, tmp_path: Path) -> None:
         visit = Visit(browser, client)
         page = visit.page
         page.get_by_role("link", name="judged", exact=True).click()
-        page.get_by_role("link", name="Label", exact=True).click()
+        page.locator("#rail a", has_text="Label").click()
         page.wait_for_selector("html[data-ready] #begin")
         page.fill("input[name=rater]", "Ann")
         page.fill("input[name=n]", "12")
@@ -135,7 +138,8 @@ def test_one_key_a_row(browser: Any, tmp_path: Path) -> None:
             page.locator(f"html[data-ready] #progress:has-text('{done} of 12 labelled')").wait_for()
             page.keyboard.press(key)
         page.locator("text=All rows are labelled.").wait_for()
-        assert "The share of answers that people would call correct" in page.inner_text("main")
+        page.locator("main a", has_text="How good the judge is").click()
+        page.locator("text=The share of answers that people would call correct").wait_for()
         labels = read_labels(tmp_path / "labels-judged-Ann.csv")
         assert [label.label for label in labels[:4]] == ["correct", "wrong", "skip", "correct"]
         visit.check()
@@ -150,15 +154,131 @@ def test_back_changes_the_last_label(browser: Any, tmp_path: Path) -> None:
         client.post("/run/judged/label/begin", rater="Ann", n=3, by="random", seed=0)
         page.goto(f"{visit.origin}/run/judged/label?rater=Ann")
         page.wait_for_selector("html[data-ready]")
-        page.fill("#note", "hmm")
-        page.click("button:text-is('Wrong')")
-        page.locator("html[data-ready] #progress:has-text('1 of 3')").wait_for()
+        page.wait_for_selector("html[data-ready]")
+        page.keyboard.press("n")
+        page.keyboard.type("hmm, cw")
+        page.keyboard.press("Enter")
+        page.click("button[data-label=wrong]")
+        page.locator("#progress:has-text('1 of 3')").wait_for()
         page.keyboard.press("b")
-        page.locator("html[data-ready] >> text=Label: wrong").wait_for()
-        assert page.input_value("#note") == "hmm"
-        page.click("button:text-is('Correct')")
-        page.locator("text=Label: wrong").wait_for(state="detached")
+        page.locator("#label[data-place='0'] button[data-label=wrong][aria-pressed=true]").wait_for()
+        assert page.input_value("#note") == "hmm, cw"
+        page.click("button[data-label=correct]")
+        page.locator("#label[data-place='1']").wait_for()
+        page.locator("#saving:empty").wait_for(state="attached")
         assert read_labels(tmp_path / "labels-judged-Ann.csv")[0].label == "correct"
+        visit.context.close()
+
+
+CONVERSATION = [
+    {
+        "qid": f"q{turn}",
+        "session_id": "s",
+        "turn_idx": turn,
+        "question": f"Question {turn}?",
+        "answer": f"Answer {turn}",
+        "reference": "a",
+        "contexts": [f"Gold passage {turn}. " + "word " * 400, "Another one", PAYLOAD],
+        "retrieved": ["g::chunk-1", "x", "y"],
+        "relevant": ["g"],
+    }
+    for turn in range(6)
+]
+
+
+def test_what_the_system_had_read_is_beside_the_answer(browser: Any, tmp_path: Path) -> None:
+    ragmeter.evaluate(CONVERSATION, metrics="token_f1", run="chat", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        client.post("/run/chat/label/begin", rater="Ann", n=6, by="random", seed=0)
+        visit = Visit(browser, client)
+        page = visit.page
+        rows = [row.qid for row in read_labels(tmp_path / "labels-chat-Ann.csv")]
+        page.goto(f"{visit.origin}/run/chat/label?rater=Ann&blind=1&place={rows.index('q2')}")
+        page.wait_for_selector("html[data-ready]")
+        assert page.locator(".is-gold").count() == 1
+        assert page.locator(".turns li").all_inner_texts() == ["Question 0?\nAnswer 0", "Question 1?\nAnswer 1"]
+        assert not page.locator("#contexts details").first.evaluate("part => part.open")
+        page.keyboard.press("x")
+        assert page.locator("#contexts details").first.evaluate("part => part.open")
+        assert "chat" not in page.inner_text("body")  # blind: the system's name is nowhere
+        visit.check()
+        visit.context.close()
+
+
+def test_a_label_that_is_not_written_stops_the_advance(browser: Any, tmp_path: Path) -> None:
+    ragmeter.evaluate(CONVERSATION, metrics="token_f1", run="chat", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        client.post("/run/chat/label/begin", rater="Ann", n=6, by="random", seed=0)
+        visit = Visit(browser, client)
+        page = visit.page
+        page.goto(f"{visit.origin}/run/chat/label?rater=Ann")
+        page.wait_for_selector("html[data-ready]")
+        page.keyboard.press("c")
+        page.locator("#progress:has-text('1 of 6')").wait_for()
+        page.locator("#label[data-place='1']").wait_for()
+        page.fill("#note", "keep me")
+        page.evaluate("document.activeElement.blur()")
+        page.route("**/record", lambda route: route.abort())
+        page.keyboard.press("w")
+        page.locator("#problem", has_text="Not saved").wait_for()
+        page.locator("#label[data-place='1']").wait_for()  # the row is back, with its note
+        assert page.input_value("#note") == "keep me"
+        page.keyboard.press("w")
+        page.locator("html:not(.waits) #saving:empty").wait_for(state="attached")
+        assert page.locator("#label[data-place='1']").count() == 1  # and stays until it is written
+        assert [label.label for label in read_labels(tmp_path / "labels-chat-Ann.csv")[:2]] == ["correct", None]
+        page.unroute("**/record")
+        page.keyboard.press("w")
+        page.locator("#label:not([data-place='1'])").wait_for()
+        page.locator("#problem").wait_for(state="detached")
+        label = read_labels(tmp_path / "labels-chat-Ann.csv")[1]
+        assert (label.label, label.note) == ("wrong", "keep me")
+        visit.wrong.clear()  # the calls that were cut off
+        visit.check()
+        visit.context.close()
+
+
+def test_two_browsers_of_one_person(browser: Any, tmp_path: Path) -> None:
+    ragmeter.evaluate(CONVERSATION, metrics="token_f1", run="chat", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        client.post("/run/chat/label/begin", rater="Ann", n=6, by="random", seed=0)
+        visits = [Visit(browser, client), Visit(browser, client)]
+        for visit in visits:
+            visit.page.goto(f"{visit.origin}/run/chat/label?rater=Ann")
+            visit.page.wait_for_selector("html[data-ready]")
+        first, second = (visit.page for visit in visits)
+        first.keyboard.press("c")
+        first.locator("#progress:has-text('1 of 6')").wait_for()
+        second.keyboard.press("w")  # of the same row, which has another label by now
+        second.locator("#problem", has_text="labelled meanwhile: correct").wait_for()
+        second.locator("#label[data-place='0'] button[data-label=correct][aria-pressed=true]").wait_for()
+        second.keyboard.press("w")  # now it was seen
+        second.locator("#label[data-place='1']").wait_for()
+        second.locator("#progress:has-text('1 of 6')").wait_for()
+        assert read_labels(tmp_path / "labels-chat-Ann.csv")[0].label == "wrong"
+        for visit in visits:
+            visit.context.close()
+
+
+def test_two_people_agree_on_a_row_by_keys(browser: Any, tmp_path: Path) -> None:
+    ragmeter.evaluate(CONVERSATION, metrics="token_f1", run="chat", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        for rater, label in (("Ann", "correct"), ("Bob", "wrong")):
+            client.post("/run/chat/label/begin", rater=rater, n=6, by="random", seed=0)
+            for place in range(2):
+                client.post("/run/chat/label/record", rater=rater, place=place, label=label, note=f"by {rater}")
+        visit = Visit(browser, client)
+        page = visit.page
+        page.goto(f"{visit.origin}/run/chat/label")
+        page.locator("main a", has_text="Agree on 2 rows").click()
+        page.wait_for_selector("html[data-ready]")
+        assert "by Ann" in page.inner_text("#label")
+        page.keyboard.press("c")
+        page.locator("#progress:has-text('agreed on 1 of 2')").wait_for()
+        page.keyboard.press("w")
+        page.locator("text=All of these rows were looked at.").wait_for()
+        assert [label.label for label in read_labels(tmp_path / "labels-chat-agreed.csv")] == ["correct", "wrong"]
+        visit.check()
         visit.context.close()
 
 

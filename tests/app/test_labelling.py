@@ -75,20 +75,21 @@ def test_beginning_again_keeps_the_labels(client: Client) -> None:
     assert "1 of 20 labelled" in words(client.page(begin(client, n=5, seed=9)))
 
 
-def test_all_labelled_leads_back_and_says_what_calibration_takes(client: Client) -> None:
+def test_all_labelled_leads_back_and_to_the_judge(client: Client) -> None:
     begin(client, n=2)
     for place in range(2):
         record(client, place, "correct")
     page = client.page("/run/a/label?rater=Ann&blind=1")
-    assert "It takes at least 10 rows that are labelled correct or wrong; there are 2." in page
+    assert "All rows are labelled." in words(page)
+    assert 'href="/run/a/agreement"' in page
     assert 'href="/run/a/label?rater=Ann&amp;blind=1&amp;place=1"' in page
 
 
-def test_calibrated_from_ten_labels_on(client: Client) -> None:
+def test_the_judge_is_compared_with_the_labels_so_far(client: Client) -> None:
     begin(client)
     for place in range(12):
         record(client, place, "correct" if place % 2 else "wrong")
-    assert "The share of answers that people would call correct is" in words(client.page("/run/a/label?rater=Ann"))
+    assert "The share of answers that people would call correct is" in words(client.page("/run/a/agreement"))
 
 
 def test_the_metric_to_calibrate_is_chosen_where_there_are_several(tmp_path: Path) -> None:
@@ -97,10 +98,10 @@ def test_the_metric_to_calibrate_is_chosen_where_there_are_several(tmp_path: Pat
         begin(client)
         for place in range(12):
             record(client, place, "correct" if place % 2 else "wrong")
-        assert "Choose the metric to compare with people." in words(client.page("/run/a/label?rater=Ann"))
-        page = client.page("/run/a/label?rater=Ann&metric=exact_match")
+        page = client.page("/run/a/agreement?metric=exact_match")
         assert "The share of answers that people would call correct is" in words(page)
-        assert 'data-next="/run/a/label?rater=Ann&amp;blind=0&amp;metric=exact_match"' in page
+        assert "exact_match says" in words(page)
+        assert 'href="/run/a/agreement?metric=offline_correct"' in page
 
 
 def test_blind_means_without_the_system(client: Client) -> None:
@@ -302,12 +303,12 @@ def test_agreement_among_people(client: Client, tmp_path: Path) -> None:
     assert "Krippendorff's alpha: 0.8081, n = 10 rows, 20 labels" in text
     assert "Cohen's kappa between them: 0.8000" in text
     assert "Ann 10 Bob 10" in text
-    assert len(re.findall(r'href="/run/a/row/', page)) == 1
-    assert "correct wrong" in text
+    assert len(re.findall(r'href="/run/a/disagreements\?place=', page)) == 1
+    assert "correct wrong not yet" in text
     begin(client, "Cem", n=10)
     record(client, 0, "wrong", "Cem")
     text = words(client.page("/run/a/agreement"))
-    assert "Cohen" not in text
+    assert "Cohen's kappa between them" not in text
     assert "n = 10 rows, 21 labels" in text
 
 

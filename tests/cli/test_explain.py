@@ -42,6 +42,14 @@ def test_says_what_decided(ragmeter: Run) -> None:
     assert "q2: right" in ragmeter("explain", "runs/tower", "q2").stdout
 
 
+def test_an_id_may_be_a_number_in_python(tmp_path: Path) -> None:
+    package.evaluate([{**ROWS[0], "qid": 3}], metrics="offline_correct", run="numbered", output_dir=tmp_path)
+    (explanation,) = package.explain("numbered", 3, output_dir=tmp_path)
+    assert explanation.reference == "1889"
+    with pytest.raises(UnknownNameError):
+        package.explain("numbered", 4, output_dir=tmp_path)
+
+
 def test_for_scripts(ragmeter: Run) -> None:
     (explanation,) = json.loads(ragmeter("explain", "tower", "q2", "--json").stdout)
     assert explanation["qid"] == "q2"

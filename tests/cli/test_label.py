@@ -147,7 +147,7 @@ def test_two_terminals_on_one_file(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_the_name_is_in_a_file_to_fill_in(ragmeter: Command, tmp_path: Path) -> None:
     make_run(tmp_path)
     assert ragmeter("label", "demo", "--n", "5", "--blank", "--rater", "ana").returncode == 0
-    assert {row["rater"] for row in rows(tmp_path / "labels.csv")} == {"ana"}
+    assert {row["rater"] for row in rows(tmp_path / "labels-demo-ana.csv")} == {"ana"}
     assert ragmeter("label", "demo", "--n", "5", "--blank", "--output", "own.csv").returncode == 0
     assert {row["rater"] for row in rows(tmp_path / "own.csv")} == {""}
     assert ragmeter("label", "demo", "--blank", "--output", "own.csv", "--rater", "ana").returncode == 0
@@ -180,7 +180,7 @@ def test_a_terminal_and_a_kill(tmp_path: Path) -> None:
     import pty
 
     make_run(tmp_path)
-    path = tmp_path / "labels.csv"
+    path = tmp_path / "labels-demo-anna.csv"
 
     def start() -> tuple[subprocess.Popen[bytes], int]:
         ours, theirs = pty.openpty()
@@ -220,7 +220,7 @@ def test_a_terminal_and_a_kill(tmp_path: Path) -> None:
     os.close(terminal)
     assert [row["label"] for row in rows(path)] == ["correct", "wrong", "correct", "", ""]
     left = [file.name for file in tmp_path.iterdir()]
-    assert sorted(left) == ["labels.csv", "runs"]
+    assert sorted(left) == ["labels-demo-anna.csv", "runs"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -229,9 +229,37 @@ def test_another_person_needs_a_file_of_their_own(tmp_path: Path) -> None:
 
     session(make_run(tmp_path), tmp_path / "labels.csv", "c", rater="anna")
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "ragmeter", "label", "demo", "--rater", "bob"]
+    command = [sys.executable, "-m", "ragmeter", "label", "demo", "--rater", "bob", "--output", "labels.csv"]
     done = subprocess.run(command, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, text=True)
     os.close(ours)
     os.close(theirs)
     assert done.returncode == 2
     assert "holds the labels of anna" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_two_people_in_one_folder_have_a_file_each(tmp_path: Path) -> None:
+    import pty
+
+    make_run(tmp_path)
+    people = []
+    for name in ("anna", "bob"):  # both begin before either labels
+        ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "ragmeter", "label", "demo", "--n", "2", "--rater", name]
+        child = subprocess.Popen(command, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        people.append((child, ours))
+    for key in (b"c", b"w"):
+        for _, terminal in people:
+            os.write(terminal, key)
+    for child, terminal in people:
+        shown, end = b"", time.monotonic() + PATIENCE
+        while b"left: 0" not in shown:
+            ready, _, _ = select.select([terminal], [], [], max(0, end - time.monotonic()))
+            assert ready, shown[-2000:]
+            shown += os.read(terminal, 65536)
+        assert child.wait(timeout=PATIENCE) == 0
+        os.close(terminal)
+    for name in ("anna", "bob"):
+        labels = rows(tmp_path / f"labels-demo-{name}.csv")
+        assert [(row["label"], row["rater"]) for row in labels] == [("correct", name), ("wrong", name)]

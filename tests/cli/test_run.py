@@ -142,6 +142,23 @@ def test_gates_judges_and_files_of_answers(ragmeter: Run, folder: Path) -> None:
     assert "bootstrap" in summary["metrics"]["token_f1"]["interval_method"]
 
 
+def test_a_gate_needs_its_baseline_before_it(ragmeter: Run, folder: Path) -> None:
+    systems = '[systems.b]\ntarget = "rag:plain"\n', '[systems.a]\ntarget = "rag:plain"\n'
+    gate = '[gate]\nno_worse_than = "{}:token_f1:0.02"\n'
+    write(folder, TOML + "".join(systems) + "no_worse_than = 'b:token_f1:0.02'\n")  # a, after b
+    assert ragmeter("run").returncode in (0, 1)
+    write(folder, TOML + "".join(systems) + gate.format("new"))
+    (folder / "asked.txt").unlink()
+    assert "unknown run 'new'" in ragmeter("run").stderr
+    write(folder, TOML.replace("[data]", "replace = true\n[data]") + systems[0].replace("systems.b", "systems.c")
+          + "no_worse_than = 'd:token_f1:0.02'\n" + systems[1].replace("systems.a", "systems.d"))  # fmt: skip
+    (folder / "asked.txt").unlink(missing_ok=True)
+    done = ragmeter("run")
+    assert done.returncode == 2
+    assert "the gate compares c with d, which is made after it\n  put [systems.d] first" in done.stderr
+    assert not (folder / "asked.txt").exists()
+
+
 def test_what_is_done_with_the_runs_at_the_end(ragmeter: Run, folder: Path) -> None:
     labels = "".join(f"{n},{'correct' if n else 'wrong'}\n" for n in range(3))
     (folder / "a.csv").write_text("qid,label\n" + labels)

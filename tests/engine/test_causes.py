@@ -12,6 +12,7 @@ import pytest
 import ragmeter
 from ragmeter import add_metrics, evaluate
 from ragmeter.runs.run import Run
+from ragmeter.wording.ids import never_match_lines
 
 FRANCE = "Paris is the capital of France. It lies on the Seine, and was the seat of the kings of France."
 ITALY = "Rome is the capital of Italy. It lies on the Tiber, and was the seat of the emperors."
@@ -206,3 +207,39 @@ def test_ids_that_never_match_are_said_where_causes_rest_on_them() -> None:
     assert (found.never_match.rows, found.never_match.gold) == (3, "fr")
     matching = [row("Berlin", FRANCE, relevant=["fr"], retrieved=["fr::chunk-1"])]
     assert evaluate(matching, metrics="offline_correct").summary.document_ids is None
+
+
+def test_ids_that_never_match_tell_no_causes() -> None:
+    rows = [
+        {**row("Paris", FRANCE), "qid": str(n), "relevant": [f"d{n}"], "retrieved": [f"document-{n}"]}
+        for n in range(10)
+    ]
+    evaluation = evaluate(rows, metrics="offline_correct")
+    assert evaluation.summary.cause is None
+    assert "nothing is said of where answers failed" in "".join(never_match_lines(evaluation.summary))
+    few = evaluate(rows[:9], metrics="offline_correct").summary
+    assert few.cause is not None
+    assert "nothing is said" not in "".join(never_match_lines(few))
+    matching = evaluate([*rows, {**rows[0], "qid": "x", "retrieved": ["d0"]}], metrics="offline_correct")
+    assert matching.summary.cause is not None
+
+
+def test_a_gold_answer_word_for_word_declines_nothing() -> None:
+    for reference in (
+        "destination address, source address, and port numbers",
+        "su creencia en la validez del contrato social",
+    ):
+        passage = f"It says: {reference}."
+        told = {"question": "What is in it?", "reference": reference, "answer": f"{reference}.", "contexts": [passage]}
+        evaluation = evaluate([told], metrics="offline_correct")
+        assert evaluation["offline_correct"].mean == 1
+        assert causes(evaluation) == ["right"]
+    both = {"question": "What is in it?", "reference": "I don't know.", "answer": "I don't know.", "contexts": [FRANCE]}
+    evaluation = evaluate([both], metrics="offline_correct")
+    assert (evaluation["offline_correct"].mean, causes(evaluation)) == (1, ["rightly_declined"])
+
+
+def test_who_answers_a_question_without_an_answer_is_not_right(tmp_path: Path) -> None:
+    asked = {"question": QUESTION, "reference": None, "answer": "Paris", "contexts": [ITALY], "unanswerable": "yes"}
+    evaluation = evaluate([{**asked, "qid": "1"}, {**row("Paris", FRANCE), "qid": "2"}], metrics="offline_correct")
+    assert evaluation.rows["cause_evidence"].to_pylist()[0] == "answered_unanswerable"

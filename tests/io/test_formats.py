@@ -320,3 +320,10 @@ def test_maps_of_a_parquet_file_are_documents(tmp_path: Path) -> None:
         assert columns["numbers"] == ['{"1": 2.5}', "{}", None]
         assert columns["deep"] == ['[{"a": {"k": "v"}, "b": "map<"}]', "[]", None]
         assert columns["maps"] == ['{"m": {"k": "v"}}', "{}", None]
+
+
+def test_a_whole_number_is_one_id_however_it_is_written() -> None:
+    rows = [{"qid": "1", "relevant": [7], "retrieved": [7.0, 1.5, "7.0"]}]
+    evaluation = evaluate(rows, metrics="recall@1")
+    assert evaluation.rows["retrieved"].to_pylist() == [["7", "1.5", "7.0"]]
+    assert evaluation["recall@1"].mean == 1

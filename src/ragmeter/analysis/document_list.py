@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ragmeter.analysis.passages import doc_id_pattern
 from ragmeter.documents.document_use import DocumentUse, UselessDocuments
 from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option
@@ -96,26 +97,54 @@ def list_documents(run: RunLike, *, corpus: Any = None, output_dir: str | Path =
         output_dir: the folder of runs.
     """
     opened = find_run(run, output_dir)
-    if "retrieved" not in opened.columns:
-        raise UsageError(
-            f"the run {opened.name} has no column 'retrieved': the ids of what was retrieved",
-            hint="give the results a column of lists of ids",
-        )
-    names = ("retrieved", "relevant", IDS_AS_WRITTEN)
-    columns = {name: opened.rows([name])[name].combine_chunks() for name in names if name in opened.columns}
-    marks = columns.get(IDS_AS_WRITTEN)
-    as_written = marks is not None and marks.null_count < len(marks)
-    known = np.asarray(columns["retrieved"].is_valid())
-    retrieved = _Lists.of(columns["retrieved"], known)
-    gold = _Lists.of(columns["relevant"], known) if "relevant" in columns else _Lists.empty()
     in_corpus = None if corpus is None else _corpus_ids(corpus)
-    parts = [retrieved.ids, gold.ids, *([] if in_corpus is None else [in_corpus])]
-    numbers, ids = numbered_documents(pa.concat_arrays(parts), _pattern(opened), as_written=as_written)
-    ends = np.cumsum([len(part) for part in parts])
-    of_parts = np.split(numbers, ends[:-1])
-    table = _counted(ids, retrieved, gold, of_parts, _right(opened))
-    corpus_ids = None if in_corpus is None else ids.take(pa.array(np.unique(of_parts[2])))
-    return DocumentList(opened.name, int(known.sum()), table, _useless(table, corpus_ids, has_gold=len(gold.row) > 0))
+    uses = _Uses.of(opened, in_corpus)
+    corpus_ids = None if in_corpus is None else uses.ids.take(pa.array(np.unique(uses.corpus)))
+    table = _counted(uses, _right(opened))
+    return DocumentList(
+        opened.name, uses.n_questions, table, _useless(table, corpus_ids, has_gold=len(uses.gold.row) > 0)
+    )
+
+
+@dataclass(frozen=True)
+class DocumentQuestion:
+    """A question that a document was retrieved for, at a rank, or is a gold document of; by its place in the run."""
+
+    place: int
+    rank: int | None
+    is_gold: bool
+    right: float | None
+
+
+def document_questions(run: RunLike, document: str, *, output_dir: str | Path = RUNS) -> list[DocumentQuestion]:
+    """The questions that a document was retrieved for or is a gold document of, those first that missed it.
+
+    Args:
+        run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
+        document: the document's id, as `list_documents()` has it.
+        output_dir: the folder of runs.
+    """
+    opened = find_run(run, output_dir)
+    uses = _Uses.of(opened, None)
+    number = pc.index(uses.ids, pa.scalar(document, pa.large_string())).as_py()
+    if number < 0:
+        return []
+    n = len(uses.ids)
+    keys, firsts = np.unique(uses.retrieved.row * n + uses.of_retrieved, return_index=True)
+    is_wanted = keys % n == number
+    found = dict(zip((keys[is_wanted] // n).tolist(), _ranks(uses.retrieved, firsts)[is_wanted].tolist(), strict=True))
+    gold = set(uses.gold.row[uses.of_gold == number].tolist())
+    right = _right(opened)
+    questions = [
+        DocumentQuestion(
+            place,
+            int(found[place]) if place in found else None,
+            place in gold,
+            None if np.isnan(right[place]) else float(right[place]),
+        )
+        for place in {*found, *gold}
+    ]
+    return sorted(questions, key=lambda question: (question.rank is not None, question.rank or 0, question.place))
 
 
 def _useless(table: pa.Table, corpus: pa.Array | None, *, has_gold: bool) -> UselessDocuments:
@@ -151,11 +180,45 @@ class _Lists:
         return cls(pa.array([], pa.large_string()), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def _counted(ids: pa.Array, retrieved: _Lists, gold: _Lists, numbers: Sequence[Ids], right: Scores) -> pa.Table:
+@dataclass(frozen=True)
+class _Uses:
+    """What was retrieved and what is gold in a run, with the number of each id's document; `ids` are the documents'."""
+
+    retrieved: _Lists
+    gold: _Lists
+    of_retrieved: Ids
+    of_gold: Ids
+    corpus: Ids
+    ids: pa.Array
+    n_questions: int
+
+    @classmethod
+    def of(cls, run: Run, corpus: pa.Array | None) -> _Uses:
+        """Those of a run, with the numbers of a corpus' documents if there is one."""
+        if "retrieved" not in run.columns:
+            raise UsageError(
+                f"the run {run.name} has no column 'retrieved': the ids of what was retrieved",
+                hint="give the results a column of lists of ids",
+            )
+        names = ("retrieved", "relevant", IDS_AS_WRITTEN)
+        columns = {name: run.rows([name])[name].combine_chunks() for name in names if name in run.columns}
+        marks = columns.get(IDS_AS_WRITTEN)
+        as_written = marks is not None and marks.null_count < len(marks)
+        known = np.asarray(columns["retrieved"].is_valid())
+        retrieved = _Lists.of(columns["retrieved"], known)
+        gold = _Lists.of(columns["relevant"], known) if "relevant" in columns else _Lists.empty()
+        parts = [retrieved.ids, gold.ids, pa.array([], pa.large_string()) if corpus is None else corpus]
+        numbers, ids = numbered_documents(pa.concat_arrays(parts), doc_id_pattern(run), as_written=as_written)
+        of_retrieved, of_gold, of_corpus = np.split(numbers, np.cumsum([len(part) for part in parts])[:-1])
+        return cls(retrieved, gold, of_retrieved, of_gold, of_corpus, ids, int(known.sum()))
+
+
+def _counted(uses: _Uses, right: Scores) -> pa.Table:
     """The table of documents in their order."""
+    ids, retrieved, gold = uses.ids, uses.retrieved, uses.gold
     n = len(ids)
-    keys, firsts = np.unique(retrieved.row * n + numbers[0], return_index=True)
-    gold_keys = np.unique(gold.row * n + numbers[1])
+    keys, firsts = np.unique(retrieved.row * n + uses.of_retrieved, return_index=True)
+    gold_keys = np.unique(gold.row * n + uses.of_gold)
     row, document = np.divmod(keys, max(n, 1))
     of_gold = gold_keys % max(n, 1)
     is_hit = np.isin(keys, gold_keys, assume_unique=True)
@@ -205,11 +268,6 @@ def _right(run: Run) -> Scores:
             if name.partition("[")[0] == base and run.metrics()[name].n_scored:
                 return run.scores(name)
     return np.full(run.n_rows, np.nan)
-
-
-def _pattern(run: Run) -> str | None:
-    """The pattern for the document's id in a chunk's id, of the run's metrics."""
-    return next((str(known) for entry in run.manifest().metrics if (known := entry.settings.get("doc_id"))), None)
 
 
 def _corpus_ids(corpus: Any) -> pa.Array:

@@ -29,7 +29,7 @@ METRICS = (offline_correct_probability.base, offline_correct.base)
 
 def explain(
     run: RunLike,
-    qid: str,
+    qid: str | int,
     *,
     output_dir: str | Path = RUNS,
     language: str | None = None,
@@ -48,7 +48,7 @@ def explain(
         calibration: a file that `ragmeter calibrate --offline-judge` made of labels of one's own.
     """
     run = find_run(run, output_dir)
-    table = run.rows()
+    table, qid = run.rows(), str(qid)
     for name in (QID, *_NEEDED):
         if name not in table.column_names:
             raise UsageError(

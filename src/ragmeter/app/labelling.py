@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import glob
-import hashlib
-import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragmeter.analysis.people.agreement import PeopleAgreement, people_agreement
 from ragmeter.analysis.people.claim_items import places_of
+from ragmeter.analysis.people.label_files import agreed_path, label_files, labels_path
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
 from ragmeter.analysis.people.sample import choose_sample
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.app import wording
-from ragmeter.app.agreement import agreement_link
-from ragmeter.app.calibration import calibration_part
+from ragmeter.app.queries import Database
+from ragmeter.app.row_to_label import Choice, labelling, row_to_label
 from ragmeter.errors import InputError, UsageError
-from ragmeter.io.cells import whole
 from ragmeter.io.write import RUNS
+from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.show.page.parts import command, field, options, section, worded
+from ragmeter.show.page.parts import command, field, options, worded
 
 LABELS = (CORRECT, WRONG, SKIPPED)
-#: What file names don't have: of a run's name, and of a person's.
-_PLAIN, _NOT_IN_NAMES = re.compile(r"[^\w-]+"), re.compile(r"\W+")
-_OF_A_PERSON = re.compile(r"\w+(?:-[0-9a-f]{8})?")
-_LONGEST_NAME = 40
-#: Calibration needs a few labels of each kind.
-_ENOUGH = 10
+_BUTTONS = {CORRECT: (wording.CORRECT, "c"), WRONG: (wording.WRONG, "w"), SKIPPED: (wording.SKIP, "s")}
 #: Of runs with more rows, all short columns are offered to stratify by.
 _MOST_COUNTED = 200_000
+_LONGEST_NOTE = 1_000
 
 
 @dataclass(frozen=True)
@@ -50,19 +45,19 @@ class Labelling:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._places: dict[Path, tuple[Hashable, list[int]]] = {}
 
     def path(self, run: Run, rater: str) -> Path:
-        """The file of one person's labels of a run. Neither name becomes a path: other characters are replaced.
-
-        A person's has no hyphen, but before a hash: so that `x-y` of the run `base` is not `y` of the run `base-x`.
-        """
-        return self._folder / f"labels-{_plain(run.name)}-{_plain(whole(rater).strip() or 'me', _NOT_IN_NAMES)}.csv"
+        """The file of one person's labels of a run."""
+        return labels_path(self._folder, run.name, rater)
 
     def files(self, run: Run) -> list[Path]:
-        """Every person's file of labels of a run."""
-        begin = f"labels-{_plain(run.name)}-"
-        files = sorted(self._folder.glob(f"{glob.escape(begin)}*.csv"))
-        return [file for file in files if _OF_A_PERSON.fullmatch(file.stem.removeprefix(begin))]
+        """Every file of labels of a run."""
+        return label_files(self._folder, run.name)
+
+    def agreement(self, run: Run) -> PeopleAgreement | None:
+        """How well the people agree who have labelled a run; None if there are no labels."""
+        return people_agreement(run, self.files(run))
 
     def begin(self, run: Run, rater: str, n: int, by: str, seed: int, strata: Sequence[str] = ()) -> None:
         """Draw the sample, unless this person has begun already. `strata` are columns, for a stratified one."""
@@ -85,33 +80,68 @@ class Labelling:
             sheet.check_rater(rater)
             if sheet.of_claims:
                 raise UsageError(f"{path} has labels of claims", hint="`ragmeter label` goes on with it")
-            return OpenSheet(sheet, _places(run, sheet))
+            return OpenSheet(sheet, self._places_of(run, sheet))
         except InputError as error:
             hint = f"begin anew under another name, or move {path} to another folder"
             raise UsageError(error.message, hint=hint) from error
 
+    def _places_of(self, run: Run, sheet: Sheet) -> list[int]:
+        """The places of a sheet's rows, kept until the run or the sheet's rows change: a key should take no time."""
+        rows = tuple((row["qid"], row.get("answer_hash")) for row in sheet.rows)
+        version = (run.path, stamps_of(run.path), rows)
+        known = self._places.get(sheet.path)
+        if known is None or known[0] != version:
+            known = self._places[sheet.path] = version, _places(run, sheet)
+        return known[1]
+
     def record(
         self, run: Run, rater: str, place: int, label: str, note: str | None = None, seen: str | None = None
-    ) -> None:
-        """Save a label, or remove it with an empty one. A note of None stays as it is.
+    ) -> Sheet:
+        """Save a label, or remove it with an empty one. A note of None stays as it is. Returns the sheet as it is then.
 
         `seen` is the row's label that the page has shown: one that was given meanwhile is not replaced.
         """
-        if label not in (*LABELS, ""):
-            raise UsageError(f"{label[:40]!r} is not a label")
+        _check(label)
         own = self.opened(run, rater)
         if own is None or not 0 <= place < len(own.sheet.rows):
             raise UsageError("there is no such row in this person's labels")
-        note = None if note is None else note[:1_000]
-        if not own.sheet.record(place, label or None, rater, seen=seen, note=note):
-            raise UsageError(
-                wording.LABELLED_ELSEWHERE.format(label=own.sheet.rows[place]["label"] or wording.NO_LABEL)
-            )
+        if not own.sheet.record(place, label or None, rater, seen=seen, note=_short(note)):
+            raise _labelled_elsewhere(own.sheet.rows[place]["label"])
+        return own.sheet
+
+    def agree(self, run: Run, place: int, label: str, note: str | None, seen: str) -> PeopleAgreement:
+        """Save what people agreed on for a row that they labelled differently; an empty label removes it."""
+        _check(label)
+        agreement = self.agreement(run)
+        row = next((row for row in agreement.disagreements if row.place == place), None) if agreement else None
+        if row is None:
+            raise UsageError("people have not labelled this row differently")
+        sheet = Sheet.read(Path(row.labels[0].file))
+        line = next(line for line in sheet.rows if line["qid"] in (row.qid, f"'{row.qid}"))
+        path = agreed_path(self._folder, run.name)
+        if not Sheet.agree(path, line, label or None, seen=seen, note=_short(note)):
+            raise _labelled_elsewhere(next(line["label"] for line in Sheet.read(path).rows if line["qid"] == row.qid))
+        changed = self.agreement(run)
+        assert changed is not None  # noqa: S101 - there are the labels of two people
+        return changed
+
+
+def _check(label: str) -> None:
+    if label not in (*LABELS, ""):
+        raise UsageError(f"{label[:40]!r} is not a label")
+
+
+def _short(note: str | None) -> str | None:
+    return None if note is None else note[:_LONGEST_NOTE]
+
+
+def _labelled_elsewhere(label: str) -> UsageError:
+    return UsageError(wording.LABELLED_ELSEWHERE.format(label=label or wording.NO_LABEL))
 
 
 def _places(run: Run, sheet: Sheet) -> list[int]:
     """Where the sheet's rows are in the run, if the run has the same answers as when the sheet was made."""
-    rows = places_of(read_columns(run, ["qid"])["qid"])
+    rows = places_of(read_columns(run, ["qid"])["qid"], [row["qid"] for row in sheet.rows])
     unknown = next((row["qid"] for row in sheet.rows if row["qid"] not in rows), None)
     if unknown is not None:
         raise InputError(f"the run has no row with qid {unknown!r}", file=str(sheet.path))
@@ -121,29 +151,59 @@ def _places(run: Run, sheet: Sheet) -> list[int]:
     return places
 
 
-def _plain(name: str, replaced: re.Pattern[str] = _PLAIN) -> str:
-    """A name for a file; where characters had to be replaced or cut, a hash keeps it distinct."""
-    plain = replaced.sub("_", name)[:_LONGEST_NAME]
-    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
-
-
-def label_page(run: Run, labelling: Labelling, query: Any) -> list[Content]:
+def label_page(run: Run, labels: Labelling, database: Database, query: Any) -> list[Content]:
     """The page's content: the form to begin, or the next row to label."""
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
-    own = labelling.opened(run, rater) if "rater" in query else None
+    own = labels.opened(run, rater) if "rater" in query else None
     if own is None:
-        return [_begin(run, rater), agreement_link(run, labelling.files(run))]
+        return [_begin(run, rater), _people(run, labels)]
     sheet = own.sheet
-    done = sum(bool(row["label"]) for row in sheet.rows)
-    place = _place(sheet, query.get("place"))
-    progress = element("progress", value=done, max=len(sheet.rows), aria_label=wording.LABEL)
-    status = element("p", wording.PROGRESS.format(done=done, total=len(sheet.rows)), " ", progress, id="progress")
-    file = None if blind else command(_command(run, sheet, rater))
+    fields = {"rater": rater, "blind": int(blind)}
+    todo = [place for place, row in enumerate(sheet.rows) if not row["label"]]
+    place = _place(sheet, query.get("place"), todo)
+    shown_command = None if blind else command(_command(run, sheet, rater))
     if place is None:
-        back = _back(run, _fields(query), len(sheet.rows))
-        done_note = element("p", wording.ALL_LABELLED, " ", back, class_="note good")
-        return [status, done_note, agreement_link(run, labelling.files(run)), _calibration(run, sheet, query), file]
-    return [status, _row(run, own, place, query), _calibration(run, sheet, query), file]
+        back = _back(run, fields, len(sheet.rows) - 1)
+        done = element("p", wording.ALL_LABELLED, " ", back, class_="note good")
+        return [progress(len(sheet.rows), 0), done, _people(run, labels), shown_command]
+    row = sheet.rows[place]
+    choice = Choice(_BUTTONS, row["label"], str(row.get("note") or ""))
+    back = _back(run, fields, place - 1)
+    shown = row_to_label(run, database, own.places[place], place, choice, back)
+    where = address("run", run.name, "label", **fields)
+    return [
+        labelling(progress(len(sheet.rows), len(todo)), todo, shown, page=where, rater=rater),
+        shown_command,
+    ]
+
+
+def progress_words(total: int, left: int) -> str:
+    """How many rows are labelled, in words."""
+    return wording.PROGRESS.format(done=total - left, total=total)
+
+
+def progress(total: int, left: int, words_of: Callable[[int, int], str] = progress_words) -> Markup:
+    """How many rows are done, as a bar and in words."""
+    bar = element("progress", value=total - left, max=total, aria_label=wording.LABEL)
+    words = element("span", words_of(total, left))
+    return element("p", words, " ", bar, " ", element("span", class_="soft", id="saving"), id="progress", role="status")
+
+
+def _people(run: Run, labels: Labelling) -> Content:
+    """Links to what people's labels say, if there are any. They show nobody's labels, so that these stay blind."""
+    if not labels.files(run):
+        return None
+    judge = link(wording.JUDGE_PAGE, address("run", run.name, "agreement"))
+    return [queue_link(run, labels.agreement(run)), element("p", judge)]
+
+
+def queue_link(run: Run, agreement: PeopleAgreement | None) -> Content:
+    """A link to the rows that people have labelled differently and not agreed on yet, if there are any."""
+    count = len(agreement.open) if agreement else 0
+    if not count:
+        return None
+    words = wording.TO_SETTLE[min(count, 2)].format(count=count)
+    return element("p", link(words, address("run", run.name, "disagreements")))
 
 
 def _command(run: Run, sheet: Sheet, rater: str) -> str:
@@ -152,11 +212,11 @@ def _command(run: Run, sheet: Sheet, rater: str) -> str:
     return shlex.join(["ragmeter", "label", run.name, *arguments, *folder])
 
 
-def _place(sheet: Sheet, wanted: str | None) -> int | None:
+def _place(sheet: Sheet, wanted: str | None, todo: Sequence[int]) -> int | None:
     """The row that was asked for, or the first one without a label."""
     if wanted and wanted.isdigit() and int(wanted) < len(sheet.rows):
         return int(wanted)
-    return next((place for place, row in enumerate(sheet.rows) if not row["label"]), None)
+    return next(iter(todo), None)
 
 
 def _strata(run: Run) -> list[str]:
@@ -188,60 +248,7 @@ def _columns(names: Sequence[str]) -> Markup:
     return element("fieldset", element("legend", wording.STRATA), [joined(box, " ") for box in boxes], class_="strata")
 
 
-def _row(run: Run, own: OpenSheet, place: int, query: Any) -> Markup:
-    row = own.sheet.rows[place]
-    rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
-    fields = _fields(query)
-    (record,) = run.records([own.places[place]], ["question", "reference", "answer"])
-    reference = record.get("reference") or []
-    buttons = [
-        element("button", label, type="button", class_="quiet", data_label=value)
-        for value, label in zip(LABELS, (wording.CORRECT, wording.WRONG, wording.SKIP), strict=True)
-    ]
-    back = _back(run, fields, place)
-    current = element("p", text(f"{wording.LABEL}: {row['label']}"), class_="chip") if row["label"] else None
-    return element(
-        "div",
-        None if blind else element("p", text(run.name), class_="soft"),
-        element("h2", text(record.get("question") or row["qid"])),
-        element(
-            "p",
-            f"{wording.REFERENCE}: ",
-            text(" / ".join([reference] if isinstance(reference, str) else reference)),
-            class_="soft",
-        ),
-        element("div", text(record.get("answer") or wording.NO_ANSWER), class_="card"),
-        current,
-        element("p", [joined(button, " ") for button in buttons], back, class_="keys"),
-        field(wording.NOTE, element("input", id="note", dir="auto", value=str(row.get("note") or ""), maxlength=1000)),
-        element("p", wording.KEYS, class_="soft"),
-        id="label",
-        data_place=place,
-        data_rater=rater,
-        data_seen=row["label"],
-        data_next=address("run", run.name, "label", **fields),
-    )
-
-
-def _fields(query: Any) -> dict[str, object]:
-    """The fields of an address that say who labels, and how."""
-    return {
-        "rater": query.get("rater", ""),
-        "blind": int(query.get("blind", "") == "1"),
-        "metric": query.get("metric"),
-    }
-
-
-def _back(run: Run, fields: Mapping[str, object], place: int) -> Markup:
+def _back(run: Run, fields: dict[str, object], place: int) -> Markup:
     """A link to the row before, whose label can be given anew."""
-    return link(wording.UNDO, address("run", run.name, "label", **fields, place=max(place - 1, 0)), id="back")
-
-
-def _calibration(run: Run, sheet: Sheet, query: Any) -> Content:
-    """What the labels so far say of the run's own judge, if there are enough."""
-    given = sum(row["label"] in (CORRECT, WRONG) for row in sheet.rows)
-    if given < _ENOUGH:
-        too_few = wording.TOO_FEW_LABELS.format(given=given, needed=_ENOUGH)
-        is_complete = all(row["label"] for row in sheet.rows)
-        return section(wording.CALIBRATION, element("p", too_few), name="calibration") if is_complete else None
-    return calibration_part(run, [sheet.path], "label", dict(query))
+    where = address("run", run.name, "label", **fields, place=max(place, 0))
+    return link([wording.UNDO, " ", element("kbd", "b")], where, id="back", class_="quiet")

@@ -21,7 +21,11 @@ _HTMX = dumps(
 )  # fmt: skip
 #: The rail's links: those to all runs, and those that lead to a part of the run that a page is about.
 _EVERYWHERE = {"runs": (wording.RUNS,), "compare": (wording.COMPARE, "side-by-side")}
-_OF_RUN = {"label": (wording.LABEL, "label"), "judge": (wording.JUDGE, "agreement")}
+_OF_RUN = {
+    "documents": (wording.DOCUMENTS, "documents"),
+    "label": (wording.LABEL, "label"),
+    "judge": (wording.JUDGE, "agreement"),
+}
 
 
 def page(

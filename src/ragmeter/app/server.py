@@ -16,12 +16,14 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from ragmeter.app import wording
-from ragmeter.app.agreement import agreement_page
 from ragmeter.app.all_runs import all_runs
 from ragmeter.app.comparison import keep
 from ragmeter.app.conversations import conversation_page
+from ragmeter.app.disagreements import agreed_words, disagreements_page
+from ragmeter.app.documents import Documents, document_page, documents_page
 from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page
-from ragmeter.app.labelling import Labelling, label_page
+from ragmeter.app.judge import judge_page
+from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
 from ragmeter.app.one_row import one_row
 from ragmeter.app.one_run import one_run, slice_table
@@ -39,10 +41,12 @@ from ragmeter.runs.run import Run
 from ragmeter.runs.tags import change_tags, read_tags
 from ragmeter.show.page import elements
 from ragmeter.show.page.elements import address, element, link, text
+from ragmeter.wording.texts import shortened
 
 _STATIC = {
     "app.css": Path(__file__).with_name("static") / "app.css",
     "app.js": Path(__file__).with_name("static") / "app.js",
+    "label.js": Path(__file__).with_name("static") / "label.js",
     "htmx.js": Path(__file__).with_name("static") / "htmx" / "htmx-2.0.11.min.js",
     "style.css": Path(elements.__file__).with_name("style.css"),
 }
@@ -55,11 +59,12 @@ _FINDS = 12
 class App:
     """The pages over the runs of one folder."""
 
-    def __init__(self, output_dir: Path, labels: Path, keys: Keys) -> None:
+    def __init__(self, output_dir: Path, labels: Path, keys: Keys, corpus: Path | None = None) -> None:
         self._folder = output_dir
         self._keys = keys
         self._database = Database()
         self._labelling = Labelling(labels)
+        self._documents_of_runs = Documents(corpus)
         self._entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
         self._reading = Lock()
 
@@ -72,8 +77,12 @@ class App:
             Route("/run/{name}/conversation", self._page(self._conversation)),
             Route("/run/{name}/slices", self._page(self._slices)),
             Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
+            Route("/run/{name}/documents", self._page(self._documents)),
+            Route("/run/{name}/document", self._page(self._document)),
             Route("/run/{name}/label", self._page(self._label)),
             Route("/run/{name}/agreement", self._page(self._agreement)),
+            Route("/run/{name}/disagreements", self._page(self._disagreements)),
+            Route("/run/{name}/disagreements/record", self._page(self._agree), methods=["POST"]),
             Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
@@ -188,9 +197,21 @@ class App:
         runs = [request.state.snapshot.run(str(name)) for name in names] if isinstance(names, list) else []
         return JSONResponse({"next": keep(runs, form)})
 
+    def _documents(self, request: Request) -> Response:
+        run = _run(request)
+        content = documents_page(run, self._documents_of_runs, dict(request.query_params))
+        title = f"{wording.DOCUMENTS}: {run.name}"
+        return page(title, *content, here=[_up(run)], active="documents", run=run.name)
+
+    def _document(self, request: Request) -> Response:
+        run, document = _run(request), request.query_params.get("id", "")
+        content = document_page(run, self._database, document)
+        here = [_up(run), link(wording.DOCUMENTS, address("run", run.name, "documents"))]
+        return page(shortened(document, 200), *content, here=here, active="documents", run=run.name)
+
     def _label(self, request: Request) -> Response:
         run = _run(request)
-        content = label_page(run, self._labelling, request.query_params)
+        content = label_page(run, self._labelling, self._database, request.query_params)
         blind = request.query_params.get("blind") == "1"
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
         about = "" if blind else run.name  # the rail would name the system
@@ -198,8 +219,22 @@ class App:
 
     def _agreement(self, request: Request) -> Response:
         run = _run(request)
-        content = agreement_page(run, self._labelling.files(run), dict(request.query_params))
-        return page(f"{wording.AGREEMENT}: {run.name}", *content, here=[_up(run)], active="judge", run=run.name)
+        content = judge_page(run, self._labelling.agreement(run), self._database, dict(request.query_params))
+        title = f"{wording.JUDGE_PAGE}: {run.name}"
+        return page(title, *content, here=[_up(run)], active="judge", run=run.name)
+
+    def _disagreements(self, request: Request) -> Response:
+        run = _run(request)
+        content = disagreements_page(run, self._labelling, self._database, request.query_params)
+        return page(wording.DISAGREEMENTS, *content, csrf=self._keys.csrf, active="label")  # nobody's name stands there
+
+    def _agree(self, request: Request) -> Response:
+        form = request.state.form
+        note = None if form.get("note") is None else str(form["note"])
+        label, seen = str(form.get("label", "")), str(form.get("seen", ""))
+        agreement = self._labelling.agree(_run(request), _whole(form, "place"), label, note, seen)
+        total, left = len(agreement.disagreements), len(agreement.open)
+        return _saved(label, total - left, agreed_words(total, left))
 
     def _begin(self, request: Request) -> Response:
         run, form = _run(request), request.state.form
@@ -214,8 +249,9 @@ class App:
         run, form = _run(request), request.state.form
         label, rater = str(form.get("label", "")), whole(str(form.get("rater", "")))
         note, seen = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen"))
-        self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
-        return JSONResponse({"saved": label})
+        sheet = self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
+        total, left = len(sheet.rows), sum(not row["label"] for row in sheet.rows)
+        return _saved(label, total - left, progress_words(total, left))
 
     def _export(self, request: Request) -> Response:
         """The rows that a run's page shows, all of them, as a file."""
@@ -261,6 +297,11 @@ def _whole(form: JsonObject, name: str) -> int:
         raise UsageError(f"{name} must be a whole number") from None
 
 
+def _saved(label: str, done: int, progress: str) -> Response:
+    """Says that a label is in its file, and how many rows are done."""
+    return JSONResponse({"saved": label, "done": done, "progress": progress})
+
+
 def _entry(path: Path, stamps: tuple[Stamp, ...]) -> tuple[tuple[Stamp, ...], RunEntry]:
     """A run's entry, and the stamps of the files that it was read from: anew where the run was replaced meanwhile."""
     for _ in range(_TRIES):
@@ -291,9 +332,9 @@ def _static(request: Request) -> Response:
     return PlainTextResponse("There is no such file.\n", 404) if path is None else FileResponse(path)
 
 
-def make_app(output_dir: Path, host: str, port: int, labels: Path, keys: Keys) -> Guard:
+def make_app(output_dir: Path, host: str, port: int, labels: Path, keys: Keys, corpus: Path | None = None) -> Guard:
     """The whole app, guarded."""
-    app = App(output_dir, labels, keys)
+    app = App(output_dir, labels, keys, corpus)
     Thread(target=app.read_ahead, daemon=True).start()
     return Guard(_starlette(app), keys, allowed_hosts(host, port))
 
@@ -318,14 +359,16 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def serve(output_dir: Path, host: str, port: int, labels: Path, opened: Callable[[str], None]) -> None:
+def serve(
+    output_dir: Path, host: str, port: int, labels: Path, opened: Callable[[str], None], corpus: Path | None = None
+) -> None:
     """Serve until Ctrl-C. `opened` gets the address with its token once the server listens."""
     import uvicorn
 
     keys = Keys()
     with listen(host, port) as listener:
         bound = listener.getsockname()[1]
-        app = make_app(output_dir, host, bound, labels, keys)
+        app = make_app(output_dir, host, bound, labels, keys, corpus)
         shown = "127.0.0.1" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
         # Its own set-up of logs would close the handlers of everybody else in this process.
         config = uvicorn.Config(

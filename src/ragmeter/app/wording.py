@@ -18,6 +18,7 @@ KEYS_EVERYWHERE = {
     "j": "next row, or next page of rows",
     "k": "previous row, or previous page of rows",
     "c, w, s, b": "label: correct, wrong, skip, back",
+    "n, x": "label: write a note, unfold all passages",
     "?": "these keys",
 }
 SEARCH = "Search"
@@ -110,17 +111,58 @@ CHANGES = {
     "failed": "failed in the last run only",
 }
 BY_MORE_THAN = "by more than"
+DOCUMENTS = "Documents"
+DOCUMENT = "Document"
+DOCUMENTS_OF_QUESTIONS = "{documents:,} documents, of {questions:,} questions"
+DOCUMENTS_SHOWN = "{first:,} to {last:,} of {total:,} documents"
+NO_DOCUMENTS = "No document matches."
+NO_RETRIEVED = (
+    "This run does not say which documents were retrieved: give the results a column `retrieved` with lists of ids."
+)
+KINDS_OF_DOCUMENTS = {
+    "": "all documents",
+    "lost": "gold, never retrieved",
+    "useless": "retrieved, never useful",
+    "unseen": "in the corpus, never retrieved",
+}
+WITH_CORPUS = "Documents of the corpus that no question found: start the app with the corpus, or"
+COLUMNS_OF_DOCUMENTS = {
+    "id": ("document", "The document's id; a chunk counts as its document."),
+    "retrieved": ("retrieved", "How many questions it was retrieved for."),
+    "gold": ("gold", "How many questions it is a gold document of."),
+    "missed": ("missed", "How many of these it was not retrieved for."),
+    "useful": ("useful", "How many questions it was useful for: retrieved and gold or, without gold, answered right."),
+    "mean_rank": ("mean rank", "Its mean rank where it was retrieved."),
+    "right": ("right when retrieved", "The share of right answers among the questions it was retrieved for."),
+    "n_judged": ("n", "How many of these answers are judged."),
+}
+QUESTIONS_OF_DOCUMENT = "Questions"
+RANK = "Rank"
+MISSED = "missed"
+RIGHT, NOT_RIGHT = "right", "wrong"
 LABEL = "Label"
 LABEL_INTRO = "Is the answer correct? Every label is saved at once, in a file that `ragmeter label` can go on with."
-RATER = "Your name"
+RATER, PERSON = "Your name", "Person"
 HOW_MANY = "How many rows"
 SAMPLE = "Sample"
 SAMPLES = {"random": "random", "stratified": "stratified by columns", "disagreement": "where metrics disagree"}
 STRATA = "Stratify by"
+JUDGE_PAGE = "How good the judge is"
 AGREEMENT = "Agreement among people"
 RATERS = "People"
 LABELS = "Labels"
 DISAGREEMENTS = "Rows that people have labelled differently"
+TO_SETTLE = {
+    1: "Agree on 1 row that people have labelled differently",
+    2: "Agree on {count:,} rows that people have labelled differently",
+}
+AGREED_CORRECT, AGREED_WRONG, NOT_AGREED = "Agreed: correct", "Agreed: wrong", "Leave open"
+NOTHING_TO_SETTLE = "No two people have labelled a row differently: there is nothing to agree on."
+ALL_SETTLED = "All of these rows were looked at."
+EARLIER_TURNS = "Earlier turns"
+GOLD = "gold"
+UNFOLD_ALL = "x unfolds all"
+NOTE_KEY = "Note (n)"
 NO_LABELS = "Nobody has labelled a row of this run yet."
 ONE_RATER = "One person has labelled this run: agreement needs a second one."
 AND_MORE = "and {count:,} more"
@@ -129,14 +171,48 @@ SEED = "Seed"
 BLIND = "Don't show which system answered"
 BEGIN = "Begin"
 CORRECT, WRONG, SKIP, UNDO = "Correct", "Wrong", "Skip", "Back"
-KEYS = "Keys: c correct, w wrong, s skip, b back."
 NOTE = "Note"
 PROGRESS = "{done:,} of {total:,} labelled"
-LABELLED_ELSEWHERE = "Not saved: in another window this row was labelled meanwhile: {label}. Load the page again."
+LABELLED_ELSEWHERE = "in another window this row was labelled meanwhile: {label}"
 NO_LABEL = "none"
+SAVING = "saving …"
+NOT_SAVED = "Not saved:"
 ALL_LABELLED = "All rows are labelled."
-CALIBRATION = "Calibration"
-TOO_FEW_LABELS = "It takes at least {needed:,} rows that are labelled correct or wrong; there are {given:,}."
+AGAINST_PEOPLE = "Judge against people"
+ESTIMATES = "Values with their intervals"
+RAW_AND_CORRECTED = "Share of right answers"
+AS_IT_IS, LABELS_ALONE, CORRECTED = "judge, as it is", "labels alone", "corrected"
+RELIABILITY = "Is it as sure as it may be?"
+JUDGE_SAYS, PEOPLE_SAY = "probability, by the judge", "share right, by people"
+ON_THE_DIAGONAL = "On the dashed line the judge is as sure as it may be; below it is too sure that answers are right."
+NO_PROBABILITY = (
+    "This run's judge does not say how sure it is: add `offline_correct_probability`, or judge by a cascade."
+)
+CELLS = {
+    "both_correct": "that judge and people call correct",
+    "judge_alone_correct": "that only the judge calls correct",
+    "people_alone_correct": "that only people call correct",
+    "both_wrong": "that judge and people call wrong",
+}
+OF_A_JUDGE = {
+    "agreement": ("agreement", "The share of labelled rows on which judge and people say the same."),
+    "precision": ("precision", "Of the answers that the judge calls correct, the share that people call correct."),
+    "recall": (
+        "recall",
+        "Of the answers that people call correct, the share that the judge calls correct (sensitivity).",
+    ),
+    "specificity": ("specificity", "Of the answers that people call wrong, the share that the judge calls wrong."),
+    "kappa": ("Cohen's kappa", "Agreement beyond chance: 0 is chance, 1 is perfect."),
+}
+COST_AND_STABILITY = "Cost and stability"
+VERDICTS, A_VERDICT, FLIP_RATE, NO_VERDICT = "Verdicts", "A verdict", "Flip rate", "No verdict"
+ASKED_ONCE = "each row was judged once; --judge-repeats 3 shows it"
+NO_PRICE = "no price"
+NO_JUDGE = "No language model has judged this run, so there is nothing to pay and nothing that changes."
+LABEL_ROWS = "Label some of them: a hundred show how often the judge is wrong."
+NAMELESS = "no name"
+AGREED_ON = "agreed on {done:,} of {total:,}"
+AGREED, NOT_YET = "Agreed", "not yet"
 CHOOSE_METRIC = "Choose the metric to compare with people."
 THEME = "Light or dark"
 SKIP_TO_MAIN = "Skip to the content"

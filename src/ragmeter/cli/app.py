@@ -28,6 +28,8 @@ def parser() -> Parser:
     add("--host", metavar="ADDRESS", default="127.0.0.1", help="where to listen; default: this machine only")
     add("--no-open", action="store_true", help="print the address, and open no browser")
     add("--labels", metavar="DIR", type=Path, default=Path(), help="where files of labels are kept; default: here")
+    add("--corpus", metavar="FILE", type=Path, help="all documents with their ids (_id, id or doc_id): the page of "
+        "documents says which of them no question found")  # fmt: skip
     runs_option(parser)
     return parser
 
@@ -40,6 +42,8 @@ def run(chosen: argparse.Namespace) -> int:
         raise UsageError(
             f"there is no folder {chosen.output_dir}/", hint="name the folder of the runs with --output-dir"
         )
+    if chosen.corpus is not None and not chosen.corpus.is_file():
+        raise UsageError(f"there is no file {chosen.corpus}", hint="name the file of all documents with --corpus")
     try:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
@@ -56,5 +60,5 @@ def run(chosen: argparse.Namespace) -> int:
             webbrowser.open(address)
 
     with suppress(KeyboardInterrupt):  # the usual end
-        serve(chosen.output_dir, chosen.host, chosen.port, chosen.labels, opened)
+        serve(chosen.output_dir, chosen.host, chosen.port, chosen.labels, opened, chosen.corpus)
     return 0

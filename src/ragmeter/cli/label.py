@@ -31,10 +31,13 @@ judge's verdict is hidden, so that it does not influence you. `ragmeter calibrat
 
 def run(chosen: argparse.Namespace) -> int:
     """Choose the rows, or take those of an existing file; then label."""
+    from ragmeter.analysis.people.label_files import labels_path
     from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.labelling import show_sheet
 
     folder = find_run(chosen.run, chosen.output_dir)
+    if chosen.output is None:
+        chosen.output = labels_path(Path(), folder.name, chosen.rater) if chosen.rater else Path("labels.csv")
     sheet = None if chosen.output.exists() else _new_sheet(folder, chosen)
     is_new = sheet is not None
     if sheet is None:  # or another process has made it meanwhile
@@ -55,8 +58,9 @@ def parser() -> Parser:
     add = parser.add_argument
     add("run", metavar="RUN", help="a run's folder, or its name")
     runs_option(parser)
-    add("--output", metavar="FILE", type=Path, default=Path("labels.csv"), help="csv or tsv; default: labels.csv")
-    add("--rater", metavar="NAME", default="", help="who labels; several people need a file each")
+    add("--output", metavar="FILE", type=Path, help="csv or tsv; default: labels.csv, or with --rater a file of this "
+        "person's that the app goes on with: labels-RUN-NAME.csv")  # fmt: skip
+    add("--rater", metavar="NAME", default="", help="who labels: several people have a file each")
     add("--blank", action="store_true", help="only write the file")
     add("--claims", action="store_true", default=None, help="label claims, not answers: are they supported? --metric "
         "says by what, faithfulness: by the passages; default: the run's only metric over claims")  # fmt: skip

@@ -40,14 +40,14 @@ class Session:
         self._read_key = read_key or Keys()
         metrics = run.row_metrics if scores else []
         # Texts come from the run: in the file, a spreadsheet or the formula guard may have changed them.
-        places = places_of(read_columns(run, ["qid"])["qid"])
+        places = places_of(read_columns(run, ["qid"])["qid"], [row["qid"] for row in sheet.rows])
         names = ["question", "reference", "answer", "contexts", *metrics]
         columns = read_columns(run, names, [places[row["qid"]] for row in sheet.rows])
         shown: tuple[str, ...] = ("question", "reference", "answer")
         if sheet.of_claims:
             claims = claims_of_run(run, sheet.rows[0]["metric"])
-            of_claims = places_of(claims.keys)
-            keys = (claim_key(row["qid"], int(float(row["claim"]))) for row in sheet.rows)
+            keys = [claim_key(row["qid"], int(float(row["claim"]))) for row in sheet.rows]
+            of_claims = places_of(claims.keys, keys)
             columns["claim"] = [claims.texts[of_claims[key]] for key in keys]
             shown, contexts = ("question", "claim"), claims.source == "contexts"
             shown += () if contexts else (claims.source,)

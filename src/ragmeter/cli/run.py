@@ -72,6 +72,7 @@ def _selected(project: Project, only: Sequence[str]) -> list[PlannedRun]:
 
 
 def _run(project: Project, plans: Sequence[PlannedRun], file: Path, *, json: bool) -> int:
+    _check_baselines(project, plans)
     progress = _Progress(file.with_name(f".{file.name}.done.json"))
     codes = {}
     for number, plan in enumerate(plans, 1):
@@ -91,6 +92,24 @@ def _run(project: Project, plans: Sequence[PlannedRun], file: Path, *, json: boo
         _do_after(project, runs)
     progress.forget(plans)
     return _worst(codes.values())
+
+
+def _check_baselines(project: Project, plans: Sequence[PlannedRun]) -> None:
+    """Refuse a gate that compares a run with one that is made after it, and that is not there yet."""
+    from ragmeter.analysis.gating import Gate
+
+    rules = "--no-worse-than="
+    for place, plan in enumerate(plans):
+        later = {other.run: other.system for other in plans[place + 1 :]}
+        for argument in plan.arguments:
+            if not argument.startswith(rules):
+                continue
+            (rule,) = Gate.of(no_worse_than=argument.removeprefix(rules)).rules
+            if rule.baseline in later and not Path(project.output_dir, rule.baseline).exists():
+                raise UsageError(
+                    f"the gate compares {plan.run} with {rule.baseline}, which is made after it",
+                    hint=f"put [systems.{later[rule.baseline]}] first in the file",
+                )
 
 
 def _worst(codes: Collection[int]) -> int:

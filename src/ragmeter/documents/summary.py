@@ -62,6 +62,10 @@ class Join(Record, frozen=True):
     reference_only: Unmatched | UnsetType = UNSET
 
 
+#: A retriever may miss every gold document on fewer rows than these; on more, the ids are of two kinds.
+_TELLING = 10
+
+
 class NeverMatch(Record, frozen=True):
     """No retrieved id is a gold id in any of the rows that have both; with an example of each."""
 
@@ -90,6 +94,11 @@ class DocumentIds(Record, frozen=True, omit_defaults=True):
     never_match: NeverMatch | None = None
     chunks: Chunks | None = None
     missing: MissingResults | None = None
+
+    @property
+    def tells_no_causes(self) -> bool:
+        """Whether ids that never match would make the retriever answer for every row."""
+        return self.never_match is not None and self.never_match.rows >= _TELLING
 
 
 def _empty() -> dict[str, Any]:

@@ -29,7 +29,7 @@ from ragmeter.io.cells import (
     shown,
     texts_of,
 )
-from ragmeter.io.objects import Passages, read_documents, read_gold_documents, read_passages
+from ragmeter.io.objects import Passages, read_documents, read_gold_documents, read_ids, read_passages
 from ragmeter.io.paths import split_path, value_at
 from ragmeter.io.source import Source
 from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, likely_titles, recognise, weak_lists
@@ -148,7 +148,7 @@ class Typed:
         if name == "contexts":
             return self._contexts(title, self._cells(column, title, batch, read_passages), names)
         with suppress(InputError):  # most are lists of ids
-            return {name: self._cells(column, title, batch, as_list)}
+            return {name: self._cells(column, title, batch, read_ids)}
         documents = self._cells(column, title, batch, read_gold_documents if name == "relevant" else read_documents)
         columns: dict[str, Column] = {name: [cell and cell.ids for cell in documents]}
         if name == "relevant" and any(cell and cell.grades for cell in documents):

@@ -48,12 +48,18 @@ def read_passages(value: Any) -> Passages | None:
     )
 
 
+def read_ids(value: Any) -> list[str] | None:
+    """A cell of ids of documents."""
+    items = items_of(value)
+    return None if items is None else texts_of(items if is_clean(items) else [_whole(item) for item in items])
+
+
 def read_documents(value: Any) -> Documents | None:
     """A cell of documents: a list of ids, or of objects that have one."""
     items = items_of(value)
     if items is None:
         return None
-    return Documents(texts_of([_id(item) if is_object(item) else item for item in items]))
+    return Documents(texts_of([_id(item) if is_object(item) else _whole(item) for item in items]))
 
 
 def read_gold_documents(value: Any) -> Documents | None:
@@ -67,6 +73,11 @@ def read_gold_documents(value: Any) -> Documents | None:
             raise CellError(f"{shown(value)} is not an object of documents and grades") from None
         return Documents(ids, json.dumps(grades, ensure_ascii=False))
     return read_documents(value)
+
+
+def _whole(item: Any) -> Any:
+    """A number as an id: 7.0, as data frames write it where a cell is missing, is 7."""
+    return int(item) if isinstance(item, float) and item.is_integer() else item
 
 
 def _id(item: Any) -> str:

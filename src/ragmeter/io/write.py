@@ -61,6 +61,18 @@ def replacing(*paths: Path, private: bool = False) -> Iterator[list[Path]]:
                 leftover.unlink(missing_ok=True)
 
 
+def flush_folder(folder: Path) -> None:
+    """Write the names in a folder to the disk, so that after a loss of power a replaced file is the new one."""
+    if os.name != "posix":  # others have no open folders
+        return
+    with suppress(OSError):  # nor have some network file systems
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def remedy(error: Exception, elsewhere: str = "choose another folder") -> str:
     """What helps where a file can't be written. `elsewhere` says how to write to another place."""
     if getattr(error, "winerror", None) in _OPEN_ELSEWHERE:

@@ -155,6 +155,12 @@ def words_and_figures(folded: str) -> list[str]:
     return words(_AROUND_FIGURES.sub(" ", folded))
 
 
+def same_words(text: str, other: str) -> bool:
+    """Whether two texts have the same words and figures in the same order, and at least one."""
+    own = words_and_figures(fold(text))
+    return bool(own) and own == words_and_figures(fold(other))
+
+
 def strip_accents(folded: str) -> str:
     """The text without accents; vowel signs of scripts like Hindi stay."""
     if folded.isascii():

@@ -17,7 +17,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
-from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, SHARE_OF
+from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, SHARE_OF, hides_in
 from ragmeter.naming import matching
 from ragmeter.registry import other_names
 from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
@@ -269,8 +269,10 @@ class Run:
     def scores(self, metric: str) -> Scores:
         """A measure's scores as a new array, NaN where a row has none."""
         if metric in self.share_measures:
-            shares = pc.equal(self.column(CAUSE), metric.removeprefix(SHARE_OF)).cast(pa.float64())
-            return np.array(shares.fill_null(math.nan), dtype=np.float64)
+            causes, cause = self.column(CAUSE), metric.removeprefix(SHARE_OF)
+            shares = np.array(pc.equal(causes, cause).cast(pa.float64()).fill_null(math.nan), dtype=np.float64)
+            shares[np.asarray(pc.is_in(causes, pa.array(sorted(hides_in(cause)), pa.string())))] = math.nan
+            return shares
         scores = np.array(self.rows([metric])[metric].to_numpy(), dtype=np.float64)
         summary = self.metrics().get(metric)
         if problem := scores_problem(metric, scores, binary=summary is not None and summary.binary):

@@ -60,6 +60,7 @@ def summarise_table(
         )
         for metric in metrics
     }
+    ids = document_ids(rows, [metric for metric in metrics if isinstance(metric, Metric)], summaries)
     return Summary(
         ragmeter=ragmeter.__version__,
         n_rows=rows.n_rows,
@@ -69,8 +70,8 @@ def summarise_table(
         columns_left_out=dict(left_out or {}),
         answers=_answers(rows),
         abstained=_abstained(rows),
-        cause=causes_of(rows, confidence, codes),
-        document_ids=document_ids(rows, [metric for metric in metrics if isinstance(metric, Metric)], summaries),
+        cause=None if ids is not None and ids.tells_no_causes else causes_of(rows, confidence, codes),
+        document_ids=ids,
     )
 
 

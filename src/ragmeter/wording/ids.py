@@ -17,6 +17,7 @@ def never_match_lines(summary: Summary) -> Iterator[str]:
         yield (
             f"no retrieved id is a gold id {where}: retrieved {never.retrieved!r}, gold {never.gold!r}; if they "
             f"name the same documents, {option('doc_id_pattern')} finds the document's id in an id"
+            f"{'; so nothing is said of where answers failed' if summary.document_ids.tells_no_causes else ''}"
         )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import ragmeter
 from ragmeter import choose_sample
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.sheets import Sheet
@@ -163,3 +164,39 @@ def test_what_a_kill_has_left_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".labels.csv.12345.tmp").write_text("half")
     assert sheet.record(0, "correct", "anna")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["labels.csv", "runs"]
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from ragmeter.analysis.people.sheets import Sheet
+sheet, half = Sheet.read(Path("labels.csv")), int(sys.argv[1])
+for place in range(half, 60, 2):
+    print(place, sheet.record(place, "correct", "Ann", note=str(half)), flush=True)
+"""
+
+
+def test_a_process_that_is_killed_takes_no_label_along(tmp_path: Path) -> None:
+    rows = [{"qid": str(i), "answer": "a", "reference": "a"} for i in range(60)]
+    run = ragmeter.evaluate(rows, metrics="exact_match", run="demo", output_dir=tmp_path / "runs")
+    Sheet.of(choose_sample(run, 60), tmp_path / "labels.csv").create()
+
+    def start(half: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", WORKER, half]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+
+    with start("0") as killed, start("1") as left:
+        assert killed.stdout is not None
+        assert left.stdout is not None
+        lines = [killed.stdout.readline() for _ in range(10)]
+        killed.kill()
+        lines += [*killed.stdout, *left.stdout]
+    assert left.returncode == 0
+    reported = {int(line.split()[0]) for line in lines if line.endswith("True\n")}
+    assert {place for place in range(60) if place % 2} <= reported
+    labels = Sheet.read(tmp_path / "labels.csv").rows
+    assert {(labels[place]["label"], labels[place]["note"]) for place in reported if place % 2} == {("correct", "1")}
+    assert {(labels[place]["label"], labels[place]["note"]) for place in reported if place % 2 == 0} == {
+        ("correct", "0")
+    }
+    assert [path.name for path in tmp_path.glob(".labels*.tmp")] == []

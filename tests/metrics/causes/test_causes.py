@@ -45,6 +45,8 @@ def facts(
 
 CASES = [
     (facts(RIGHT, GOLD), "right", GOLD_DOCUMENTS),
+    (facts(Known(None, "no_reference"), NOTHING, unanswerable=True), "not_known", ANSWERED_UNANSWERABLE),
+    (facts(Known(None, "no_reference"), NOTHING, unanswerable=False), "not_known", "no_reference"),
     (facts(RIGHT, NO_GOLD, YES), "right", OFFLINE_SUPPORT),  # another document has it
     (facts(RIGHT, NO_GOLD, NO), "right_not_from_passages", OFFLINE_SUPPORT),
     (facts(RIGHT, NO_GOLD), "right_not_from_passages", GOLD_DOCUMENTS),

@@ -22,6 +22,18 @@ def test_a_passage_that_has_the_word_and_not_the_question_does_not_answer_it() -
     assert (found.is_there, found.answers) == (True, False)
 
 
+def test_three_words_that_stand_there_word_for_word_are_there() -> None:
+    passage = 'Some clinics form business partnerships with physicians or give them "kickback" payments in return.'
+    question = "What do the owners of laboratories do to get more orders?"
+    for quoted in (
+        "give them kickback payments",
+        'form business partnerships with physicians or give them "kickback" payments',
+    ):
+        assert support(question, quoted, PARIS, passage).is_said
+        assert not support(question, quoted, PARIS).is_said
+    assert not support(question, "physicians give payments", passage).answers
+
+
 def test_a_long_text_is_its_sentences_of_which_half_must_be_there() -> None:
     text = "Paris is the capital of France. It lies on the Seine. It has two million inhabitants today."
     assert not statement_of("?", text).is_short

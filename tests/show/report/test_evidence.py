@@ -51,3 +51,10 @@ def test_of_many_rows_the_least_sure_are_explained(tmp_path: Path, monkeypatch: 
     result = evidence.evidence(run, np.arange(8), run.rows()) or []
     least = np.argsort(np.abs(run.scores("offline_correct_probability") - 0.5), kind="stable")[:2]
     assert [place for place, pieces in enumerate(result) if pieces is not None] == sorted(least.tolist())
+
+
+def test_a_run_without_any_answer_has_no_evidence(tmp_path: Path) -> None:
+    rows = [{"qid": "1", "question": "Where?", "reference": "Rome", "answer": None, "error": "timeout"}]
+    ragmeter.evaluate(rows, metrics="offline_correct", run="down", output_dir=tmp_path)
+    page = ragmeter.report("down", tmp_path / "down.html", output_dir=tmp_path).page
+    assert "system error" in page.read_text(encoding="utf-8")

@@ -33,13 +33,14 @@ from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
-from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of
+from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of, hides_in
 from ragmeter.registry import declared
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run, known_names
 from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
+from ragmeter.wording.answer_causes import cause_words
 from ragmeter.wording.gate import bound_reason, margin_reason, no_interval, other_questions, reworded, unscored_reason
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.numbers import given
@@ -97,7 +98,7 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     ]
     summaries = _summaries(opened, names)
     checks, sentences = [], limit_lines(opened.manifest())
-    unscored = [(name, _Unscored.rows(summaries[name])) for name in names]
+    unscored = [(name, _unscored_rows(opened, name, summaries[name])) for name in names]
     for rule in gate.rules:
         if rule.kind not in MARGINS:
             checks.append(_check_bound(rule, summaries[rule.metric], gate.on))
@@ -187,6 +188,16 @@ class _Unscored:
     @classmethod
     def rows(cls, summary: MetricSummary) -> _Unscored:
         return cls("rows", summary.n_total - summary.n_scored, summary.n_total, tuple(summary.n_not_scored.items()))
+
+
+def _unscored_rows(run: Run, name: str, summary: MetricSummary) -> _Unscored:
+    """The rows that say nothing of a metric; of a cause, those behind which it may hide: answers that failed."""
+    hidden, causes = hides_in(name.removeprefix(SHARE_OF)), run.summary().cause
+    if not name.startswith(SHARE_OF) or causes is None or not hidden:
+        return _Unscored.rows(summary)
+    counts = {cause_words(cause): sum(causes.evidence.get(cause, {}).values()) for cause in CAUSES if cause in hidden}
+    present = tuple((words, count) for words, count in counts.items() if count)
+    return _Unscored("rows", sum(counts.values()), summary.n_total, present)
 
 
 def _check_unscored(unscored: Sequence[tuple[str, _Unscored]], most: float) -> Iterator[Check]:

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ragmeter.analysis.people.calibration import BetweenPeople, between_people
-from ragmeter.analysis.people.label_matches import Matched, match
-from ragmeter.analysis.people.labels import CORRECT, WRONG, Label, read_labels
+from ragmeter.analysis.people.claim_items import places_of
+from ragmeter.analysis.people.label_matches import match
+from ragmeter.analysis.people.labels import Label, answer_hash, read_labels
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.errors import RagmeterError
 from ragmeter.runs.run import Run
@@ -18,11 +19,17 @@ from ragmeter.runs.run import Run
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A row that people have labelled differently: its place in the run, its qid, and each person's label."""
+    """A row that people have labelled differently: each person's label, and the one that they agreed on, if any."""
 
     place: int
     qid: str
-    labels: dict[str, str]
+    labels: tuple[Label, ...]
+    agreed: Label | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether people have agreed on a label."""
+        return self.agreed is not None and self.agreed.value is not None
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,11 @@ class PeopleAgreement:
     disagreements: tuple[Disagreement, ...]
     files: tuple[Path, ...]
 
+    @property
+    def open(self) -> list[Disagreement]:
+        """The rows on which people have not agreed yet."""
+        return [row for row in self.disagreements if not row.is_settled]
+
 
 def people_agreement(run: Run, files: Sequence[Path], level: float = 0.95) -> PeopleAgreement | None:
     """The agreement in some files of labels. One that is not of this run's answers is left out; None without labels."""
@@ -50,7 +62,7 @@ def people_agreement(run: Run, files: Sequence[Path], level: float = 0.95) -> Pe
         rater: int((~np.isnan(ratings)).sum()) for rater, ratings in zip(matched.raters, matched.ratings, strict=True)
     }
     between = between_people(matched, level) if len(raters) > 1 else None
-    return PeopleAgreement(raters, between, tuple(_disagreements(matched, labels, qids)), tuple(used))
+    return PeopleAgreement(raters, between, tuple(_disagreements(labels, qids, answers)), tuple(used))
 
 
 def _is_of_run(file: Path, qids: Sequence[str], answers: Answers) -> bool:
@@ -63,12 +75,16 @@ def _is_of_run(file: Path, qids: Sequence[str], answers: Answers) -> bool:
     return all(label.claim is None for label in labels)
 
 
-def _disagreements(matched: Matched, labels: Sequence[Label], qids: Sequence[str]) -> Iterator[Disagreement]:
-    places = {qid: place for place, qid in enumerate(qids)}
-    by_qid: dict[str, dict[str, str]] = {}
+def _disagreements(labels: Sequence[Label], qids: Sequence[str], answers: Answers) -> Iterator[Disagreement]:
+    """The rows with different labels, in the order in which they were drawn. Labels of changed answers don't count."""
+    places = places_of(qids, [label.qid for label in labels])
+    by_place: dict[int, list[Label]] = {}
     for label in labels:
-        if label.label in (CORRECT, WRONG) and label.rater in matched.raters:
-            by_qid.setdefault(label.qid, {})[label.rater] = label.label
-    for qid, by_rater in by_qid.items():
-        if len(set(by_rater.values())) > 1:
-            yield Disagreement(places[qid], qid, by_rater)
+        place = places[label.qid]
+        if (label.value is not None or label.is_agreed) and label.answer_hash in (None, answer_hash(answers[place])):
+            by_place.setdefault(place, []).append(label)
+    for place, given in by_place.items():
+        of_people = tuple(label for label in given if not label.is_agreed)
+        if len({label.value for label in of_people}) > 1:
+            agreed = next((label for label in given if label.is_agreed and label.label), None)
+            yield Disagreement(place, of_people[0].qid, of_people, agreed)

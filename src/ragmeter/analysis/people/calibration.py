@@ -144,6 +144,7 @@ class Calibration(Tabular):
             "Cohen's kappa": self.judge.kappa,
             "sensitivity": self.judge.sensitivity,
             "specificity": self.judge.specificity,
+            "precision": self.judge.precision,
         }
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,11 +82,16 @@ def claim_key(qid: str, number: int) -> str:
     return f"{qid}#{number}"
 
 
-def places_of(keys: Sequence[str]) -> dict[str, int]:
-    """Each key's place, also under the key with a quote before it: so CSV files escape what looks like a formula."""
-    places = {f"'{key}": place for place, key in enumerate(keys)}
-    places.update({key: place for place, key in enumerate(keys)})
-    return places
+def places_of(keys: Sequence[str], wanted: Collection[str]) -> dict[str, int]:
+    """The places of those wanted keys that are there, which may be few of many.
+
+    A wanted key may have a quote before it: so CSV files escape what looks like a formula.
+    """
+    unquoted = {key: key[1:] for key in wanted if key.startswith("'")}
+    needed = {*wanted, *unquoted.values()}
+    places = {key: place for place, key in enumerate(keys) if key in needed}
+    quoted = {key: places[plain] for key, plain in unquoted.items() if plain in places}
+    return {**quoted, **places}
 
 
 def claims_of_run(run: Run, metric: str | None = None) -> Claims:

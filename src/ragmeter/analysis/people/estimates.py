@@ -18,6 +18,8 @@ from ragmeter.stats.intervals import within
 from ragmeter.table import Scores
 from ragmeter.wording import calibration as words
 
+_CALLED_CORRECT = "answers that the judge calls correct"
+
 
 @dataclass(frozen=True)
 class AgainstPeople:
@@ -31,6 +33,7 @@ class AgainstPeople:
     kappa: Estimate
     sensitivity: Estimate
     specificity: Estimate
+    precision: Estimate
 
 
 class _ByLabels(TypedDict):
@@ -67,6 +70,8 @@ def estimates_of(
         agreement = rate(int((people == by_judge).sum()), len(people), level)
         kappa = cohens_kappa(confusion(by_judge, people), level)
         sensitivity, specificity = sensitivity_specificity(by_judge, people, level)
+        called = by_judge == 1
+        precision = rate(int(people[called].sum()), int(called.sum()), level, of=_CALLED_CORRECT)
         by_labels = labels_alone(None, people, level)
         powered, worth = _from_random(matched, judge, level), (sensitivity.n, specificity.n)
     else:
@@ -88,12 +93,13 @@ def estimates_of(
             part.share(by_judge == verdict, people == verdict, level, of=f"answers that people call {word}")
             for verdict, word in ((1, "correct"), (0, "wrong"))
         )
+        precision = part.share(people == 1, by_judge == 1, level, of=_CALLED_CORRECT)
         by_labels = labels_alone(part, people, level)
         worth = part.worth_of(sensitivity, people == 1), part.worth_of(specificity, people == 0)
     mean = float(scored.mean() if claims is None else claims.of_rows.mean())
     return {
         "raw": raw,
-        "judge": _against(people, by_judge, agreement, kappa, sensitivity, specificity),
+        "judge": _against(people, by_judge, agreement, kappa, sensitivity, specificity, precision),
         "labels_alone": by_labels,
         "corrected": by_labels if powered is None else _within(powered.estimate),
         "judge_weight": None if powered is None else powered.weight,
@@ -155,7 +161,7 @@ def _drawn(design: Design, rows: int) -> Drawn:
 def _undefined(people: Scores, judge: Scores, reason: str) -> _ByLabels:
     undefined = Estimate.none(reason, len(people))
     return {
-        "judge": _against(people, judge, *[undefined] * 4),
+        "judge": _against(people, judge, *[undefined] * 5),
         "labels_alone": undefined,
         "corrected": undefined,
         "judge_weight": None,
@@ -164,15 +170,14 @@ def _undefined(people: Scores, judge: Scores, reason: str) -> _ByLabels:
     }
 
 
-def _against(
-    people: Scores, judge: Scores, agreement: Estimate, kappa: Estimate, sensitivity: Estimate, specificity: Estimate
-) -> AgainstPeople:
+def _against(people: Scores, judge: Scores, *estimates: Estimate) -> AgainstPeople:
+    """The counts, with the estimates in the order of their fields."""
     both_correct, judge_alone, people_alone, both_wrong = (
         int(((judge == by_judge) & (people == by_people)).sum())
         for by_judge, by_people in ((1, 1), (1, 0), (0, 1), (0, 0))
     )
     counts = (both_correct, judge_alone, people_alone, both_wrong)
-    return AgainstPeople(*counts, agreement, kappa, sensitivity, specificity)
+    return AgainstPeople(*counts, *estimates)
 
 
 def _within(estimate: Estimate) -> Estimate:

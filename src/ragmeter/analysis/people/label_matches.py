@@ -65,7 +65,7 @@ class Matched:
 
 def match(labels: Sequence[Label], keys: Sequence[str], answers: Cells) -> Matched:
     """Find each label's row or claim by its key; a label whose text has changed in the run is not used."""
-    rows = places_of(keys)
+    rows = places_of(keys, [label.key for label in labels])
     changed: set[str] = set()
     by_row: dict[int, list[Label]] = {}
     for label in labels:
@@ -119,11 +119,14 @@ def _unknown(label: Label, qids: Sequence[str]) -> InputError:
 
 
 def _majority(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: int, n_rows: int) -> Matched:
-    voters = {place: [label for label in listed if label.value is not None] for place, listed in by_row.items()}
-    votes = {place: np.mean([label.value for label in cast]) for place, cast in voters.items() if cast}
+    """Each row's verdict: what people agreed on, else what most of them say. An agreed label is nobody's rating."""
+    given = {place: [label for label in listed if label.value is not None] for place, listed in by_row.items()}
+    voters = {place: [label for label in cast if not label.is_agreed] for place, cast in given.items()}
+    deciding = {place: [label for label in cast if label.is_agreed] or cast for place, cast in given.items()}
+    votes = {place: np.mean([label.value for label in cast]) for place, cast in deciding.items() if cast}
     places = [place for place, vote in votes.items() if vote != 0.5]
     skipped = sum(
-        not voters[place] and any(label.label == SKIPPED for label in listed) for place, listed in by_row.items()
+        not given[place] and any(label.label == SKIPPED for label in listed) for place, listed in by_row.items()
     )
     counts = Counts(
         listed=len(by_row),
@@ -139,7 +142,7 @@ def _majority(by_row: dict[int, list[Label]], labels: Sequence[Label], changed: 
         for label in voters[place]:
             ratings[raters.index(label.rater), unit] = label.value
     people = np.asarray([float(votes[place] > 0.5) for place in places])
-    design = _design([voters[place][0] for place in places], labels, n_rows)
+    design = _design([given[place][0] for place in places], labels, n_rows)
     return Matched(np.asarray(places, dtype=np.intp), people, raters, ratings, design, counts)
 
 

@@ -29,6 +29,8 @@ _WORDS = {
     **dict.fromkeys(("correcto", "correcta", "sí", "si", "verdadero", "verdadera"), CORRECT),
     **dict.fromkeys(("incorrecto", "incorrecta", "falso", "falsa"), WRONG),
 }
+#: In the place of a person's name: the label is what people agreed on after they had labelled the row differently.
+AGREED = "agreed"
 #: What a label of a claim says.
 SUPPORTED, UNSUPPORTED = "supported", "unsupported"
 
@@ -48,6 +50,12 @@ class Label:
     line: int = 0
     claim: int | None = None
     metric: str | None = None
+    note: str = ""
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether people agreed on it after they had labelled the row differently."""
+        return self.rater.casefold() == AGREED
 
     @property
     def key(self) -> str:
@@ -112,6 +120,7 @@ def _read(source: Source, several: bool) -> Iterable[Label]:
             line,
             _whole_number(row, "claim", "the claim's number, from 1", source.name, line),
             (as_text(row.get("metric")) or "").strip() or None,
+            as_text(row.get("note")) or "",
         )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ragmeter.analysis.people.claim_items import claim_key, places_of
 from ragmeter.analysis.people.labels import (
+    AGREED,
     CORRECT,
     SKIPPED,
     SUPPORTED,
@@ -32,7 +33,7 @@ from ragmeter.io.cells import whole
 from ragmeter.io.delimited.formulas import guarded
 from ragmeter.io.lock import file_lock, real_path
 from ragmeter.io.source import open_source
-from ragmeter.io.write import check_writable, replacing, write_rows
+from ragmeter.io.write import check_writable, flush_folder, replacing, write_rows
 from ragmeter.runs.places import hold_for
 from ragmeter.table import NewRow, Row
 
@@ -58,7 +59,8 @@ class Sheet:
         if sample.claims is not None:
             texts = ("question", sample.claims.source)
         columns = read_columns(sample.run, [*texts, "answer"], [row.index for row in sample.rows])
-        places = {} if sample.claims is None else places_of(sample.claims.keys)
+        keys = [claim_key(row.qid, row.claim) for row in sample.rows if row.claim is not None]
+        places = {} if sample.claims is None else places_of(sample.claims.keys, keys)
         rows = []
         for place, row in enumerate(sample.rows):
             labelled: str | None = columns["answer"][place]
@@ -161,6 +163,30 @@ class Sheet:
                     self._titles.append("note")
         return True
 
+    @classmethod
+    def agree(cls, path: Path, of_person: Row, label: str | None, *, seen: str, note: str | None) -> bool:
+        """Set what people agreed on for a row, in the file of such labels; the row is taken from a person's sheet.
+
+        False if the row has another label by now than the one that was `seen`: it stays.
+        """
+        sheet = cls(path, list(of_person), [])
+        with sheet._locked():
+            if path.exists():
+                sheet = cls.read(path)
+            key = _keys([of_person])[0]
+            keys = _keys(sheet.rows)
+            if key not in keys:
+                sheet.rows.append({**of_person, **dict.fromkeys(_OF_PEOPLE, "")})
+                keys.append(key)
+            row = sheet.rows[keys.index(key)]
+            if row["label"] not in (seen, label or ""):
+                return False
+            row["label"], row["rater"] = label or "", AGREED
+            row["note"] = whole(note) if note is not None else row.get("note", "")
+            sheet._titles += [title for title in _OF_PEOPLE if title not in sheet._titles]
+            sheet._write()
+        return True
+
     @contextmanager
     def _changed(self) -> Iterator[None]:
         """`rows` as the file has them, to be changed; they are written at the end, unless nothing has changed."""
@@ -206,6 +232,7 @@ class Sheet:
                 for row in self.rows
             )
             write_rows(temporary, self._titles, cells, ending)
+        flush_folder(real.parent)
 
 
 def rater_name(name: str) -> str:

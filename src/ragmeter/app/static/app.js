@@ -11,10 +11,10 @@ window.trustedTypes?.createPolicy('default', {
   createHTML: (markup, _, sink) => (PARSERS.includes(sink) ? markup : null),
 });
 
-const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
+export const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
 const token = () => document.querySelector('meta[name=csrf]').content;
 
-async function post(where, fields) {
+export async function post(where, fields) {
   const response = await fetch(where, {
     method: 'POST', headers: {'Content-Type': 'application/json', 'X-CSRF-Token': token()}, body: JSON.stringify(fields),
   });
@@ -23,7 +23,7 @@ async function post(where, fields) {
   return reply;
 }
 
-function problem(error) {
+export function problem(error) {
   let place = document.getElementById('problem');
   if (!place) {
     place = document.createElement('p');
@@ -115,24 +115,6 @@ tags?.addEventListener('submit', async (event) => {
   } catch (error) { problem(error); }
 });
 
-const row = document.getElementById('label');
-let saving = false;
-async function label(value) {
-  if (saving) return;  // a key held down is one label
-  saving = true;
-  try {
-    const {place, rater, seen, next} = row.dataset;
-    const note = document.getElementById('note');
-    const changed = note.value === note.defaultValue ? {} : {note: note.value};
-    await post(`${location.pathname}/record`, {place, rater, label: value, seen, ...changed});
-    location.assign(next);
-  } catch (error) { saving = false; problem(error); }
-}
-row?.querySelectorAll('button[data-label]').forEach((button) => {
-  button.addEventListener('click', () => label(button.dataset.label));
-});
-
-const LABELS = {c: 'correct', w: 'wrong', s: 'skip'};
 document.addEventListener('keydown', (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
     event.preventDefault();
@@ -145,11 +127,13 @@ document.addEventListener('keydown', (event) => {
     event.preventDefault();
     document.querySelector('main input[type=search]')?.focus();
   }
-  if (row && LABELS[event.key]) label(LABELS[event.key]);
-  else if (event.key === 'b') document.getElementById('back')?.click();
+  if (event.key === 'b') document.getElementById('back')?.click();
   else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();
   else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
 });
+
+const more = document.getElementById('labelling') ? import('/static/label.js') : Promise.resolve();
+
 // Runs under way: texts of others are put in as text, never as markup.
 const make = (tag, text, ...children) => {
   const made = document.createElement(tag);
@@ -177,4 +161,4 @@ if (live) {
     live.replaceChildren(...(runs.length ? [make('h2', live.dataset.title)] : []), ...runs.map(card));
   });
 }
-root.dataset.ready = 'yes';
+more.then(() => { root.dataset.ready = 'yes'; });

@@ -34,8 +34,16 @@ GOOD = frozenset({RIGHT, RIGHT_NOT_FROM_PASSAGES, RIGHTLY_DECLINED})
 OF_RETRIEVER = frozenset({NOT_RETRIEVED})
 OF_GENERATOR = frozenset({RETRIEVED_NOT_USED, MISREAD, DECLINED_THOUGH_RETRIEVED})
 
+#: Causes that say nothing of the system's retriever and generator.
+UNTOLD = frozenset({FAILED, NOT_KNOWN})
+
 #: A cause's share in the place of a metric: `cause:not_retrieved`.
 SHARE_OF = "cause:"
+
+
+def hides_in(cause: str) -> frozenset[str]:
+    """The causes behind which answers with this one may hide: a system that fails misses no document."""
+    return UNTOLD if direction_of(cause) == "lower" and cause not in UNTOLD else frozenset()
 
 
 def direction_of(cause: str) -> Literal["higher", "lower", "none"]:
@@ -93,7 +101,7 @@ def cause_of(facts: Facts) -> tuple[str, str]:
         return _of_declined(facts)
     if facts.declines and facts.reference_declines:
         return RIGHTLY_DECLINED, REFERENCE_DECLINES
-    if facts.right.holds is None:
+    if facts.right.holds is None and not facts.unanswerable:  # whoever answers such a question is wrong
         return NOT_KNOWN, facts.right.by
     return _of_right(facts) if facts.right.holds else _of_wrong(facts)
 

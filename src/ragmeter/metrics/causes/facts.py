@@ -27,8 +27,9 @@ from ragmeter.metrics.causes import (
     Known,
 )
 from ragmeter.metrics.causes.statements import has_own_number, statement_of, statements_support
+from ragmeter.metrics.normalize import same_words
 from ragmeter.metrics.ranking import ranked
-from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.refusals import is_miss, is_read_as_refusal
 from ragmeter.metrics.support import as_passages, has_text, is_supported
 from ragmeter.table import IDS_AS_WRITTEN, SCORED, Column, Scores
 
@@ -159,7 +160,7 @@ class _Row:
     def settle(self, *, reads_texts: bool) -> None:
         """Whether the answer declines, and whether the texts of passages are to be read."""
         if self.failure is None and not (self.right.holds and self.retrieved.holds):
-            self.declines = is_miss(self.answer)
+            self.declines = is_miss(self.answer) and not self._repeats_reference
             if self.declines:  # one reference that declines lets it
                 self.reference_declines = any(map(is_miss, self.references))
             elif self.right.holds is False:  # where one has an answer, there was something to retrieve
@@ -173,8 +174,14 @@ class _Row:
             if self.supported.holds is None and self.retrieved.holds:
                 self.supported = Known(None, NO_TEXTS)
         declined_rightly = self.declines and bool(self.unanswerable or self.reference_declines)
-        is_told = self.failure is not None or declined_rightly or (self.right.holds is None and not self.declines)
+        is_open = self.right.holds is not None or self.declines or bool(self.unanswerable)
+        is_told = self.failure is not None or declined_rightly or not is_open
         self.is_settled = self.is_settled or is_told or not self.passages
+
+    @property
+    def _repeats_reference(self) -> bool:
+        """Whether the answer is a reference word for word which nobody reads as declining."""
+        return any(same_words(text, self.answer) and not is_read_as_refusal(text) for text in self.references)
 
     @property
     def wants_references(self) -> bool:

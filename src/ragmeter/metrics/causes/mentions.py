@@ -1,4 +1,5 @@
-"""Whether a passage has a short text word for word, in scripts where the offline support model doubts what is copied.
+"""Whether a passage has a text word for word: a quotation, or a short text in scripts where the offline support model
+doubts what is copied.
 
 A word of Arabic is written together with its article and with "and", "in", "for" before it; in Chinese, Japanese or
 Thai two or three characters are little for a model that weighs words.
@@ -22,6 +23,14 @@ _LETTERS = str.maketrans("أإآٱىة", "اااايه")
 _PREFIXES = regex.compile(r"(?P<and>[وف])?(?P<in>[بكل])?(?P<article>ال|(?<=ل)ل)?")
 #: A word keeps at least so many letters.
 _LEAST = 2
+#: The fewest words of a quotation.
+_LONG = 3
+
+
+def is_quoted(text: str, passage: str) -> bool:
+    """Whether the passage has the text's words one after the other, and the text is too long for a coincidence."""
+    wanted = _words(text)
+    return len(wanted) >= _LONG and f" {' '.join(wanted)} " in f" {' '.join(_words(passage))} "
 
 
 def has_mention(text: str, passage: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ragmeter.metrics.causes.mentions import has_mention
+from ragmeter.metrics.causes.mentions import has_mention, is_quoted
 from ragmeter.metrics.citations import without_citations
 from ragmeter.metrics.offline.support.claims import claims_of
 
@@ -32,6 +32,7 @@ Chances = npt.NDArray[np.float64]
 class Statement:
     """The claims to look up in passages; of a short text itself, and with its question."""
 
+    text: str
     claims: tuple[str, ...]
     is_short: bool
 
@@ -51,8 +52,8 @@ class StatementSupport:
 def statement_of(question: str, text: str) -> Statement:
     """What a text says about its question."""
     if len(text) <= _CHARACTERS and len(text.split()) <= _WORDS:
-        return Statement((text, f"{question} {text}".strip()), is_short=True)
-    return Statement(tuple(claims_of(text)) or (text,), is_short=False)
+        return Statement(text, (text, f"{question} {text}".strip()), is_short=True)
+    return Statement(text, tuple(claims_of(text)) or (text,), is_short=False)
 
 
 def statements_support(
@@ -98,9 +99,16 @@ def _of_statement(
         ]
         has_it = is_supported[0] | np.array(mentions, bool)
         fits = has_it & (chances[1] >= _FITS)
+        if not fits.any():
+            quotes = np.array([is_quoted(statement.text, text) for text in passages], bool)
+            has_it, fits = has_it | quotes, quotes
         return StatementSupport(bool(has_it.any()), bool(fits.any()), bool((fits & about).any()))
+    has_part = is_supported.any(axis=0)
     is_said = bool(is_supported.any(axis=1).mean() >= _SHARE)
-    return StatementSupport(is_said, is_said, is_said and bool((is_supported.any(axis=0) & about).any()))
+    if not is_said:
+        has_part = np.array([is_quoted(statement.text, text) for text in passages], bool)
+        is_said = bool(has_part.any())
+    return StatementSupport(is_said, is_said, is_said and bool((has_part & about).any()))
 
 
 def has_own_number(text: str, passages: Sequence[str]) -> bool:

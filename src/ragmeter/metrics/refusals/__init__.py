@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ragmeter.metrics.refusals.detector import ends_not_knowing, is_miss, without_refusals
+from ragmeter.metrics.refusals.detector import ends_not_knowing, is_miss, is_read_as_refusal, without_refusals
 
-__all__ = ["ends_not_knowing", "is_miss", "without_refusals"]
+__all__ = ["ends_not_knowing", "is_miss", "is_read_as_refusal", "without_refusals"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ragmeter.analysis.explanation import METRICS, explain_rows, settings_of
 from ragmeter.errors import RagmeterError
@@ -24,7 +25,7 @@ def evidence(run: Run, rows: Any, table: Any) -> list[list[tuple[str, str, float
     scores = run.scores(name)[rows]
     judged = np.flatnonzero(~np.isnan(scores))
     chosen = judged[np.argsort(np.abs(scores[judged] - 0.5), kind="stable")][:MOST_ROWS].tolist()
-    texts = table.select(["question", "reference", "answer"]).take(chosen).to_pylist()
+    texts = table.select(["question", "reference", "answer"]).take(pa.array(chosen, pa.int64())).to_pylist()
     complete = [place for place, row in enumerate(texts) if None not in row.values() and row["reference"]]
     chosen, texts = [chosen[place] for place in complete], [texts[place] for place in complete]
     settings = settings_of(run)

@@ -24,6 +24,7 @@ def show_calibration(result: Calibration, written: Sequence[Path]) -> None:
         "Cohen's kappa": judge.kappa,
         "sensitivity": judge.sensitivity,
         "specificity": judge.specificity,
+        "precision": judge.precision,
     }
     out.print(_estimates("judge against people", rates, result.level))
     if result.between_people is not None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, share, slices
-from ragmeter.metrics.normalize import words_and_figures
+from ragmeter.metrics.normalize import same_words, words_and_figures
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.matching.match import Match, match
 from ragmeter.metrics.offline.matching.mentions import Mentions
@@ -68,8 +68,11 @@ class Compared:
 
     @cached_property
     def refusal(self) -> Bools:
-        """The answers that decline to answer, as flags."""
-        return refusals(self.pairs.answer, self.answers)
+        """The answers that decline to answer, as flags; one that is the gold answer word for word is none."""
+        declines = refusals(self.pairs.answer, self.answers)
+        for row in np.flatnonzero(declines).tolist():
+            declines[row] = not same_words(self.references.text(row), self.answers.text(row))
+        return declines
 
     @cached_property
     def asked(self) -> Asked:
