@@ -17,7 +17,7 @@ from ragmeter.hints import option
 from ragmeter.io.cells import whole
 from ragmeter.io.delimited.formulas import guarded
 
-FORMATS = ("tsv", "csv", "jsonl", "parquet")
+FORMATS = ("tsv", "csv", "jsonl", "parquet", "xlsx")
 #: Default output folders.
 RUNS = Path("runs")
 EVALUATION_RESULTS = Path("data/evaluation_results")
@@ -95,6 +95,11 @@ def write_rows(
     if file_format in _DELIMITERS:
         cells = ([_cell(value, guard) for value in row] for row in rows)
         _write_cells(path, [_cell(title, guard) for title in columns], cells, file_format)
+    elif file_format == "xlsx":
+        from ragmeter.io.formats import xlsx
+
+        plain = ([value if isinstance(value, str) else _cell(value, guard) for value in row] for row in rows)
+        xlsx.write(path, columns, plain, guard=guard)
     elif file_format == "jsonl":
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for row in rows:
