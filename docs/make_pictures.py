@@ -67,13 +67,14 @@ def main() -> None:
             run(command, folder)
         (TARGET / "terminal.svg").write_text(terminal(folder), encoding="utf-8")
         run("ragmeter report reader search --output report.html", folder)
-        photograph((folder / "report.html").as_uri(), TARGET / "report.png", 1280, 800)
+        photograph((folder / "report.html").as_uri(), TARGET / "report.png", 1440, 900)
         label(folder)
         with app(folder) as address:
             photograph(address, TARGET / "app.png", 1280, 860)
             photograph(address, TARGET / "label.png", 1280, 800, "/run/agenda/label?rater=Ana&blind=1&place=5")
             photograph(address, TARGET / "judge.png", 1280, 900, "/run/chatgpt/agreement?metric=offline_correct")
             photograph(address, TARGET / "documents.png", 1280, 700, "/run/agenda/documents")
+            photograph(address, TARGET / "compare.png", 1440, 900, "/compare?baseline=reader&run=search")
 
 
 @contextmanager

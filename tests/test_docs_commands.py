@@ -37,6 +37,7 @@ from tests.judge_server import Action, JudgeServer, completion, texts
 from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
 from tests.show.test_exports import Client
 from tests.store import bucket
+from tests.testsets.writer import plain_reply, writes_questions
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 #: Pages that other tests follow.
@@ -51,6 +52,8 @@ STANDS_FOR = {
     "ragmeter label RUN --claims": "ragmeter label RUN --claims --blank --output claims.csv",
     "ragmeter label RUN --n": "ragmeter label RUN --blank --output blank.csv --n",  # nobody to press a key
     "ragmeter label labelled": "ragmeter label labelled --blank",
+    "--n 100 --judge": "--n 10 --judge",  # there are six documents here
+    "--n 100 --offline": "--n 10 --offline --max-unscored 1",
     "--output labels.csv": "--output blank.csv",
     "anthropic:claude-sonnet-4-5": "gpt-4o",
     "https://NAME.openai.azure.com/openai/deployments/DEPLOYMENT": "http://127.0.0.1:8000/v1",
@@ -115,6 +118,7 @@ def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write(folder / name, turns)
     labels = "".join(f"{row['qid']},{'correct' if n < 30 else 'wrong'}\n" for n, row in enumerate(after))
     (folder / "labels.csv").write_text("qid,label\n" + labels, encoding="utf-8")
+    shutil.copytree(ROOT / "examples" / "guides", folder / "docs")
     (folder / "mypkg").mkdir()
     (folder / "mypkg" / "rag.py").write_text(RAG, encoding="utf-8")
     write_folder(folder / "FOLDER")
@@ -144,6 +148,8 @@ def server() -> Iterator[JudgeServer]:
             return Action(body={"data": vectors, "usage": {"prompt_tokens": 1, "total_tokens": 1}})
         if "messages" not in request:
             return Action(body={"answer": "It is Paris.", "events": [{"id": "d1"}], "data": {"text": "Paris"}})
+        if writes_questions(request):
+            return Action(body=completion(plain_reply(request["messages"][-1]["content"])))
         given = texts(request)
         verdict = known.get((given.get("reference", ""), given.get("answer", "")))
         if verdict is not None:

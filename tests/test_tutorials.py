@@ -21,6 +21,7 @@ from tests.browser import served
 from tests.command import call
 from tests.judge_server import Action, JudgeServer, completion, texts
 from tests.pages import BLOCK, ROOT, run_command, run_python, shell_lines
+from tests.testsets.writer import plain_reply
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 #: Snippets of other tools, on the page for those who come from them.
@@ -138,6 +139,14 @@ def test_the_tutorial_of_the_judge(follow: Follow) -> None:
         follow(TUTORIALS / "a-judge-you-can-trust.md", judge=server.url)
         asked = [request["model"] for request in server.requests]
     assert asked.count("good-judge") == 24 + 14, "the second time nothing was asked"
+
+
+def test_the_tutorial_of_a_test_set(follow: Follow) -> None:
+    def behave(request: dict[str, Any], number: int) -> Action:
+        return Action(body=completion(plain_reply(request["messages"][-1]["content"])))
+
+    with JudgeServer(behave) as server:
+        assert follow(TUTORIALS / "test-set.md", judge=server.url) == 5
 
 
 @pytest.mark.usefixtures("shared_browser")

@@ -24,14 +24,17 @@ PAGES = (
     "/?search=a&sort=token_f1",
     "/?search=nothing+like+it",
     "/run/a",
-    "/run/a?outcome=failed",
+    "/run/a?show=no_score&column=token_f1&is=ge&value=0&by=kind",
+    "/run/a?row=0",
+    "/run/a?row=0&markdown=1&columns=kind&sort=kind",
     "/run/a?search=nothing+like+it",
     "/run/a/row/0",
     "/run/a/row/1",
-    "/run/a/slices?by=kind",
     "/run/a/conversation?session=s",
-    "/side-by-side?run=a&run=b",
-    "/side-by-side?run=a&run=b&change=better&test=t&alpha=0.01",
+    "/compare?run=a&run=b",
+    "/compare?run=a&run=b&change=better&test=t&alpha=0.01",
+    "/compare?run=a&run=b&run=c&change=all&column=kind&value=even&filter=B:exact_match%3C%3D1",
+    "/compare",
     "/run/a/label",
     "/run/a/label?rater=Ann",
     "/run/a/label?rater=Ann&blind=1",
@@ -49,7 +52,7 @@ PAGES = (
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     folder = tmp_path_factory.mktemp("runs")
-    for name, answer in (("a", f"{MUSEUM[:24]} It opened in 1950."), ("b", "In Lisbon")):
+    for name, answer in (("a", f"{MUSEUM[:24]} It opened in 1950."), ("b", "In Lisbon"), ("c", "In Porto")):
         rows = [
             {
                 "qid": f"q{i}",

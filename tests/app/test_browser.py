@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -96,10 +97,13 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
             f"/run/{first}?sort={metric}",
             f"/run/{first}?search=onerror",
             *(f"/run/{first}/row/{place}" for place in range(0, 10, 3)),
-            f"/run/{first}/slices?by={column}",
+            f"/run/{first}?by={column}&columns={metric}&columns={column}&show=no_score",
             f"/run/{first}/conversation?session={quote(PAYLOADS[1], safe='')}",
-            f"/side-by-side?run={first}&run={second}",
-            f"/side-by-side?run={first}&run={second}&change=differs&metric={metric}",
+            f"/compare?run={first}&run={second}",
+            f"/compare?run={first}&run={second}&change=differs&metric={metric}",
+            f"/compare?run={first}&run={second}&change=all&search=onerror&filter={metric}%3C%3D1",
+            f"/compare?run={first}&run={second}&change=all&column={column}&value={quote(PAYLOADS[0], safe='')}",
+            f"/compare?run={first}&column={quote(PAYLOAD)}&value=x&run={second}",
         ):
             visit.open(path)
         for path in (f"/run/{quote(PAYLOAD, safe='')}", f"/run/{first}?sort={quote(PAYLOAD)}"):  # error pages
@@ -289,37 +293,94 @@ def test_what_is_shown_has_an_address(browser: Any, tmp_path: Path) -> None:
         visit = Visit(browser, client)
         page = visit.page
         page.goto(f"{visit.origin}/run/r")
-        page.select_option("select[name=metric]", "token_f1")
-        page.fill("input[name=low]", "0.5")
-        page.click("form[role=search] button")
+        page.wait_for_selector("html[data-ready]")
+        page.select_option("#new-column", "token_f1")
+        page.select_option("#new-filter select[name=is]", "ge")
+        page.fill("#new-filter input[name=value]", "0.5")
+        page.click("#filters button")
         page.locator("text=1 to 30 of 30 rows").wait_for()
         page.reload()
         page.locator("text=1 to 30 of 30 rows").wait_for()
         page.get_by_role("link", name="q1", exact=True).click()
-        page.locator("html[data-ready] h1", has_text="q1").wait_for()
-        page.wait_for_load_state()  # before that, a script's navigation would replace the page in the history
+        page.locator("#drawer h1", has_text="q1").wait_for()
         page.keyboard.press("j")
-        page.locator("h1", has_text="q3").wait_for()
+        page.locator("#drawer h1", has_text="q3").wait_for()
         page.go_back()
+        page.locator("#drawer h1", has_text="q1").wait_for()
         page.go_back()
+        page.locator("#drawer:empty").wait_for(state="attached")
         page.locator("text=1 to 30 of 30 rows").wait_for()
         visit.check()
         visit.context.close()
 
 
-def test_runs_are_chosen_for_side_by_side(browser: Any, tmp_path: Path) -> None:
-    for name, answer in (("a", "x"), ("b", "gold")):
+def test_what_is_done_with_runs_of_the_list(browser: Any, tmp_path: Path) -> None:
+    """Keys, the bar that compares, and the actions of a run: as a person would, one after another."""
+    for name, answer in (("first", "x"), ("second", "gold"), ("third", "gold")):
         rows = [{"qid": str(i), "answer": answer, "reference": "gold"} for i in range(5)]
         ragmeter.evaluate(rows, metrics="exact_match", run=name, output_dir=tmp_path)
+    for number, name in enumerate(("first", "second", "third")):  # all are of the same second
+        written_at(tmp_path / name, f"2026-01-0{number + 1}T12:00:00+00:00")
     with serving(tmp_path) as client:
         visit = Visit(browser, client)
-        for box in visit.page.locator("input[name=run]").all():
-            box.check()
-        visit.page.click("button:text-is('Side by side')")
-        visit.page.locator("text=1 to 5 of 5 rows").wait_for()
+        page = visit.page
+        page.wait_for_selector("html[data-ready]")
+        bar = page.locator("#ticked")
+        for key in ("j", "x", "j", "j", "x"):  # the newest run and the oldest
+            page.keyboard.press(key)
+        assert bar.locator(".baseline").inner_text() == "first"
+        assert bar.locator(".candidate").inner_text() == "third"
+        bar.locator(".swap").click()
+        assert bar.locator(".baseline").inner_text() == "third"
+        bar.locator(".swap").click()
+
+        def act(run: str, button: str) -> None:
+            page.locator(f"[aria-label='Actions: {run}']").click()
+            page.locator(f"#actions[open] button:text-is('{button}')").click()
+
+        act("second", "Set as baseline")
+        page.locator("tr", has_text="second").locator("text=Baseline").wait_for()
+        for name in ("first", "second"):
+            page.get_by_label(f"Choose {name}").check()
+        assert bar.locator(".baseline").inner_text() == "second"  # though it is not the oldest
+
+        act("third", "Delete")
+        page.locator(".note", has_text="third is deleted").wait_for()
+        assert page.get_by_role("link", name="third", exact=True).count() == 0
+        page.locator(".note button:text-is('Undo')").click()
+        page.get_by_role("link", name="third", exact=True).wait_for()
+        page.locator("[aria-label='Actions: third']").click()
+        page.locator("#actions[open] input[name=name]").fill("../third")
+        page.locator("#actions[open] button:text-is('Rename')").click()
+        page.locator("#actions [role=alert]", has_text="not a name for a run").wait_for()
+        page.locator("#actions[open] input[name=name]").fill("after")
+        page.locator("#actions[open] button:text-is('Rename')").click()
+        page.get_by_role("link", name="after", exact=True).wait_for()
+        for name in ("first", "after"):
+            page.get_by_label(f"Choose {name}").check()
+        visit.check()
+        bar.locator(".go").click()
+        page.wait_for_url("**/compare?*")
+        assert page.url.partition("?")[2] == "run=first&baseline=first&run=after"
+        visit.page.select_option("#rows-change", "all")  # only the comparison is put in the place of the old one
+        visit.page.locator("#which", has_text="5 rows").wait_for()
+        assert "change=all" in visit.page.url
+        visit.page.locator(".paired summary").first.click()
         assert visit.page.locator("del").first.inner_text() in ("x", "gold")
+        before = visit.page.url
+        visit.page.get_by_label("Swap baseline and candidate").click()
+        visit.page.wait_for_url(lambda url: url != before)
+        visit.page.fill("#search-rows", "nothing like it")
+        visit.page.keyboard.press("Enter")
+        visit.page.locator("#which", has_text="No row matches.").wait_for()
+        visit.wrong = [problem for problem in visit.wrong if "400" not in problem]
         visit.check()
         visit.context.close()
+
+
+def written_at(run: Path, created: str) -> None:
+    manifest = json.loads((run / "manifest.json").read_text())
+    (run / "manifest.json").write_text(json.dumps({**manifest, "created": created}))
 
 
 def test_a_run_under_way_is_watched(browser: Any, tmp_path: Path) -> None:
@@ -328,13 +389,13 @@ def test_a_run_under_way_is_watched(browser: Any, tmp_path: Path) -> None:
         with Status(tmp_path / PAYLOADS[0][:20].replace("/", "_"), "asking questions", 8, lambda: 0.5) as status:
             status.answered(PAYLOAD, PAYLOADS[0])
             status.failed("timeout")
+            status.judged(is_right=True)
             status.advance(2)
             status._write()
             visit.page.locator("#live", has_text="2 of 8").wait_for()
             text = visit.page.inner_text("#live")
-            assert "1 timeout" in text
-            assert "$0.50" in text
-            assert PAYLOADS[0] in text
+            for part in ("1 timeout", "$0.50", PAYLOADS[0], "100% right so far"):
+                assert part in text
         visit.page.locator("#live", has_text="2 of 8").wait_for(state="detached")
         # a run is complete some time after its questions are asked
         ragmeter.evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", run="done", output_dir=tmp_path)
@@ -350,12 +411,13 @@ def test_a_comparison_is_kept_from_the_page_and_its_command_is_copied(browser: A
     with serving(tmp_path) as client:
         visit = Visit(browser, client, permissions=["clipboard-read", "clipboard-write"])
         page = visit.page
-        page.goto(f"{visit.origin}/side-by-side?run=a&run=b")
+        page.goto(f"{visit.origin}/compare?run=a&run=b")
         page.wait_for_selector("html[data-ready]")
+        page.click("#settings summary")
         page.select_option("select[name=test]", "mcnemar")
         page.fill("input[name=alpha]", "0.1")
         page.click("#keep")
-        page.locator("html[data-ready] >> text=Kept with the runs on").wait_for()
+        page.locator("html[data-ready] #settings[open] >> text=Kept with the runs on").wait_for()
         assert (tmp_path / "b" / "comparisons" / "a.json").exists()
         page.click("button:text-is('Copy')")
         page.locator("button:text-is('Copied')").wait_for()

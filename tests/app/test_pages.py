@@ -55,41 +55,29 @@ def words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
 
 
-def test_all_runs_and_the_damaged_one(client: Client) -> None:
-    page = client.page("/")
-    text = words(page)
-    assert "damaged can't be read:" in text
-    assert 'href="/run/a"' in page
-    assert "0.6639" in text  # token_f1 of a: 79 of 119 answers are right
-    assert "n 119 of 120" in text
-    titles = text[text.index("Choose Run") : text.index("Data set")]
-    assert titles.index("Rows") < titles.index("token_f1") < titles.index("System")  # figures first
-    assert re.search(r'<text [^>]*class="tick">', page)  # the chart has figures at its lines
-
-
-def test_search_among_runs(client: Client) -> None:
-    page = client.page("/?search=b")
-    assert 'href="/run/b"' in page
-    assert 'value="a"' not in page
-
-
 def test_a_run_has_its_figures_failures_and_rows(client: Client) -> None:
     page = client.page("/run/a")
     text = words(page)
     assert "1 to 50 of 120 rows" in text
     assert 'name="descending"' not in page
-    assert "1 row has no score: no_answer (the row has no answer); all metrics" in text
-    assert "Harmonic mean of token precision and recall" in text
+    assert "1 row has no score: no_answer (the row has no answer) ; all metrics" in text
+    assert 'title="Harmonic mean of token precision and recall' in page
 
 
 @pytest.mark.parametrize(
     ("query", "shown"),
     [
         ("search=which+NUMBER+is+11%3F", "1 to 1 of 1 rows"),
-        ("outcome=failed", "1 to 1 of 1 rows"),
-        ("metric=token_f1&low=0.5", "1 to 50 of 79 rows"),
-        ("metric=token_f1&high=0.5", "1 to 40 of 40 rows"),
-        ("metric=token_f1&outcome=no_answer", "1 to 1 of 1 rows"),
+        ("show=no_score", "1 to 1 of 1 rows"),
+        ("column=token_f1&is=ge&value=0.5", "1 to 50 of 79 rows"),
+        ("column=token_f1&is=le&value=0.5", "1 to 40 of 40 rows"),
+        ("column=token_f1.outcome&value=no_answer", "1 to 1 of 1 rows"),
+        ("column=token_f1&is=none&value=", "1 to 1 of 1 rows"),
+        ("column=exact_match&column=kind&value=0&value=odd", "1 to 20 of 20 rows"),
+        ("column=exact_match&column=kind&is=eq&is=ne&value=0&value=odd", "1 to 20 of 20 rows"),
+        ("column=answer&is=has&value=hyper", "1 to 40 of 40 rows"),
+        ("column=reference&is=has&value=thr", "1 to 30 of 30 rows"),
+        ("column=&search=passage", "No row matches."),
         ("column=kind&value=odd&page=2", "51 to 60 of 60 rows"),
         ("search=nothing+like+it", "No row matches."),
         ("search=%25", "No row matches."),
@@ -116,11 +104,24 @@ def test_sorted_with_rows_without_a_score_last(client: Client) -> None:
         ("/run/damaged", 500, "the run is damaged"),
         ("/run/a/row/120", 404, "unknown row"),
         ("/run/a?sort=nothing", 400, "a has no column 'nothing'"),
-        ("/run/a?metric=qid%22%3B+DROP&low=1", 400, "has no column"),
-        ("/run/a?low=x&metric=token_f1", 400, "is not a number"),
+        ("/run/a?column=qid%22%3B+DROP&value=1", 400, "has no column"),
+        ("/run/a?column=token_f1&is=ge&value=x", 400, "is not a number"),
+        ("/run/a?column=token_f1&is=has&value=1", 400, "is=has: it must be one of eq, ne, lt"),
+        ("/run/a?column=kind&is=ge&value=1", 400, "is=ge: it must be one of eq, ne, has"),
+        ("/run/a?value=1", 400, "needs a column for each"),
+        ("/run/a?metric=token_f1&low=0.5", 400, "has no field 'low'"),
+        ("/run/a?show=nonsense", 400, "show=nonsense: it must be one of no_score"),
+        ("/run/a?show=wrong", 400, "show=wrong"),
+        ("/run/a?columns=nothing", 400, "a has no column 'nothing'"),
+        ("/run/a?descending=yes", 400, "it must be 0 or 1"),
+        ("/run/a?page=-3", 400, "no number of a page"),
+        ("/run/a?page=0.5", 400, "no number of a page"),
+        ("/run/a?row=120", 400, "has no row '120'"),
+        ("/run/a?by=question", 400, "does not part the rows"),
+        ("/run/a/export/csv?filter=odd", 400, "has no field 'filter'"),
+        ("/run/a/filter?column=nothing", 400, "has no column"),
         ("/run/a/export/exe", 404, "unknown format"),
-        ("/side-by-side?run=a", 400, "choose 2 to 5 runs"),
-        ("/side-by-side?run=a&run=b&change=nothing", 400, "is not one of"),
+        ("/compare?run=a&run=b&change=nothing", 400, "is not one of"),
         ("/static/server.py", 404, ""),
     ],
 )
@@ -133,54 +134,38 @@ def test_what_can_not_be_shown_is_an_error_page(client: Client, path: str, statu
 def test_a_row_and_its_neighbours(client: Client) -> None:
     page = client.page("/run/a/row/6?column=kind&value=even&sort=qid")
     text = words(page)
-    for part in ("Which number is 6?", "two", "passage 6", "token_f1 0.0000", "kind even"):
+    for part in ("Which number is 6?", "two", "passage 6", "token_f1 ↑ 0.00", "kind even"):
         assert part in text
     assert re.search(r'href="/run/a/row/58\?[^"]*" rel="prev"', page)  # q58, q6, q60
     assert re.search(r'href="/run/a/row/60\?[^"]*" rel="next"', page)
 
 
 def test_zero_is_a_limit_and_a_place(client: Client) -> None:
-    page = client.page("/run/a?metric=token_f1&low=0")
+    page = client.page("/run/a?column=token_f1&is=ge&value=0")
     assert "1 to 50 of 119 rows" in words(page)
-    assert re.search(r'href="/run/a\?[^"]*low=0\.0[^"]*" rel="next"', page)
+    assert re.search(r'href="/run/a\?[^"]*value=0&amp;[^"]*" rel="next"', page)
 
 
 def test_slices(client: Client) -> None:
-    page = client.page("/run/a/slices?by=kind")
-    assert "even 60" in words(page)
-    assert "/run/a?column=kind&amp;value=even" in page
-
-
-def test_side_by_side(client: Client) -> None:
-    text = words(client.page("/side-by-side?run=a&run=b&change=better&metric=token_f1"))
-    assert "1 to 40 of 40 rows" in text
-    assert "b is better on token_f1: 1.000 instead of 0.664 (+0.336, 95%: " in text
-    assert "ragmeter compare a b" in text
-    assert "1 to 1 of 1 rows" in words(client.page("/side-by-side?run=b&run=a&change=failed"))
-    assert "No row matches." in words(client.page("/side-by-side?run=a&run=b&change=worse"))
+    page = client.page("/run/a?by=kind&column=exact_match&is=eq&value=0")
+    assert "even 60 0.67 0.67 odd 60 0.66 0.66" in words(page)
+    wanted = (
+        "column=exact_match&column=kind&is=eq&is=eq&value=0&value=even&by=kind"  # besides what is asked for already
+    )
+    assert f'href="/run/a?{wanted.replace("&", "&amp;")}#rows"' in page
 
 
 def test_words_that_differ_are_marked(client: Client) -> None:
-    page = client.page("/side-by-side?run=a&run=b&change=better")
-    assert len(re.findall(r'<h4>.*?<a href="/run/[ab]/row/(\d+)">', page)) >= 2  # each answer links to its row
+    page = client.page("/compare?baseline=a&run=b&change=better")
+    assert (
+        len(re.findall(r'<p class="of-run"><a href="/run/[ab]/row/(\d+)"', page)) >= 2
+    )  # each answer links to its row
     assert "<del>=HYPERLINK(0)</del><ins>zero</ins>" in page
-
-
-def test_rows_side_by_side_can_be_downloaded(client: Client) -> None:
-    query = "run=a&run=b&change=better&metric=token_f1"
-    page = client.page(f"/side-by-side?{query}")
-    (address,) = re.findall(r'href="(/side-by-side/export/jsonl[^"]*)"', page)
-    lines = [json.loads(line) for line in client.page(unescape(address)).splitlines()]
-    assert len(lines) == 40
-    assert list(lines[0])[:5] == ["qid", "question", "reference", "a.answer", "a.token_f1"]
-    assert all(line["b.token_f1"] > line["a.token_f1"] for line in lines)
-    assert client.ask(f"/side-by-side/export/exe?{query}").status == 404
-    assert "attachment" in client.ask("/side-by-side/report?run=a&run=b").headers["content-disposition"]
+    assert "1 row" in words(client.page("/compare?baseline=b&run=a&change=failed"))
 
 
 def test_a_page_after_the_last_leads_back(client: Client) -> None:
-    for number in ("999", "-3", "0.5"):
-        assert ("To the first page" in client.page(f"/run/a?page={number}")) is (number == "999")
+    assert "To the first page" in client.page("/run/a?page=999")
 
 
 def test_downloads_are_what_the_page_shows(client: Client, tmp_path: Path) -> None:
@@ -197,7 +182,7 @@ def test_downloads_are_what_the_page_shows(client: Client, tmp_path: Path) -> No
 
 def test_the_report_page_can_be_downloaded(client: Client) -> None:
     answer = client.ask("/run/a/report")
-    assert answer.headers["content-disposition"] == "attachment; filename=report.html"
+    assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''report-a.html"
     assert "<title>a – ragmeter report</title>" in answer.text
 
 
@@ -286,6 +271,7 @@ def test_the_search_for_runs(client: Client) -> None:
 
 def test_the_rail_leads_to_the_pages_of_the_run(client: Client) -> None:
     rail = client.page("/run/a").partition('class="rail"')[2].partition("</header>")[0]
-    assert re.findall(r'href="([^"]+)"', rail) == ["/", "/side-by-side", "/run/a/label", "/run/a/agreement"]
+    pages = ["/run/a/documents", "/run/a/label", "/run/a/agreement"]
+    assert re.findall(r'href="([^"]+)"', rail) == ["/", "/compare", *pages]
     blind = client.page("/run/a/label?blind=1").partition('class="rail"')[2].partition("</header>")[0]
     assert "/run/a" not in blind

@@ -12,13 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import ragmeter
-from ragmeter.analysis.comparing.row_pairs import pair
-from ragmeter.app.changes import ChangedRows
 from ragmeter.app.orders import Orders
-from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.queries import Database
+from ragmeter.app.row_query import Condition, RowQuery
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.runs.run import Run
-from tests.make_runs import make_run
 
 ROWS: list[dict[str, Any]] = [
     {"qid": f"q{i}", "question": f"Straße {i}? (a+b) [x] 100%", "answer": "ab"[: i % 3], "reference": ["ab", "ÄB"]}
@@ -50,7 +48,7 @@ def run(tmp_path: Path) -> Run:
 def test_a_search_is_for_characters_in_any_case(run: Run, search: str, total: int) -> None:
     database = Database()
     assert database.rows(run, RowQuery(search=search)).total == total
-    assert database.rows(run, RowQuery(search=search, sort="edit_distance", metric="token_f1", low=2.0)).total == 0
+    assert database.rows(run, RowQuery(search, (Condition("token_f1", "ge", "2"),), sort="edit_distance")).total == 0
 
 
 def test_texts_for_searches_are_written_once_for_each_version_of_a_run(run: Run, tmp_path: Path) -> None:
@@ -125,48 +123,6 @@ def test_a_run_in_parts(tmp_path: Path) -> None:
     assert selection.places == [5, *range(50, 60)]
     qids = [record["qid"] for record in database.records(run, selection.places, ["qid"])]
     assert qids == [record["qid"] for record in run.records(selection.places, ["qid"])]
-    together = database.side_by_side([run, run], ChangedRows("token_f1"), 2)
-    assert together.of_runs == (list(range(50, 60)), list(range(50, 60)))
-
-
-@pytest.mark.parametrize("qids", [[*range(60), *range(60)], [*range(5, 60), *range(30)]], ids=["same", "other"])
-def test_of_a_repeated_qid_the_nth_rows_are_partners(qids: list[int], tmp_path: Path) -> None:
-    """As `compare` pairs them."""
-    runs = [_answered(tmp_path / "a", [*range(60), *range(60)], "ab"), _answered(tmp_path / "b", qids, "abc")]
-    pairing = pair(*runs)
-    pages = [Database().side_by_side(runs, ChangedRows("token_f1"), page).of_runs for page in (1, 2, 3)]
-    first, second = ([place for places in of_run for place in places] for of_run in zip(*pages, strict=True))
-    assert (first, second) == (pairing.a.tolist(), pairing.b.tolist())
-    before, after = (run.scores("edit_distance")[rows] for run, rows in zip(runs, (pairing.a, pairing.b), strict=True))
-    worse = Database().side_by_side(runs, ChangedRows("edit_distance", "worse"), 1)
-    assert 0 < worse.total == np.count_nonzero(after > before)
-
-
-def test_rows_that_changed_most_come_first(tmp_path: Path) -> None:
-    before, after = [0.5, 0.5, 0.1, np.nan, 1e99, 0.0], [0.6, 0.2, 0.2, 1.0, 0.0, 0.0]
-    runs = [make_run(tmp_path / name, {"score": scores}) for name, scores in (("a", before), ("b", after))]
-    database = Database()
-
-    def shown(change: str, threshold: float = 0.0) -> list[int]:
-        return database.side_by_side(runs, ChangedRows("score", change, threshold), 1).places
-
-    assert shown("better") == [0, 2]  # by 0.1 each, up to what floating-point numbers are
-    assert shown("worse") == [4, 1]
-    assert shown("differs") == [4, 1, 0, 2]
-    assert shown("differs", 0.2) == [4, 1]
-
-
-def _answered(path: Path, qids: list[int], letters: str) -> Run:
-    """A run of questions that are asked repeatedly."""
-    rows = [
-        {"qid": str(place), "question": "q", "reference": "ab", "answer": letters[: qid % 4]}
-        for place, qid in enumerate(qids)
-    ]
-    ragmeter.evaluate(rows, metrics="token_f1,edit_distance", run=path.name, output_dir=path.parent)
-    table = pq.read_table(path / "rows.parquet")
-    column = pa.array([f"q{qid}" for qid in qids], pa.large_string())
-    pq.write_table(table.set_column(table.schema.get_field_index("qid"), "qid", column), path / "rows.parquet")
-    return Run(path)
 
 
 def test_orders_that_were_not_used_for_longest_are_dropped() -> None:
@@ -201,14 +157,12 @@ def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_
     run, database = Run(tmp_path / "r"), Database()
     for column, value in (("Lang", "big 1"), ("lang", "small 2"), ("Token_F1", "3"), ("file_row_number", "n4")):
         expected = [place for place, row in enumerate(rows) if row[column] == value]
-        assert database.rows(run, RowQuery(column=column, value=value)).places == expected
+        assert database.rows(run, RowQuery(conditions=(Condition(column, value=value),))).places == expected
     assert database.rows(run, RowQuery(sort="Token_F1")).places == list(reversed(range(10)))
     assert database.rows(run, RowQuery(sort="file_row_number")).places == list(reversed(range(10)))
-    assert database.rows(run, RowQuery(metric="token_f1", low=1.0)).places == [1, 3, 5, 7, 9]
+    assert database.rows(run, RowQuery(conditions=(Condition("token_f1", "ge", "1"),))).places == [1, 3, 5, 7, 9]
     assert database.rows(run, RowQuery(search="what")).total == 10
     names = [name for name in rows[0] if name in run.columns and name != "reference"]
     assert {"Lang", "lang", "LANG", "file_row_number", "c0"} <= set(names)
     (record,) = database.records(run, [3], names)
     assert record == {name: rows[3][name] for name in names}
-    ragmeter.evaluate(list(reversed(rows)), metrics="token_f1", run="s", output_dir=tmp_path)
-    assert database._partners([run, Run(tmp_path / "s")]).tolist() == [list(range(10)), list(reversed(range(10)))]

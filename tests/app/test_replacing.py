@@ -18,7 +18,7 @@ from tests.app.serving import Client, serving
 
 PAGES = (
     "/", "/run/r", "/run/r?sort=qid", "/run/r?search=what&sort=question", "/run/r/row/1?sort=qid",
-    "/run/r/slices?by=lang", "/side-by-side?run=r&run=s", "/run/r/report", "/run/r/export/csv",
+    "/run/r?by=lang", "/compare?run=r&run=s", "/run/r/report", "/run/r/export/csv",
     "/run/r/label?rater=x",
 )  # fmt: skip
 

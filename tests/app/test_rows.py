@@ -127,7 +127,7 @@ def test_the_conversations_of_crag(tmp_path: Path) -> None:
         conversation = words(client.page("/run/r/conversation?session=s"))
     assert "Turn 2 of 2 of a conversation" in row
     assert "Reply Yes" in row
-    assert "Question 0 y Reference: x accuracy 1.0000" in conversation
+    assert "Question 0 y Reference: x accuracy 1.00" in conversation
 
 
 def test_texts_from_right_to_left_have_their_own_direction(tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ def test_texts_from_right_to_left_have_their_own_direction(tmp_path: Path) -> No
     for name in ("a", "b"):
         ragmeter.evaluate([row], metrics="token_f1", run=name, output_dir=tmp_path)
     with serving(tmp_path) as client:
-        for address in ("/run/a", "/run/a/row/0", "/side-by-side?run=a&run=b"):
+        for address in ("/run/a", "/run/a/row/0", "/compare?run=a&run=b"):
             page = client.page(address)
             for name in ("question", "answer"):
                 assert re.search(rf'<bdi dir="auto">{re.escape(str(row[name]))}', page), (address, name)
         assert f'<bdi dir="auto">{row["reference"]}' in client.page("/run/a/row/0")
-        assert 'name="search" dir="auto"' in re.sub(' value="[^"]*"', "", client.page("/run/a"))
+        assert 'name="search" id="search-rows" dir="auto"' in re.sub(' value="[^"]*"', "", client.page("/run/a"))

@@ -34,7 +34,8 @@ def test_a_page_and_what_papers_need(ragmeter: Run, runs: Path, tmp_path: Path) 
     ]
     page = (tmp_path / "out" / "page.html").read_text(encoding="utf-8")
     assert "<title>Two runs – ragmeter report</title>" in page
-    assert "other is 0.2286 higher than small (95%: -0.3009 to +0.6914), not significant after correction" in page
+    assert "between B and A on token_f1:</span>" in page  # what Compare says comes first
+    assert page.index("between B and A") < page.index('id="by-how-much"') < page.index('id="scores"')
     assert (tmp_path / "out" / "summary.md").read_text(encoding="utf-8").startswith("# small · other")
     if os.name == "posix":  # questions and answers are their owner's
         assert all((tmp_path / "out" / name).stat().st_mode & 0o077 == 0 for name in ("page.html", "summary.md"))

@@ -14,7 +14,8 @@ import pytest
 
 from ragmeter import add_metrics, evaluate
 from ragmeter.errors import BusyError, InputError, UnknownNameError
-from ragmeter.runs.catalogue import RunEntry, catalogue, remove_run
+from ragmeter.runs.catalogue import RunEntry, catalogue
+from ragmeter.runs.trash import remove_run
 from ragmeter.show.terminal.catalogue import show_runs
 
 ROWS = [{"qid": "1", "question": "Q", "answer": "a", "reference": "a"}, {"qid": "2", "answer": None, "reference": "b"}]
@@ -42,15 +43,15 @@ def test_figures_are_those_of_the_summary(tmp_path: Path) -> None:
     assert entry.as_dict()["metrics"]["token_f1"]["n_scored"] == 1
 
 
-def test_runs_of_the_same_data_have_the_same_hash(tmp_path: Path) -> None:
+def test_runs_of_the_same_questions_have_the_same_fingerprint(tmp_path: Path) -> None:
     results, reference = tmp_path / "results.tsv", tmp_path / "reference.tsv"
     reference.write_text("qid\treference\n1\ta\n")
     for name, answer in (("x", "a"), ("y", "b")):
         results.write_text(f"qid\tanswer\n1\t{answer}\n")
         evaluate(results, reference, metrics="token_f1", run=name, output_dir=tmp_path / "runs")
     x, y = catalogue(tmp_path / "runs")
-    assert x.data == y.data != ""
-    assert (x.data_file, x.system) == ("reference.tsv", "results.tsv")
+    assert x.questions == y.questions != ""
+    assert (x.questions_file, x.system) == ("reference.tsv", "results.tsv")
 
 
 def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import pytest
 
 from ragmeter import ask, evaluate
-from ragmeter.app.watching import described
+from ragmeter.app.watching import live
 from ragmeter.cli.commands import COMMANDS
 from ragmeter.documents.status import Exchange, RunUnderWay
 from ragmeter.runs import status as status_module
@@ -29,11 +29,13 @@ def test_only_while_it_is_under_way(tmp_path: Path) -> None:
         status.answered("Q?", "A" * 1_000)
         status.failed("timeout")
         status.failed("timeout")
+        for is_right in (True, True, False, True):
+            status.judged(is_right=is_right)
         status.advance(3)
         status._write()
         (state,) = under_way(tmp_path)
         assert (state.run, state.done, state.total, state.cost_usd) == ("r", 3, 10, 0.25)
-        assert state.failures == {"timeout": 2}
+        assert (state.failures, state.right) == ({"timeout": 2}, 0.75)
         assert state.latest == [Exchange("Q?", "A" * 300)]
         assert stat.S_IMODE((tmp_path / ".r.status").stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == []
@@ -67,7 +69,7 @@ GOOD = {
         {"done": "many"}, {"done": None}, {"done": 10**400}, {"done": float("inf")}, {"total": "x"}, {"total": [1]},
         {"begun": None}, {"begun": float("nan")}, {"failures": [1]}, {"failures": {"a": "b"}}, {"failures": None},
         {"latest": 5}, {"latest": [{}]}, {"latest": ["x"]}, {"cost_usd": "a"}, {"cost_usd": 10**400}, {"pid": None},
-        {"failures": {"a": 10**30}},
+        {"failures": {"a": 10**30}}, {"right": 2.0}, {"right": "x"},
     ],
     ids=repr,
 )  # fmt: skip
@@ -75,7 +77,7 @@ def test_a_broken_status_is_none(broken: dict[str, Any], tmp_path: Path) -> None
     (tmp_path / ".a.status").write_text(json.dumps({**GOOD, **broken}))
     (tmp_path / ".b.status").write_text(json.dumps({**GOOD, "run": "b"}))
     (state,) = under_way(tmp_path)
-    assert described(state)["run"] == "b"
+    assert '<bdi dir="auto">b</bdi>' in live([state])
 
 
 def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:

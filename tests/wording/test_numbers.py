@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +142,7 @@ def in_script(browser_address: str) -> Any:
     with chromium(browser_address) as browser:
         page = browser.new_page()
         source = SCRIPT.read_text(encoding="utf-8")
-        names = "figure, interval, pValue, percent, signedHundredths, money, tick"
+        names = "figure, signedHundredths, tick"
         page.evaluate(f"() => {{ {source}; window.written = {{ {names} }}; }}")
         yield lambda name, values: page.evaluate("([name, values]) => values.map(window.written[name])", [name, values])
 
@@ -153,14 +152,6 @@ def test_the_script_writes_numbers_the_same_way(in_script: Any) -> None:
     values += [numerator / 64 for numerator in range(-640, 1280, 7)]  # halves of the last decimal among them
     values += [numerator / 16 for numerator in range(150, 40_000, 377)] + [10**power / 3 for power in range(-9, 21)]
     assert in_script("figure", values) == [number(value) for value in values]
-    pairs = [None, *([value, other] for value, other in pairwise(values) if value and other)]
-    assert in_script("interval", pairs) == [interval(pair) for pair in pairs]
-    ps = [None, 0.0, 0.00009, 0.0001, 0.03125, 0.0625, 0.5, 1.0]
-    assert in_script("pValue", ps) == [p_value(p) for p in ps]
-    shares = [0.9, 0.95, 0.999, 0.07, 0.29]
-    assert in_script("percent", shares) == [percent(share) for share in shares]
-    costs = [0.0, 0.0123, 12.5, 1234.56, 1234567.8912]
-    assert in_script("money", costs) == [money(cost) for cost in costs]
     weights = [-0.73, 0.0, 0.08, 2.21, 12.5]
     assert in_script("signedHundredths", weights) == [hundredths(weight, sign=True) for weight in weights]
 
@@ -185,7 +176,6 @@ ALLOWED = {
     "show/report/static/numbers.js": "writes them all on the page",
     "show/page/charts/drawing.py": "places on a chart",
     "show/report/static/charts.js": "places on a chart",
-    "show/report/static/elements.js": "dates",
     "io/progress.py": "seconds, and a count that a progress bar holds as a float",
 }
 

@@ -23,8 +23,9 @@ from ragmeter.judges.asking.prompt import Prompt, prompt_hash
 from ragmeter.models.port import ChatReply
 from ragmeter.naming import Signature
 from ragmeter.registry import load_builtin
-from ragmeter.runs.catalogue import JOURNAL, system_of
+from ragmeter.runs.catalogue import system_of
 from ragmeter.runs.conversations import conversation
+from ragmeter.runs.journals import JOURNAL
 from ragmeter.runs.run import Run
 from ragmeter.table import REPEAT, SCORED, Batch, Row
 from ragmeter.targets.port import Answer, Question, session_of

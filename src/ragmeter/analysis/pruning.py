@@ -1,4 +1,4 @@
-"""What may be deleted: journals without a run, old replies of judges, and a cache of embeddings that nobody uses.
+"""What may be deleted: deleted runs, journals without a run, old replies of judges, an unused cache of embeddings.
 
 What another process is using is left alone, when it is listed and again when it is deleted.
 """
@@ -17,12 +17,11 @@ from ragmeter.effects.replies.journal import Journal
 from ragmeter.embedders.cache import cache_file, remove_cache
 from ragmeter.errors import BusyError, InputError, UsageError
 from ragmeter.hints import parameter
-from ragmeter.runs.catalogue import JOURNAL, size_of
+from ragmeter.runs.journals import JOURNAL, SHARED, files_of_journal, size_of
 from ragmeter.runs.layout import MANIFEST
 from ragmeter.runs.places import hold, is_held
+from ragmeter.runs.trash import deleted_runs, empty
 
-#: The judge's journal, which many runs share.
-_SHARED = "judge.journal.sqlite"
 #: After any time that is recorded.
 _EVER = "9"
 
@@ -41,20 +40,32 @@ def unneeded(output_dir: Path, days: float) -> list[Unneeded]:
     """The files that have not been used for so many days. A journal that another process is using is left out."""
     if not days >= 0:
         raise UsageError(f"{parameter('older_than')} must be a number of days, got {days}")
-    return [*_journals_without_run(output_dir, days), *_old_replies(output_dir, days), *_embeddings(days)]
+    return [
+        *_deleted_runs(output_dir, days),
+        *_journals_without_run(output_dir, days),
+        *_old_replies(output_dir, days),
+        *_embeddings(days),
+    ]
+
+
+def _deleted_runs(output_dir: Path, days: float) -> Iterator[Unneeded]:
+    for run in deleted_runs(output_dir):
+        if run.days >= days:
+            what = f"the run {run.name}, which was deleted and could be restored"
+            yield Unneeded(run.path, what, size_of(run.path), partial(empty, run.path))
 
 
 def _journals_without_run(output_dir: Path, days: float) -> Iterator[Unneeded]:
     for journal in _journals_of_nobody(output_dir):
         run = _run_of(journal)
         if _idle_days(journal) >= days and not is_held(run) and _replies_of_judge(journal) == 0:
-            size = sum(map(size_of, _files_of(journal)))
+            size = sum(map(size_of, files_of_journal(journal)))
             yield Unneeded(journal, "answers of a run that was never finished", size, partial(_forget_run, journal))
 
 
 def _journals_of_nobody(output_dir: Path) -> list[Path]:
     """The journals that are beside no run: of one that was never finished, or a judge's under a name of its own."""
-    journals = sorted(path for path in output_dir.glob(f"*{JOURNAL}") if path.name != _SHARED)
+    journals = sorted(path for path in output_dir.glob(f"*{JOURNAL}") if path.name != SHARED)
     return [path for path in journals if not (_run_of(path) / MANIFEST).is_file() and not _run_of(path).is_file()]
 
 
@@ -62,17 +73,12 @@ def _run_of(journal: Path) -> Path:
     return journal.with_name(journal.name.removesuffix(JOURNAL))
 
 
-def _files_of(journal: Path) -> list[Path]:
-    """The journal, and what SQLite and the budget keep beside it."""
-    return [path for path in journal.parent.glob(f"{journal.name}*") if path.name[len(journal.name) :][:1] in ("", "-")]
-
-
 def _forget_run(journal: Path) -> None:
     run = _run_of(journal)
     with hold(run, "deletes its journal", asks=True, wait=False):
         if _replies_of_judge(journal) != 0 or (run / MANIFEST).is_file():
             raise BusyError(f"{journal} is used again")
-        for file in _files_of(journal):
+        for file in files_of_journal(journal):
             file.unlink(missing_ok=True)
 
 
@@ -101,7 +107,7 @@ def _old_replies(output_dir: Path, days: float) -> Iterator[Unneeded]:
     day = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="seconds")
     named = [path for path in sorted(output_dir.glob("*journal.sqlite")) if not path.name.endswith(JOURNAL)]
     for path in [
-        output_dir / _SHARED,
+        output_dir / SHARED,
         *named,
         *_journals_of_nobody(output_dir),
         *sorted(output_dir.glob("*/journal.sqlite")),
@@ -127,5 +133,5 @@ def _embeddings(days: float) -> Iterator[Unneeded]:
 
 def _idle_days(path: Path) -> float:
     """How long ago a file was last written or read; SQLite writes to the log beside it first."""
-    states = [file.stat() for file in _files_of(path)]
+    states = [file.stat() for file in files_of_journal(path)]
     return (time.time() - max(max(status.st_mtime, status.st_atime) for status in states)) / 86_400

@@ -1,186 +1,231 @@
-"""The list of all runs, and a metric over time."""
+"""The list of all runs, by question set: a line for each, with the metrics of choice on shared axes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from itertools import groupby
 
 from ragmeter.app import wording
+from ragmeter.app.run_actions import actions_button, comparison_bar, deleted_note, trash
+from ragmeter.app.run_facets import column_choice, facets, search
+from ragmeter.app.run_history import over_time
+from ragmeter.app.run_list import PAGE, ListQuery, RunList, SetOfRuns, failure, questions
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.catalogue import RunEntry
+from ragmeter.runs.trash import DeletedRun
+from ragmeter.show.page.charts.drawing import Axis
+from ragmeter.show.page.charts.intervals import whisker
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.show.page.parts import field, figure, options, section, table, worded
-from ragmeter.show.terminal.catalogue import day, headlines
-from ragmeter.wording import numbers
+from ragmeter.show.page.parts import alarm, meaning, section, worded
+from ragmeter.show.page.shapes import axis_of_means
+from ragmeter.wording import numbers, times
+from ragmeter.wording.causes import because
 from ragmeter.wording.limits import rows_shown
-from ragmeter.wording.metrics import titled
+from ragmeter.wording.metrics import differing_level, headline, titled
 
-#: The picture of a metric over time: its least width, its height without margins, and the margins for the figures.
-_CHART_WIDTH, _CHART_HEIGHT, _CHART_TOP, _CHART_LEFT = 400, 150, 20, 60
-_SORTS = {"name": wording.RUN, "created": wording.CREATED, "system": wording.SYSTEM, "n_rows": wording.ROWS}
+#: Alarms that stand above the list; the others are a link.
+_MOST_ALARMS = 3
 
 
-def all_runs(entries: Sequence[RunEntry], query: Mapping[str, str], live: Content, n_shown: int = 200) -> list[Content]:
-    """The page's content. `query` may have search, sort, data (a hash) and metric."""
-    chosen = [entry for entry in entries if _wanted(entry, query)]
-    sort = query.get("sort", "created")
-    chosen.sort(key=lambda entry: _key(entry, sort), reverse=sort in ("created", "n_rows") or sort not in _SORTS)
-    readable = [entry for entry in chosen if not entry.error]
-    names = headlines(readable)
-    titles: list[Content] = [element("span", wording.CHOOSE, class_="hidden")]
-    titles += [_sortable(name, _SORTS[name], query) for name in ("name", "created", "n_rows")]
-    titles += [_sortable(name, breakable(titled(name, _direction(readable, name))), query) for name in names]
-    titles += [wording.FAILED, wording.COST, _sortable("system", wording.SYSTEM, query), wording.DATA]
-    rows = [_row(entry, names, query) for entry in readable[:n_shown]]
-    more = f"{len(chosen):,} runs" if len(chosen) <= n_shown else f"the first {n_shown:,} of {len(chosen):,} runs"
+def all_runs(
+    entries: Sequence[RunEntry], query: ListQuery, under_way: Content, deleted: Sequence[DeletedRun] = ()
+) -> list[Content]:
+    """The page's content."""
+    runs = RunList.of(entries, query)
     if not entries:
-        return [live, element("p", worded(wording.NO_RUNS), class_="note")]
+        return [under_way, deleted_note(query, deleted), element("p", worded(wording.NO_RUNS), class_="note"),
+                trash(deleted)]  # fmt: skip
+    chosen = runs.chosen()
     return [
-        live,
-        _search(query),
-        element(
-            "form",
-            element(
-                "p", element("button", wording.SIDE_BY_SIDE, class_="quiet"), " ", wording.CHOOSE_RUNS, class_="soft"
-            ),
-            table(titles, rows, caption=wording.ALL_RUNS, figures=(3, 4 + len(names), 5 + len(names))),
-            element("p", more, class_="soft"),
-            action="/side-by-side",
-            method="get",
-        ),
-        [_damaged(entry) for entry in chosen if entry.error],
-        section(wording.OVER_TIME, over_time(readable, query), name="time"),
+        deleted_note(query, deleted),
+        _alarms(runs, chosen),
+        under_way,
+        element("div", search(query), facets(runs), column_choice(runs, chosen), class_="choices"),
+        _table(runs, chosen),
+        comparison_bar(),
+        section(wording.OVER_TIME, over_time(runs, chosen), name="time"),
+        trash(deleted),
+        element("dialog", id="actions", aria_label=wording.ACTIONS),
     ]
 
 
-def _wanted(entry: RunEntry, query: Mapping[str, str]) -> bool:
-    words = query.get("search", "").casefold().split()
-    about = f"{entry.name}\n{entry.system}\n{entry.data_file}".casefold()
-    has_tag = query.get("tag", "") in ("", *entry.tags)
-    return has_tag and all(word in about for word in words) and query.get("data", "") in ("", entry.data)
-
-
-def _key(entry: RunEntry, sort: str) -> Any:
-    if sort in _SORTS:
-        return getattr(entry, sort)
-    summary = entry.metrics.get(sort)
-    return float("-inf") if summary is None or summary.mean is None else summary.mean
-
-
-def _direction(entries: Sequence[RunEntry], name: str) -> str:
-    return next(entry.metrics[name].direction for entry in entries if name in entry.metrics)
-
-
-def _sortable(name: str, label: Content, query: Mapping[str, str]) -> Markup:
-    sorts = query.get("sort", "created") == name
-    return link(label, address(**{**query, "sort": name}), aria_current="true" if sorts else None, class_="sorts")
-
-
-def _search(query: Mapping[str, str]) -> Markup:
-    control = element("input", type="search", name="search", value=query.get("search", ""), aria_label=wording.SEARCH)
-    hidden = [
-        element("input", type="hidden", name=name, value=query[name])
-        for name in ("data", "sort", "tag")
-        if query.get(name)
-    ]
-    clear = link(wording.CLEAR, address()) if any(map(query.get, ("search", "data", "tag"))) else None
-    button = element("button", wording.SEARCH, class_="quiet")
-    return element("form", control, hidden, " ", button, " ", clear, method="get", role="search")
-
-
-def _damaged(entry: RunEntry) -> Markup:
-    return element(
-        "p", element("strong", text(entry.name), " ", wording.DAMAGED), " ", text(entry.error), class_="note bad"
-    )
-
-
-def _row(entry: RunEntry, names: Sequence[str], query: Mapping[str, str]) -> list[Content]:
-    box = element(
-        "input", type="checkbox", name="run", value=entry.name, aria_label=f"{wording.SIDE_BY_SIDE}: {entry.name}"
-    )
-    short = entry.data[:8]
-    data_set = joined(breakable(entry.data_file), " ", element("code", short))
-    created = [joined(element("span", part, class_="nowrap"), " ") for part in day(entry.created).split()]
-    return [
-        box,
-        joined(link(breakable(entry.name), address("run", entry.name)), [_tag(tag, query) for tag in entry.tags]),
-        element("time", created, datetime=entry.created),
-        rows_shown(entry.n_rows, limited=entry.limited),
-        *(figure(entry.metrics.get(name)) for name in names),
-        f"{entry.n_failed:,}" if entry.n_failed else "",
-        "" if entry.cost_usd is None else numbers.money(entry.cost_usd),
-        breakable(entry.system) if entry.system else "",
-        link(data_set, address(**{**query, "data": entry.data})) if short else "",
-    ]
-
-
-def _tag(tag: str, query: Mapping[str, str]) -> Markup:
-    return joined(" ", link(tag, address(**{**query, "tag": tag}), class_="chip"))
-
-
-def over_time(entries: Sequence[RunEntry], query: Mapping[str, str]) -> Content:
-    """A metric's mean and interval, run after run, with a choice of the metric."""
-    names = list(dict.fromkeys(name for entry in entries for name in entry.metrics))
-    if not names:
-        return None
-    metric = query.get("metric", "") if query.get("metric", "") in names else headlines(entries)[0]
-    points = [entry for entry in reversed(entries) if _key(entry, metric) > float("-inf")]
-    points.sort(key=lambda entry: entry.created)
-    control = options("metric", {name: name for name in names}, metric)
-    hidden = [
-        element("input", type="hidden", name=name, value=query[name])
-        for name in ("search", "data", "tag")
-        if query.get(name)
-    ]
-    choice = element(
-        "form", field(wording.METRIC, control), hidden, " ", element("button", wording.FILTER, class_="quiet")
-    )
-    return joined(choice, _chart(points[-100:], metric))
-
-
-def _chart(points: Sequence[RunEntry], metric: str) -> Markup:
-    """Points with intervals from left to right, between lines at the least and the most; each links to its run."""
-    if not points:
-        return Markup()
-    figures = [entry.metrics[metric] for entry in points]
-    intervals = [of_run.interval or (of_run.mean or 0.0, of_run.mean or 0.0) for of_run in figures]
-    low, high = min(begin for begin, _ in intervals), max(end for _, end in intervals)
-    span = (high - low) or 1.0
-    width = max(_CHART_WIDTH, 34 * len(points))
-
-    def y(value: float) -> str:
-        return f"{_CHART_TOP + (high - value) / span * _CHART_HEIGHT:.1f}"
-
-    lines = [
-        [
-            element("line", x1="0", x2=width, y1=y(value), y2=y(value), class_="axis"),
-            element("text", numbers.number(value), x="0", y=f"{float(y(value)) - 5:.1f}", class_="tick"),
-        ]
-        for value in dict.fromkeys((high, low))
-    ]
-    marks = []
-    for place, (entry, of_run, (begin, end)) in enumerate(zip(points, figures, intervals, strict=True)):
-        x = f"{_CHART_LEFT + (place + 0.5) * (width - _CHART_LEFT) / len(points):.1f}"
-        label = f"{entry.name}, {day(entry.created)}: {numbers.number(of_run.mean)} ({numbers.interval((begin, end))})"
-        marks.append(
-            link(
-                [
-                    element("title", label),
-                    element("line", x1=x, x2=x, y1=y(begin), y2=y(end), class_="interval"),
-                    element("circle", cx=x, cy=y(of_run.mean or 0.0), r="5", class_="dot"),
-                ],
-                address("run", entry.name),
-                aria_label=label,
-            )
+def _alarms(runs: RunList, chosen: Sequence[RunEntry]) -> list[Content]:
+    """The newest runs of which everything failed."""
+    failed = [(entry, cause) for entry in chosen if not entry.error and (cause := failure(entry)) is not None]
+    failed.sort(key=lambda pair: pair[0].created, reverse=True)
+    shown: list[Content] = [
+        alarm(
+            [
+                element("strong", wording.FAILED_ON_ALL.format(who=metric or wording.THE_SYSTEM, count=entry.n_rows)),
+                " ", wording.OF_RUN, " ", link(breakable(entry.name), address("run", entry.name)), because(causes),
+            ],
+            failed=True,
         )
-    drawing = element(
-        "svg",
-        lines,
-        marks,
-        viewBox=f"0 0 {width} {_CHART_HEIGHT + _CHART_TOP + 10}",
-        class_="timeline run-0",
-        preserveAspectRatio="xMinYMid meet",
-        role="group",
-        aria_label=metric,
+        for entry, (metric, causes) in failed[:_MOST_ALARMS]
+    ]  # fmt: skip
+    if len(failed) > _MOST_ALARMS:
+        where = address(**runs.query.as_query(status="failed"))
+        shown.append(element("p", link(wording.MORE_FAILED.format(count=len(failed)), where), class_="soft"))
+    return shown
+
+
+def _table(runs: RunList, chosen: Sequence[RunEntry]) -> Content:
+    query, names = runs.query, runs.metrics(chosen)
+    sets = runs.sets(chosen)
+    lines = [(of_set, entry) for of_set in sets for entry in of_set.entries]
+    first = (query.page - 1) * PAGE
+    shown = lines[first : first + PAGE]
+    axes = {name: _axis([entry.metrics[name] for entry in chosen if name in entry.metrics]) for name in names}
+    head = element("tr", _titles(runs, chosen, names), role="row")
+    groups = [
+        element(
+            "tbody",
+            _set_row(runs, of_set, 8 + len(names)),
+            [_row(runs, entry, axes) for _, entry in pairs],
+            role="rowgroup",
+        )
+        for of_set, pairs in ((of_set, list(pairs)) for of_set, pairs in groupby(shown, key=lambda pair: pair[0]))
+    ]
+    table = element(
+        "table",
+        element("caption", wording.ALL_RUNS, class_="hidden"),
+        element("thead", head, role="rowgroup"),
+        groups,
+        role="table",
+        class_=f"runs with-{len(names)}",
     )
-    ends = dict.fromkeys(f"{entry.name}, {day(entry.created)}" for entry in (points[0], points[-1]))
-    return element("figure", drawing, element("figcaption", text(" → ".join(ends)), class_="soft"))
+    wide = element("div", table, class_="scroll", tabindex="0", role="group", aria_label=wording.ALL_RUNS)
+    return element("div", wide if shown else None, _pager(runs, len(chosen), first, len(shown)), id="runs")
+
+
+def _axis(summaries: Sequence[MetricSummary]) -> Axis:
+    return Axis(*axis_of_means(summaries))
+
+
+def _titles(runs: RunList, chosen: Sequence[RunEntry], names: Sequence[str]) -> list[Markup]:
+    directions = {name: figures.direction for entry in chosen for name, figures in entry.metrics.items()}
+    choose = element("th", element("span", wording.CHOOSE, class_="hidden"), scope="col", class_="tick")
+    menu = element("th", element("span", wording.ACTIONS, class_="hidden"), scope="col", class_="menu")
+    return [
+        choose,
+        _title(runs, "name", wording.RUN, "name"),
+        _title(runs, "system", wording.SYSTEM, "system"),
+        _title(runs, "created", wording.CREATED, "when"),
+        _title(runs, "rows", "n", "n number"),
+        *(_title(runs, name, breakable(titled(name, directions[name])), "metric", name) for name in names),
+        _title(runs, "no_score", wording.FAILED, "lacks number"),
+        _title(runs, "cost", wording.COST, "cost number"),
+        menu,
+    ]
+
+
+def _title(runs: RunList, sort: str, label: Content, class_: str, full: str | None = None) -> Markup:
+    is_sorted = (runs.query.sort or "created") == sort
+    inside = link(label, address(**runs.query.as_query(sort=sort)), class_="sorts", title=full)
+    order = "ascending" if sort in ("name", "system") else "descending"
+    attributes = {"aria_sort": order} if is_sorted else {}
+    return element("th", inside, scope="col", role="columnheader", class_=class_, **attributes)
+
+
+def _set_row(runs: RunList, of_set: SetOfRuns, columns: int) -> Markup:
+    """The heading of a question set; what it is stands on hover."""
+    about = wording.RUNS_OF[min(len(of_set.entries), 2)].format(count=len(of_set.entries))
+    name = of_set.name or wording.NO_SET
+    chosen = address(**runs.query.toggled("set", of_set.fingerprint)) if of_set.fingerprint else None
+    count = questions(of_set.n_questions)  # which is its name already where nobody knows another one
+    size = meaning(count, wording.QUESTION_SET_MEANS) if of_set.fingerprint and not name.startswith(count) else None
+    inside = [
+        link(text(name), chosen, title=of_set.fingerprint) if chosen else element("span", name),
+        element("span", [" ", size, " · "] if size else " ", about, class_="soft"),
+    ]
+    return element("tr", element("th", inside, colspan=columns, scope="rowgroup"), role="row", class_="set")
+
+
+def _row(runs: RunList, entry: RunEntry, axes: dict[str, Axis]) -> Markup:
+    box = element(
+        "input",
+        type="checkbox",
+        value=entry.name,
+        aria_label=f"{wording.CHOOSE} {entry.name}",
+        data_created=entry.created,
+        data_questions=entry.questions,
+        data_baseline=entry.is_baseline,
+        disabled=bool(entry.error),
+    )
+    tags = [
+        link(text(tag), address(**runs.query.toggled("tag", tag)), class_="chip", title=wording.ONLY_TAG)
+        for tag in entry.tags
+    ]
+    mark = element("span", wording.BASELINE, class_="chip mark-of-baseline") if entry.is_baseline else None
+    name = link(text(entry.name), address("run", entry.name), title=entry.name, class_="to-run")
+    when = element("time", times.spoken(entry.created), datetime=entry.created, title=times.exact(entry.created))
+    return element(
+        "tr",
+        _cell(box, "tick"),
+        _cell(element("div", name, mark, tags, _problem(entry)), "name"),
+        _cell(element("span", text(entry.system), title=entry.system) if entry.system else None, "system"),
+        _cell(when if entry.created else None, "when"),
+        _cell(rows_shown(entry.n_rows, limited=entry.limited) if entry.n_rows else None, "n number"),
+        [_cell(_figure(name, entry.metrics.get(name), axis), "metric", name) for name, axis in axes.items()],
+        _cell(_lacking(entry), "lacks number", wording.FAILED),
+        _cell("" if entry.cost_usd is None else numbers.money(entry.cost_usd), "cost number", wording.COST),
+        _cell(actions_button(entry.name), "menu"),
+        role="row",
+    )
+
+
+def _cell(content: Content, class_: str, title: str | None = None) -> Markup:
+    return element("td", content, role="cell", class_=class_, data_title=title)
+
+
+def _problem(entry: RunEntry) -> Markup | None:
+    if not entry.error:
+        return None
+    reason = entry.error.replace(f"{entry.path}/", "")
+    return element("strong", f"{wording.DAMAGED_RUN}: ", text(reason), class_="damage", title=reason)
+
+
+def _lacking(entry: RunEntry) -> Markup | None:
+    """How many rows have no score, amber; red where the judge or the system failed on all of them."""
+    if not entry.n_failed:
+        return None
+    return element("span", f"{entry.n_failed:,}", class_="failed" if failure(entry) else "lacking")
+
+
+def _figure(name: str, summary: MetricSummary | None, axis: Axis) -> Markup | None:
+    """A mean with its margin above its place on the metric's axis; everything else on hover."""
+    if summary is None:
+        return None
+    mean, interval = headline(summary)
+    between = "" if interval is None else f", {differing_level(summary, '')}{interval}"
+    says = f"{name}: {mean}{between}, n {numbers.scored(summary.n_scored, summary.n_total)}"
+    has_interval = interval is not None and summary.mean is not None and summary.interval is not None
+    margin = numbers.margins(summary.mean or 0.0, summary.interval) if has_interval and summary.interval else ""
+    is_pictured = summary.mean is not None and summary.bounds_of_mean is None
+    return element(
+        "span",
+        element("span", mean, class_="value"),
+        element("span", " ", margin, class_="soft") if margin else None,
+        whisker(summary.mean or 0.0, summary.interval, axis) if is_pictured else None,
+        class_="figure-of-run",
+        title=says,
+    )
+
+
+def _pager(runs: RunList, total: int, first: int, count: int) -> Markup:
+    """Which runs these are, with links to those before and after."""
+    query = runs.query
+    if not count:
+        clear = link(wording.CLEAR, address())
+        return element("p", wording.NO_MATCH, " ", clear, class_="soft")
+    of_all = "" if total == len(runs.entries) else wording.OF_ALL.format(count=len(runs.entries))
+    if count == total:
+        shown = wording.RUNS_OF[min(total, 2)].format(count=total) + of_all
+    else:
+        shown = wording.SOME_RUNS.format(first=first + 1, last=first + count, total=total) + of_all
+    links: list[Content] = []
+    if query.page > 1:
+        links.append(link(wording.PREVIOUS, address(**query.as_query(page=query.page - 1)), rel="prev"))
+    if first + count < total:
+        links.append(link(wording.NEXT, address(**query.as_query(page=query.page + 1)), rel="next"))
+    return element("p", element("span", shown), [joined(" ", part) for part in links], class_="pager")

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from starlette.responses import FileResponse, Response
 
-from ragmeter.app.queries import Database, RowQuery
-from ragmeter.app.side_by_side import chosen_rows
+from ragmeter.analysis.comparing import Comparison
+from ragmeter.app.queries import Database
+from ragmeter.app.row_query import RowQuery
 from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import write_rows
 from ragmeter.runs.run import Run
+from ragmeter.show.page.compare.view import CompareView
 from ragmeter.table import outcome_column
 
 _KINDS = {"csv": "text/csv", "jsonl": "application/jsonl", "parquet": "application/vnd.apache.parquet"}
+_SIGN = re.compile(r"ragmeter-file-[0-9a-f]{8}")
+_NOT_IN_NAMES = re.compile(r"[^\w.@=-]+")
+_LONGEST_NAME = 100
 #: Rows that are read at once.
 _AT_ONCE = 5_000
 
@@ -31,6 +38,14 @@ class _Download(FileResponse):
             Path(self.path).unlink(missing_ok=True)
 
 
+def signed(response: Response, query: Any) -> Response:
+    """With the sign that the page has asked for as a cookie, so that it sees when the file comes."""
+    sign = query.get("sign", "")
+    if _SIGN.fullmatch(sign):
+        response.set_cookie(sign, "1", max_age=60, samesite="strict")
+    return response
+
+
 def drop(response: Response) -> None:
     """Delete the file of a download that is not sent."""
     if isinstance(response, _Download):
@@ -42,36 +57,53 @@ def exported_rows(run: Run, database: Database, query: RowQuery, kind: str) -> R
     places = database.all_rows(run, query)
     parts = (places[begin : begin + _AT_ONCE] for begin in range(0, len(places), _AT_ONCE))
     records = (record for part in parts for record in run.records(part, run.columns))
-    return _download(run.columns, ([record[name] for name in run.columns] for record in records), kind)
+    cells = ([record[name] for name in run.columns] for record in records)
+    return _download(run.columns, cells, kind, _named(run.name, *_words(query)))
 
 
-def exported_side_by_side(runs: Sequence[Run], database: Database, query: Any, kind: str) -> Response:
-    """The questions that are chosen, with each run's answer and score."""
-    rows = chosen_rows(runs, query)
-    partners = database.partners(runs, rows)
-    shared = [name for name in ("qid", "question", "reference") if name in runs[0].columns]
-    own = ["answer", rows.metric, outcome_column(rows.metric)]
+def exported_pairs(view: CompareView, metric: str, places: Sequence[int], kind: str) -> Response:
+    """The questions that are listed, with each run's answer and score."""
+    shared = [name for name in ("qid", "question", "reference") if name in view.baseline.columns]
+    own = ["answer", metric, outcome_column(metric)]
+    sides = ((view.baseline, view.pairing.a), (view.candidate, view.pairing.b))
 
     def lines() -> Iterator[list[Any]]:
-        for begin in range(0, partners.shape[1], _AT_ONCE):
-            places = partners[:, begin : begin + _AT_ONCE].tolist()
-            records = [run.records(of_run, [*shared, *own]) for run, of_run in zip(runs, places, strict=True)]
-            for of_row in zip(*records, strict=True):
-                yield [of_row[0][name] for name in shared] + [record.get(name) for record in of_row for name in own]
+        for begin in range(0, len(places), _AT_ONCE):
+            part = places[begin : begin + _AT_ONCE]
+            records = [run.records([int(rows[place]) for place in part], [*shared, *own]) for run, rows in sides]
+            for before, after in zip(*records, strict=True):
+                yield [before[name] for name in shared] + [of.get(name) for of in (before, after) for name in own]
 
-    return _download([*shared, *(f"{run.name}.{name}" for run in runs for name in own)], lines(), kind)
+    titles = [*shared, *(f"{run.name}.{name}" for run, _ in sides for name in own)]
+    return _download(titles, lines(), kind, _named(*(run.name for run, _ in sides), metric))
 
 
-def report_page(runs: Sequence[Run]) -> Response:
-    """The page that can be sent to others."""
+def report_page(runs: Sequence[Run], comparison: Comparison | None = None) -> Response:
+    """The page that can be sent to others, with the comparison of several runs."""
     from ragmeter.show.report import MAX_ROWS
     from ragmeter.show.report.page import render
 
-    headers = {"Content-Disposition": "attachment; filename=report.html"}
-    return Response(render(list(runs), max_rows=MAX_ROWS).html, media_type="text/html", headers=headers)
+    name = f"{_named('report', *(run.name for run in runs))}.html"
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    return Response(
+        render(list(runs), max_rows=MAX_ROWS, comparison=comparison).html, media_type="text/html", headers=headers
+    )
 
 
-def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str) -> Response:
+def _words(query: RowQuery) -> Iterator[str]:
+    """What a file has of a run, for its name."""
+    yield from query.show
+    for condition in query.conditions:
+        yield f"{condition.column}-{condition.comparison}-{condition.value}".rstrip("-")
+    yield query.search
+
+
+def _named(*words: str) -> str:
+    """A name of a file, of what these words have that any file system takes."""
+    return "-".join(plain for word in words if (plain := _NOT_IN_NAMES.sub("_", word).strip("_.")))[:_LONGEST_NAME]
+
+
+def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str, name: str) -> Response:
     if kind not in _KINDS:
         raise UnknownNameError("format", kind, _KINDS)
     with tempfile.NamedTemporaryFile(delete=False) as file:
@@ -81,4 +113,4 @@ def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str) 
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return _Download(path, media_type=_KINDS[kind], filename=f"rows.{kind}")
+    return _Download(path, media_type=_KINDS[kind], filename=f"{name or 'rows'}.{kind}")

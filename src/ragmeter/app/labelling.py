@@ -10,7 +10,7 @@ from typing import Any
 
 from ragmeter.analysis.people.agreement import PeopleAgreement, people_agreement
 from ragmeter.analysis.people.claim_items import places_of
-from ragmeter.analysis.people.label_files import agreed_path, label_files, labels_path
+from ragmeter.analysis.people.label_files import agreed_path, label_files, labels_path, prefix_of
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
 from ragmeter.analysis.people.sample import choose_sample
 from ragmeter.analysis.people.sheets import Sheet
@@ -58,6 +58,14 @@ class Labelling:
     def agreement(self, run: Run) -> PeopleAgreement | None:
         """How well the people agree who have labelled a run; None if there are no labels."""
         return people_agreement(run, self.files(run))
+
+    def rename(self, run: Run, new: Run) -> None:
+        """The files of a run that has a new name; one whose name is taken stays as it is."""
+        old, begin = prefix_of(run.name), prefix_of(new.name)
+        for file in self.files(run):
+            target = file.with_name(begin + file.name.removeprefix(old))
+            if not target.exists():
+                file.rename(target)
 
     def begin(self, run: Run, rater: str, n: int, by: str, seed: int, strata: Sequence[str] = ()) -> None:
         """Draw the sample, unless this person has begun already. `strata` are columns, for a stratified one."""

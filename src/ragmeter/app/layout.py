@@ -8,7 +8,8 @@ from typing import Any
 from starlette.responses import HTMLResponse
 
 from ragmeter.app import wording
-from ragmeter.app.queries import PAGE, RowQuery, Selection
+from ragmeter.app.queries import PAGE, Selection
+from ragmeter.app.row_query import RowQuery
 from ragmeter.io.write import dumps
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 
@@ -16,11 +17,11 @@ from ragmeter.show.page.elements import Content, Markup, address, element, joine
 _HTMX = dumps(
     {
         "allowEval": False, "allowScriptTags": False, "includeIndicatorStyles": False, "selfRequestsOnly": True,
-        "historyCacheSize": 0, "refreshOnHistoryMiss": True,
+        "historyCacheSize": 0, "refreshOnHistoryMiss": True, "defaultSettleDelay": 0,
     }
 )  # fmt: skip
 #: The rail's links: those to all runs, and those that lead to a part of the run that a page is about.
-_EVERYWHERE = {"runs": (wording.RUNS,), "compare": (wording.COMPARE, "side-by-side")}
+_EVERYWHERE = {"runs": (wording.RUNS,), "compare": (wording.COMPARE, "compare")}
 _OF_RUN = {
     "documents": (wording.DOCUMENTS, "documents"),
     "label": (wording.LABEL, "label"),
@@ -37,6 +38,7 @@ def page(
     active: str = "runs",
     run: str = "",
     heading: Content = "",
+    own_files: str = "",
 ) -> HTMLResponse:
     """A whole page.
 
@@ -49,6 +51,7 @@ def page(
         active: the entry of the rail that it belongs to.
         run: the run that it is about; the rail leads to this run's other pages.
         heading: another heading than the title; None if the content has one.
+        own_files: the name of a style sheet and a script that this page has besides those of all pages.
     """
     head = element(
         "head",
@@ -61,8 +64,10 @@ def page(
         element("link", rel="icon", href="data:,"),
         element("link", rel="stylesheet", href="/static/style.css"),
         element("link", rel="stylesheet", href="/static/app.css"),
+        element("link", rel="stylesheet", href="/static/rows.css"),
         element("script", type="module", src="/static/app.js"),
         element("script", src="/static/htmx.js", defer=True),
+        _files(own_files) if own_files else None,
     )
     top = None if heading is None else element("h1", heading or text(title))
     body = element(
@@ -80,6 +85,13 @@ def page(
         _keys_dialog(),
     )
     return HTMLResponse("<!doctype html>" + element("html", head, body, lang="en"), status)
+
+
+def _files(name: str) -> Markup:
+    return joined(
+        element("link", rel="stylesheet", href=f"/static/{name}.css"),
+        element("script", type="module", src=f"/static/{name}.js"),
+    )
 
 
 def _rail(active: str, run: str) -> list[Markup]:

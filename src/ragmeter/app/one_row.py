@@ -1,9 +1,9 @@
-"""One row: everything that is known about it, and links to its neighbours."""
+"""One row: everything that is known about it, on a page of its own or in a drawer beside the table."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragmeter.analysis.claim_support import ClaimSet, claim_columns
@@ -11,55 +11,97 @@ from ragmeter.analysis.explanation import METRICS, explain_rows, settings_of
 from ragmeter.app import wording
 from ragmeter.app.calls import calls
 from ragmeter.app.conversations import conversation_address
-from ragmeter.app.queries import Database, RowQuery
-from ragmeter.app.row_claims import claims, for_claims, marked, row_claims, supported_in_passage, unsupported_in_answer
+from ragmeter.app.labelling import LABELS
+from ragmeter.app.markdown import rendered
+from ragmeter.app.queries import Database
+from ragmeter.app.row_claims import claims, row_claims, unsupported_in_answer
+from ragmeter.app.row_passages import labels_of_passages, passages
+from ragmeter.app.row_query import EQUAL, Condition, RowQuery
 from ragmeter.app.scores import score
+from ragmeter.app.word_marks import marked, shared_words
 from ragmeter.errors import RagmeterError
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES
 from ragmeter.metrics.support import as_passages
 from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.show.page.parts import section, table
-from ragmeter.table import LIST_COLUMNS, SCORED, Row, outcome_column
+from ragmeter.show.page.parts import folded, section, swatch, table, tints
+from ragmeter.table import LIST_COLUMNS, QID, SCORED, Row, outcome_column
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import row_sentence
+from ragmeter.wording.metrics import first_of, is_right, titled
 
 #: A text that is longer is cut, and says so: a page with a passage of a megabyte helps nobody.
 _LONGEST = 20_000
-_MOST_PASSAGES = 50
-_LONGEST_LABEL = 40
+_MOST_TEXTS = 50
+#: Other runs whose answers to the same question are shown.
+MOST_OTHERS = 4
 
 
-def one_row(run: Run, database: Database, query: RowQuery, place: int) -> list[Content]:
-    """The page's content."""
+def one_row(
+    run: Run, database: Database, query: RowQuery, place: int, others: Sequence[Run], *, in_drawer: bool
+) -> Markup:
+    """All of it. In a drawer, the links to its neighbours stay in the drawer."""
     (row,) = database.records(run, [place], run.columns)
     sets = row_claims(run, place)
-    return [
-        _neighbours(run, database, query, place),
+    return element(
+        "article",
+        _head(run, database, query, place, row, in_drawer=in_drawer),
         _conversation(run, row, place),
         section(wording.QUESTION, _text(row.get("question")), name="question"),
-        section(wording.REFERENCE, _texts(row.get("reference")), name="reference"),
-        section(wording.ANSWER, _answer(row, sets), name="answer"),
-        section(wording.SCORES, _cause(row), _scores(run, row), name="scores"),
-        section(wording.JUDGE, _judges(run, row), name="judge"),
+        section(
+            wording.ANSWER,
+            _answer(row, sets, query),
+            name="answer",
+            about=_markdown_switch(run, query, place, row, in_drawer=in_drawer),
+        ),
+        section(wording.REFERENCE, _references(row), name="reference"),
+        section(wording.VERDICT, _verdict(run, row), _cause(row), _buttons(run, row), name="verdict"),
+        section(wording.CONTEXTS, passages(run, row, sets), name="contexts"),
         section(wording.CLAIMS, claims(sets), name="claims"),
-        section(wording.EVIDENCE, _evidence(run, row), name="evidence"),
-        section(wording.CONTEXTS, _passages(run, row, sets), name="contexts"),
+        section(wording.SCORES, _scores(run, row), name="scores"),
+        section(wording.OTHER_RUNS, _other_runs(database, others, row), name="other-runs"),
         section(wording.CALLS, calls(run, place, row), name="calls"),
-        section(wording.OTHER, _others(run, row), name="others"),
-    ]
+        _folded(wording.JUDGE, _judges(run, row), "judge"),
+        _folded(wording.EVIDENCE, _evidence(run, row), "evidence"),
+        _folded(wording.OTHER, _others(run, row), "others"),
+        id="row",
+        aria_labelledby="row-title",
+        data_place=place,
+        data_label=address("run", run.name, "row", place, "label"),
+    )
 
 
-def _neighbours(run: Run, database: Database, query: RowQuery, place: int) -> Markup:
+def _head(run: Run, database: Database, query: RowQuery, place: int, row: Row, *, in_drawer: bool) -> Markup:
+    """The id, links to the neighbours among the rows that were asked for, and the way back."""
     before, after = database.neighbours(run, query, place)
-    selection = query.as_query()
-    links: list[Content] = [link(wording.BACK, address("run", run.name, **selection) + "#rows-title")]
-    if before is not None:
-        links.append(link(wording.PREVIOUS, address("run", run.name, "row", before, **selection), rel="prev"))
-    if after is not None:
-        links.append(link(wording.NEXT, address("run", run.name, "row", after, **selection), rel="next"))
-    return element("p", [joined(item, " ") for item in links], class_="pager")
+    links: list[Content] = []
+    for words, neighbour, rel in ((wording.PREVIOUS, before, "prev"), (wording.NEXT, after, "next")):
+        if neighbour is not None:
+            links.append(_row_link(run, query, neighbour, words, in_drawer=in_drawer, rel=rel))
+    rows = address("run", run.name, **query.as_query())
+    if in_drawer:
+        own = link(wording.OWN_PAGE, address("run", run.name, "row", place, **query.as_query()))
+        close = link("✕", rows, id="close", class_="quiet button", aria_label=wording.CLOSE)
+        links += [own, close]
+    else:
+        links.insert(0, link(wording.BACK, rows + "#rows"))
+    title = element("h1", text(row.get(QID) or place + 1), id="row-title", tabindex="-1")
+    return element("header", title, element("p", [joined(item, " ") for item in links], class_="pager"))
+
+
+def _row_link(
+    run: Run, query: RowQuery, place: int, words: Content, *, in_drawer: bool, rel: str | None = None
+) -> Markup:
+    """A link to a row, which stays in the drawer if it stands there."""
+    where = address("run", run.name, "row", place, **query.as_query())
+    if not in_drawer:
+        return link(words, where, rel=rel)
+    beside = address("run", run.name, **query.as_query(), row=place)
+    return link(
+        words, where, rel=rel, hx_get=where, hx_target="#drawer", hx_select="#row", hx_push_url=beside,
+        hx_swap="innerHTML show:#drawer:top",
+    )  # fmt: skip
 
 
 def _conversation(run: Run, row: Row, place: int) -> Content:
@@ -83,88 +125,155 @@ def _cut(whole: str) -> str:
 
 def _texts(values: Any) -> Content:
     """A text, or several: references, documents."""
-    if not values:
-        return None
-    listed = [values] if isinstance(values, str) else list(values)
-    if len(listed) == 1:
-        return _text(listed[0])
-    items = [element("li", _text(value)) for value in listed[:_MOST_PASSAGES]]
-    return joined(element("ul", items, class_="texts"), _more(len(listed)))
+    listed = _listed(values)
+    if len(listed) < 2:
+        return _text(listed[0]) if listed else None
+    more = len(listed) - _MOST_TEXTS
+    items = [element("li", _text(value)) for value in listed[:_MOST_TEXTS]]
+    return joined(
+        element("ul", items, class_="texts"),
+        element("p", wording.AND_MORE.format(count=more)) if more > 0 else None,
+    )
 
 
-def _more(count: int) -> Content:
-    return element("p", wording.AND_MORE.format(count=count - _MOST_PASSAGES)) if count > _MOST_PASSAGES else None
+def _listed(values: Any) -> list[Any]:
+    return [] if not values else [values] if isinstance(values, str) else list(values)
 
 
-def _answer(row: Row, sets: Sequence[ClaimSet]) -> Content:
+def _references(row: Row) -> Content:
+    """The references; words that the answer does not have are marked."""
+    references, answer = _listed(row.get("reference")), row.get("answer")
+    if not answer or len(answer) > _LONGEST or any(len(str(reference)) > _LONGEST for reference in references):
+        return _texts(references)
+    cards = []
+    for reference in map(str, references[:_MOST_TEXTS]):
+        missing = _missing(reference, answer)
+        cards.append(element("div", marked(reference, {"missing": missing} if missing else {}), class_="card"))
+    if len(cards) < 2:
+        return cards
+    return element("ul", [element("li", card) for card in cards], class_="texts")
+
+
+def _missing(reference: str, answer: str) -> list[tuple[int, int]]:
+    """The words of the reference that the answer does not have; none if it has no word of it at all."""
+    shared = shared_words(reference, answer)
+    return [span for span in shared_words(reference, reference) if span not in shared] if shared else []
+
+
+def _answer(row: Row, sets: Sequence[ClaimSet], query: RowQuery) -> Content:
     answer = row.get("answer")
     if answer is None:
         why = f": {row['error']}" if row.get("error") else ""
         return element("p", text(wording.NO_ANSWER + why), class_="lacking")
     if not answer:
         return element("p", "“”", class_="soft")
-    spans = [] if len(answer) > _LONGEST else unsupported_in_answer(answer, as_passages(row.get("contexts")), sets)
-    if not spans:
+    if len(answer) > _LONGEST:
         return _text(answer)
-    note = _legend("unsupported", wording.UNSUPPORTED)
-    return joined(element("div", marked(answer, spans, "unsupported"), class_="card"), note)
+    if query.markdown:
+        return element("div", rendered(answer), class_="card")
+    unsupported = unsupported_in_answer(answer, as_passages(row.get("contexts")), sets)
+    shared = shared_words(answer, " ".join(map(str, _listed(row.get("reference")))))
+    kinds = {kind: spans for kind, spans in (("shared", shared), ("unsupported", unsupported)) if spans}
+    legend = [joined(element("mark", wording.MARKED, class_=kind), f": {wording.MARKS[kind]} ") for kind in kinds]
+    note = element("p", legend, class_="soft legend-line") if legend else None
+    return joined(element("div", marked(answer, kinds), class_="card"), note)
 
 
-def _passages(run: Run, row: Row, sets: Sequence[ClaimSet]) -> Content:
-    """The passages, with a judge's labels; where the answer's claims are known, with the words that these have too."""
-    passages = as_passages(row.get("contexts"))
-    if not passages:
+def _markdown_switch(run: Run, query: RowQuery, place: int, row: Row, *, in_drawer: bool) -> Content:
+    """A link that shows the answer as the Markdown that it is written in, or as it is."""
+    if not row.get("answer"):
         return None
-    whole = sum(map(len, passages))
-    spans = [supported_in_passage(passage, sets) if whole <= _LONGEST * 5 else [] for passage in passages]
-    labels = _labels_of_passages(run, row)
-    items = [
-        element(
-            "li",
-            element("div", marked(_cut(passage), _within(own), "supported"), class_="card"),
-            for_claims(rank, sets),
-            [element("p", f"{name}: ", text(of_passages[rank - 1]), class_="soft") for name, of_passages in labels],
-            id=f"passage-{rank}",
-        )
-        for rank, (passage, own) in enumerate(zip(passages[:_MOST_PASSAGES], spans, strict=False), 1)
+    words = wording.AS_WRITTEN if query.markdown else wording.AS_MARKDOWN
+    return _row_link(run, replace(query, markdown=not query.markdown), place, words, in_drawer=in_drawer)
+
+
+def _verdict(run: Run, row: Row) -> Content:
+    """Right or wrong by the metric that counts most, with the judge's reason."""
+    right = [name for name in run.row_metrics if is_right(name)]
+    if not right:
+        return None
+    name = first_of(right)
+    value, outcome = row.get(name), row.get(outcome_column(name))
+    by = element("span", " ", wording.BY_METRIC, " ", breakable(name), class_="soft")
+    if value is None or value != value:
+        return element("p", score(value, outcome), by)
+    sign, tone, words = ("✓", "better", wording.RIGHT) if value else ("✗", "worse", wording.WRONG_ANSWER)
+    told = element("strong", element("span", sign, aria_hidden="true"), " ", words, class_=f"tone {tone}")
+    reason = row.get("reason") if name.startswith("llm_correct") else None
+    return element("p", told, by, element("span", " – ", text(_cut(str(reason)))) if reason else None)
+
+
+def _buttons(run: Run, row: Row) -> Content:
+    """A label of one's own, by a click or a key; the script asks for a name once."""
+    if QID not in run.columns or row.get("answer") is None:
+        return None
+    words = (wording.CORRECT, wording.WRONG, wording.SKIP)
+    buttons = [
+        element("button", word, " ", element("kbd", key), type="button", class_="quiet", data_label=label)
+        for word, label, key in zip(words, LABELS, "cws", strict=True)
     ]
-    note = _legend("supported", wording.SUPPORTED) if any(spans) else None
-    return joined(element("ol", items, class_="texts"), _more(len(passages)), note)
-
-
-def _labels_of_passages(run: Run, row: Row) -> list[tuple[str, list[str]]]:
-    """The columns of a judge that have a label for each passage."""
-    n_passages = len(as_passages(row.get("contexts")))
-    columns = [(name, _labels(row.get(name))) for columns in run.judged_columns.values() for name in columns]
-    return [(name, labels) for name, labels in columns if labels and len(labels) == n_passages]
-
-
-def _labels(value: Any) -> list[str]:
-    """A list of short texts, as a judge's column has them; anything else is empty."""
-    try:
-        labels = json.loads(value) if isinstance(value, str) and value.startswith("[") else []
-    except (ValueError, RecursionError):
-        return []
-    return labels if all(isinstance(label, str) and len(label) <= _LONGEST_LABEL for label in labels) else []
-
-
-def _legend(kind: str, meaning: str) -> Markup:
-    return element("p", element("mark", wording.MARKED, class_=kind), f": {meaning}", class_="soft")
-
-
-def _within(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    return [(begin, end) for begin, end in spans if end <= _LONGEST]
+    name = element("input", id="rater", aria_label=wording.RATER, placeholder=wording.RATER, maxlength=60)
+    status = {"data_saved": wording.SAVED, "data_nameless": wording.NAME_NEEDED}
+    return element(
+        "p",
+        element("span", wording.YOUR_LABEL, class_="soft"),
+        [joined(" ", button) for button in buttons],
+        " ",
+        name,
+        element("span", id="labelled", role="status", **status),
+        class_="your-label",
+    )
 
 
 def _cause(row: Row) -> Content:
     """Where the answer failed, in words."""
     cause = row.get(CAUSE)
-    return element("p", text(row_sentence(cause, row.get(CAUSE_EVIDENCE)))) if cause in CAUSES else None
+    if cause not in CAUSES:
+        return None
+    kind = "failed-part" if cause == "failed" else str(cause)
+    mark = element("span", class_=f"swatch square {kind}", aria_hidden="true")
+    return element("p", mark, text(row_sentence(cause, row.get(CAUSE_EVIDENCE))))
 
 
 def _scores(run: Run, row: Row) -> Content:
-    cells = [[breakable(name), score(row[name], row.get(outcome_column(name)))] for name in run.row_metrics]
-    return table([wording.METRIC, wording.VALUE], cells, caption=wording.SCORES, figures=(1,)) if cells else None
+    measures = run.measures
+    cells = [
+        element(
+            "div",
+            element("dt", breakable(titled(name, measures[name].direction))),
+            element("dd", score(row.get(name), row.get(outcome_column(name)), binary=measures[name].binary)),
+        )
+        for name in measures
+    ]
+    return element("dl", cells, class_="scores") if cells else None
+
+
+def _other_runs(database: Database, others: Sequence[Run], row: Row) -> Content:
+    """What other runs of the same questions answer to this one."""
+    qid = row.get(QID)
+    if not qid:
+        return None
+    cards = []
+    for run, tint in zip(others, tints([run.name for run in others]), strict=True):
+        places = database.rows(run, RowQuery(conditions=(Condition(QID, EQUAL, str(qid)),))).places[:1]
+        right = [name for name in run.row_metrics if is_right(name)] or run.row_metrics[:1]
+        for place, other in zip(
+            places, database.records(run, places, ["answer", *right, *map(outcome_column, right)]), strict=True
+        ):
+            scores = [joined(" · ", breakable(name), " ", _short_score(run, name, other)) for name in right[:2]]
+            name = link(text(run.name), address("run", run.name, "row", place))
+            said = other.get("answer")
+            answer = text(_cut(said)) if said is not None else element("span", wording.NO_ANSWER, class_="lacking")
+            cards.append(element("li", element("p", swatch(tint), name, scores, class_="soft"), element("p", answer)))
+    return element("ul", cards, class_="texts answers-of-others") if cards else None
+
+
+def _short_score(run: Run, name: str, row: Row) -> Markup:
+    return score(row.get(name), row.get(outcome_column(name)), binary=run.measures[name].binary)
+
+
+def _folded(title: str, content: Content, name: str) -> Content:
+    return folded(title, content, name=name) if content else None
 
 
 def _judges(run: Run, row: Row) -> Content:
@@ -172,7 +281,7 @@ def _judges(run: Run, row: Row) -> Content:
 
     Claims and labels of passages have a place of their own.
     """
-    shown = {*claim_columns(run), *(name for name, _ in _labels_of_passages(run, row))}
+    shown = {*claim_columns(run), *(name for name, _ in labels_of_passages(run, row))}
     cells = []
     for columns in run.judged_columns.values():
         outcome = row.get(outcome_column(columns[0]), SCORED)

@@ -7,94 +7,35 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ragmeter.app.changes import ALL_ROWS, ChangedRows, changed, have_same_rows
+from ragmeter.app import row_sql
 from ragmeter.app.orders import Orders, Places
+from ragmeter.app.row_query import RowQuery
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.effects.process.cores import available_cores
 from ragmeter.errors import MissingExtraError, UsageError
-from ragmeter.io.locations import on_disk
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
-from ragmeter.table import QID, SCORED, NewRow, outcome_column
+from ragmeter.table import NewRow
 
 #: Rows on a page.
 PAGE = 50
-#: The columns of texts that a search looks into.
-_SEARCHED = ("qid", "question", "answer", "reference", "error")
 _MEMORY, _THREADS = "160MB", 4
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class RowQuery:
-    """The rows that are wanted, and their order. Every field is part of an address."""
-
-    search: str = ""
-    metric: str = ""
-    low: float | None = None
-    high: float | None = None
-    outcome: str = ""
-    column: str = ""
-    value: str = ""
-    sort: str = ""
-    descending: bool = False
-    page: int = 1
-
-    @classmethod
-    def read(cls, query: Any) -> RowQuery:
-        """Read what is wanted from the query of an address. Values that make no sense are an error that says so."""
-        return cls(
-            query.get("search", ""),
-            query.get("metric", ""),
-            _number(query.get("low", "")),
-            _number(query.get("high", "")),
-            query.get("outcome", ""),
-            query.get("column", ""),
-            query.get("value", ""),
-            query.get("sort", ""),
-            query.get("descending", "") == "1",
-            max(int(_number(query.get("page", "")) or 1), 1),
-        )
-
-    def as_query(self, **changes: Any) -> dict[str, object]:
-        """The fields for an address, changed."""
-        query = replace(self, **changes)
-        fields: dict[str, object] = {
-            name: value for name, value in vars(query).items() if value is not None and value != ""
-        }
-        fields["descending"] = 1 if query.descending else None
-        if query.page == 1:
-            fields.pop("page", None)
-        return fields
-
-
-def _number(written: str) -> float | None:
-    if not written.strip():
-        return None
-    try:
-        number = float(written)
-    except ValueError:
-        raise UsageError(f"{written[:40]!r} is not a number") from None
-    if number != number or abs(number) > 1e12:
-        raise UsageError(f"{written[:40]!r} is not a number that can be used here")
-    return number
-
-
-@dataclass(frozen=True)
 class Selection:
-    """How many rows match, and the places of those on the page; side by side, those of the same rows in each run."""
+    """How many rows match, and the places of those on the page."""
 
     total: int
     places: list[int]
-    of_runs: tuple[list[int], ...] = ()
 
 
 class Database:
@@ -145,60 +86,30 @@ class Database:
         at = int(position[0])
         return int(order[at - 1]) if at else None, int(order[at + 1]) if at + 1 < len(order) else None
 
-    def side_by_side(self, runs: Sequence[Run], chosen: ChangedRows, page: int) -> Selection:
-        """A page of the rows that all runs have and that changed as wanted."""
-        begin = (max(page, 1) - 1) * PAGE
-        partners, rows = self._changed(runs, chosen)
-        shown = partners[:, rows[begin : begin + PAGE]].tolist()
-        return Selection(len(rows), shown[0], tuple(shown))
-
-    def partners(self, runs: Sequence[Run], chosen: ChangedRows) -> Places:
-        """The places of those rows, a line for each run."""
-        partners, rows = self._changed(runs, chosen)
-        return partners[:, rows]
-
-    def _changed(self, runs: Sequence[Run], chosen: ChangedRows) -> tuple[Places, Places]:
-        """The places of all rows that the runs have in common, and which of them changed as wanted."""
-        partners = self._kept("partners", runs, lambda: self._partners(runs))
-        if chosen.change == ALL_ROWS:
-            return partners, np.arange(partners.shape[1], dtype=np.int32)
-        return partners, self._kept(chosen, runs, lambda: changed(runs, partners, chosen))
-
-    def _partners(self, runs: Sequence[Run]) -> Places:
-        """The places of the rows that all runs have, a line for each run; of a repeated qid, the nth with the nth."""
-        if have_same_rows(runs):
-            return np.broadcast_to(np.arange(runs[0].n_rows, dtype=np.int32), (len(runs), runs[0].n_rows))
-        numbered = "row_number() OVER (PARTITION BY qid ORDER BY place) AS nth"
-        sources = [
-            f"(SELECT qid, place, {numbered} FROM "  # noqa: S608 - our own numbers
-            f"(SELECT {_identifier(run, QID)} AS qid, file_row_number AS place FROM {_source(run)}))"
-            for run in runs
-        ]
-        joins = " ".join(f"JOIN {source} AS r{i} USING (qid, nth)" for i, source in enumerate(sources) if i)
-        places = ", ".join(f"r{i}.place AS place{i}" for i in range(len(runs)))
-        query = f"SELECT {places} FROM {sources[0]} AS r0 {joins} ORDER BY place0"  # noqa: S608 - our own numbers
-        return self._ask(query, [_files(run) for run in runs], _numbers)
-
     def records(self, run: Run, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """Some columns of the rows at these places. Much quicker than `run.records` where they are far apart."""
         names = [name for name in dict.fromkeys(columns) if name in run.columns]
         if not places or not names:
             return [{} for _ in places]
         wanted = ", ".join(str(int(place)) for place in sorted(set(places)))
-        query = f"SELECT file_row_number, {', '.join(_identifier(run, name) for name in names)} FROM {_source(run)} "  # noqa: S608
-        rows = self._ask(f"{query} WHERE file_row_number IN ({wanted})", [_files(run)], _all)
+        columns = ", ".join(row_sql.identifier(run, name) for name in names)
+        rows = self.lines(run, f"file_row_number, {columns}", f"WHERE file_row_number IN ({wanted})")
         by_place = {place: dict(zip(names, cells, strict=True)) for place, *cells in rows}
         return [by_place[place] for place in places]
+
+    def lines(self, run: Run, selected: str, rest: str = "") -> list[tuple[Any, ...]]:
+        """What a query finds in a run's table. Both of its parts are SQL of ours, with nobody's texts."""
+        return self._ask(f"SELECT {selected} FROM {row_sql.source(run)} {rest}", [row_sql.files(run)], _all)  # noqa: S608
 
     def _order(self, run: Run, query: RowQuery) -> range | Places:
         """The places of the wanted rows in their order: as they are in the file, if nothing is asked for."""
         texts = self._texts_of(run)
-        where, values = _conditions(run, query)
+        where, values = row_sql.conditions(run, query)
         order: range | Places = range(run.n_rows)
         if where or query.sort:
-            condition, sorting = where or "true", _order(run, query)
-            sql = f"SELECT file_row_number FROM {_source(run)} WHERE {condition} ORDER BY {sorting}"  # noqa: S608
-            values = [_files(run), *values]
+            condition, sorting = where or "true", row_sql.order(run, query)
+            sql = f"SELECT file_row_number FROM {row_sql.source(run)} WHERE {condition} ORDER BY {sorting}"  # noqa: S608
+            values = [row_sql.files(run), *values]
             order = self._kept((sql, repr(values)), [run], lambda: self._ask(sql, values, _column))
         if not query.search:
             return order
@@ -211,15 +122,18 @@ class Database:
         if texts is not None:
             query = "SELECT place FROM read_parquet(?) WHERE contains(text, lower(?))"
             return self._ask(query, [glob.escape(str(texts)), search], _column)
-        query = f"SELECT file_row_number FROM {_source(run)} WHERE contains({_searched(run)}, lower(?))"  # noqa: S608
-        return self._ask(query, [_files(run), search], _column)
+        query = f"SELECT file_row_number FROM {row_sql.source(run)} WHERE contains({row_sql.searched(run)}, lower(?))"  # noqa: S608
+        return self._ask(query, [row_sql.files(run), search], _column)
 
     def _texts_of(self, run: Run) -> Path | None:
         """The file of a large run's texts for searches, once it is complete; the first call begins to write it."""
         if run.n_rows < self._texts.fewest_rows:
             return None
-        query = f"COPY (SELECT file_row_number AS place, {_searched(run)} AS text FROM {_source(run)}) TO "  # noqa: S608
-        files = [_files(run)]
+        query = (
+            f"COPY (SELECT file_row_number AS place, {row_sql.searched(run)} AS text "  # noqa: S608 - our own numbers
+            f"FROM {row_sql.source(run)}) TO "
+        )
+        files = [row_sql.files(run)]
 
         def write(path: Path) -> None:
             target = str(path).replace("'", "''")
@@ -227,11 +141,11 @@ class Database:
                 f"{query} '{target}' (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 16384)", files, _all
             )
 
-        return self._texts.file_of(_version(run), write)
+        return self._texts.file_of(version(run), write)
 
     def _kept(self, wanted: Hashable, runs: Sequence[Run], find: Callable[[], Places]) -> Places:
         """The places that are wanted: those of an earlier request, if the runs have not changed."""
-        key = (wanted, *map(_version, runs))
+        key = (wanted, *map(version, runs))
         places = self._orders.get(key)
         if places is None:
             places = find()
@@ -251,7 +165,7 @@ class Database:
             cursor.close()
 
 
-def _version(run: Run) -> Hashable:
+def version(run: Run) -> Hashable:
     """Changes whenever the run does."""
     return run.path, stamps_of(run.path)
 
@@ -262,95 +176,6 @@ def _column(cursor: Any) -> Places:
     return np.asarray(numbers, dtype=np.int32)
 
 
-def _numbers(cursor: Any) -> Places:
-    """The columns of a result of numbers, a line for each."""
-    return np.array(list(cursor.fetchnumpy().values()), dtype=np.int32)
-
-
 def _all(cursor: Any) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = cursor.fetchall()
     return rows
-
-
-def _source(run: Run) -> str:
-    """The run's table with each row's place, to be given `_files`. A table in parts has the numbers of its parts.
-
-    Columns have numbers in place of names: to DuckDB, `Lang` and `lang` are one name, and `file_row_number` is its own.
-    """
-    source = f"read_parquet(?) AS rows({', '.join(_column_names(run))})"
-    parts = run.manifest().parts
-    if not parts:
-        return source
-    begins = ", ".join(str(int(begin)) for begin in accumulate((part.rows for part in parts[:-1]), initial=0))
-    place = f"file_row_number + ([{begins}])[CAST(file_index AS BIGINT) + 1]"
-    return f"(SELECT *, {place} AS file_row_number FROM {source})"  # noqa: S608 - our own numbers
-
-
-def _column_names(run: Run) -> list[str]:
-    """The names of the columns in queries, in their order."""
-    return [f"c{place}" for place in range(len(run.columns))]
-
-
-def _files(run: Run) -> str | list[str]:
-    """The run's file or files. In a name, * and ? are characters, not wild cards."""
-    place = on_disk(run.rows_path, "the app")
-    parts = run.manifest().parts
-    return [glob.escape(str(place / part.file)) for part in parts] if parts else glob.escape(str(place))
-
-
-def _identifier(run: Run, column: str) -> str:
-    """A column of this run by what it is called in queries; anything else is refused."""
-    if column not in run.columns:
-        raise UsageError(f"{run.name} has no column {column[:60]!r}")
-    return _column_names(run)[run.columns.index(column)]
-
-
-def _score(run: Run, metric: str, table: str = "") -> str:
-    """A metric's column, with NULL for a missing score: to DuckDB, NaN is more than any number.
-
-    It finds no NaN by `isnan`, since the file's statistics, which it trusts, leave NaN out.
-    """
-    name = table + _identifier(run, metric)
-    return f"(CASE WHEN isfinite({name}) THEN {name} END)"
-
-
-def _conditions(run: Run, query: RowQuery) -> tuple[str, list[Any]]:
-    """The conditions on rows besides the search; empty for all rows."""
-    conditions: list[str] = []
-    values: list[Any] = []
-    if query.metric:
-        score = _score(run, query.metric)
-        if query.low is not None:
-            conditions.append(f"{score} >= ?")
-            values.append(query.low)
-        if query.high is not None:
-            conditions.append(f"{score} <= ?")
-            values.append(query.high)
-        if query.outcome:
-            conditions.append(f"{_identifier(run, outcome_column(query.metric))} = ?")
-            values.append(query.outcome)
-    elif query.outcome == "failed":
-        outcomes = [outcome_column(name) for name in run.row_metrics if outcome_column(name) in run.columns]
-        conditions.append(
-            "(" + (" OR ".join(f"{_identifier(run, name)} <> '{SCORED}'" for name in outcomes) or "false") + ")"
-        )
-    if query.column:
-        conditions.append(f"CAST({_identifier(run, query.column)} AS VARCHAR) = ?")
-        values.append(query.value)
-    return " AND ".join(conditions), values
-
-
-def _searched(run: Run) -> str:
-    """The text that a search looks into: a row's texts as one, in lower case."""
-    names = [name for name in _SEARCHED if name in run.columns]
-    columns = {name: _identifier(run, name) for name in names}
-    texts = [column if name in run.texts else f"array_to_string({column}, ' ')" for name, column in columns.items()]
-    return f"lower(concat_ws(chr(31), {', '.join(texts) or 'NULL'}))"
-
-
-def _order(run: Run, query: RowQuery) -> str:
-    """Rows without a score come last; equal ones in the order of the file."""
-    if not query.sort:
-        return "file_row_number"
-    value = _score(run, query.sort) if query.sort in run.measures else _identifier(run, query.sort)
-    return f"{value} {'DESC' if query.descending else 'ASC'} NULLS LAST, file_row_number"

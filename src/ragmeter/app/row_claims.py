@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from ragmeter.analysis.claim_support import ClaimSet, LabelledClaim, claim_sets
 from ragmeter.app import wording
+from ragmeter.app.word_marks import Span, marked
 from ragmeter.metrics.support import SUPPORTED
 from ragmeter.runs.run import Run
-from ragmeter.show.page.elements import Content, Markup, element, in_own_direction, joined, link, text
+from ragmeter.show.page.elements import Content, Markup, element, joined, link, text
 from ragmeter.show.page.parts import table
 from ragmeter.wording.signs import clash_in_words, sign_of
-
-Span = tuple[int, int]
 
 
 def row_claims(run: Run, place: int) -> list[ClaimSet]:
@@ -83,35 +82,7 @@ def _table(claim_set: ClaimSet) -> Markup:
 
 def _marked(claim: LabelledClaim) -> Markup:
     """The claim, with the words marked that no passage supports."""
-    return marked(claim.text, claim.unsupported, "unsupported")
-
-
-def marked(text: str, spans: Sequence[Span], kind: str) -> Markup:
-    """A text with the characters at some places marked; neighbours are one mark."""
-
-    def pieces() -> Iterator[Content]:
-        end = 0
-        for begin, stop in _together(text, spans):
-            yield text[end:begin]
-            yield element("mark", text[begin:stop], class_=kind)
-            end = stop
-        yield text[end:]
-
-    return in_own_direction(pieces())
-
-
-def _together(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    """Spans with only white space between them as one."""
-    before: Span | None = None
-    for begin, end in spans:
-        if before is not None and not text[before[1] : begin].strip():
-            before = (before[0], end)
-            continue
-        if before is not None:
-            yield before
-        before = (begin, end)
-    if before is not None:
-        yield before
+    return marked(claim.text, {"unsupported": claim.unsupported})
 
 
 def _by_passages(claim: LabelledClaim) -> Content:

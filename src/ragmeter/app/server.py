@@ -17,19 +17,20 @@ from starlette.routing import Route
 
 from ragmeter.app import wording
 from ragmeter.app.all_runs import all_runs
-from ragmeter.app.comparison import keep
+from ragmeter.app.compare_pages import ComparePages
 from ragmeter.app.conversations import conversation_page
 from ragmeter.app.disagreements import agreed_words, disagreements_page
 from ragmeter.app.documents import Documents, document_page, documents_page
-from ragmeter.app.downloads import drop, exported_rows, exported_side_by_side, report_page
+from ragmeter.app.downloads import drop, exported_rows, report_page, signed
 from ragmeter.app.judge import judge_page
 from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
-from ragmeter.app.one_row import one_row
-from ragmeter.app.one_run import one_run, slice_table
-from ragmeter.app.queries import Database, RowQuery
+from ragmeter.app.queries import Database
+from ragmeter.app.row_query import RowQuery
+from ragmeter.app.run_actions import act, actions_page, restored
+from ragmeter.app.run_list import ListQuery
+from ragmeter.app.run_pages import RunPages, run_of, up_to
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
-from ragmeter.app.side_by_side import side_by_side
 from ragmeter.app.snapshots import Snapshot, of_one_moment
 from ragmeter.app.watching import events, live
 from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
@@ -38,14 +39,18 @@ from ragmeter.io.decoding import JsonObject
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
 from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
-from ragmeter.runs.tags import change_tags, read_tags
+from ragmeter.runs.status import under_way
+from ragmeter.runs.trash import deleted_runs
 from ragmeter.show.page import elements
 from ragmeter.show.page.elements import address, element, link, text
 from ragmeter.wording.texts import shortened
 
 _STATIC = {
+    **{f"runs.{kind}": Path(__file__).with_name("static") / f"runs.{kind}" for kind in ("css", "js")},
     "app.css": Path(__file__).with_name("static") / "app.css",
     "app.js": Path(__file__).with_name("static") / "app.js",
+    "rows.css": Path(__file__).with_name("static") / "rows.css",
+    "rows.js": Path(__file__).with_name("static") / "rows.js",
     "label.js": Path(__file__).with_name("static") / "label.js",
     "htmx.js": Path(__file__).with_name("static") / "htmx" / "htmx-2.0.11.min.js",
     "style.css": Path(elements.__file__).with_name("style.css"),
@@ -63,6 +68,7 @@ class App:
         self._folder = output_dir
         self._keys = keys
         self._database = Database()
+        self._compared = ComparePages(output_dir, self._database, keys, self.entries)
         self._labelling = Labelling(labels)
         self._documents_of_runs = Documents(corpus)
         self._entries: dict[str, tuple[tuple[Stamp, ...], RunEntry]] = {}
@@ -70,13 +76,21 @@ class App:
 
     def routes(self) -> list[Route]:
         """All addresses of the app, with their pages."""
+        runs = RunPages(self._database, self._labelling, self._keys, self.entries)
         return [
             Route("/", self._page(self._all_runs)),
-            Route("/run/{name}", self._page(self._one_run)),
-            Route("/run/{name}/row/{place:int}", self._page(self._one_row)),
+            Route("/run/{name}", self._page(runs.one_run)),
+            Route("/run/{name}/row/{place:int}", self._page(runs.one_row)),
             Route("/run/{name}/conversation", self._page(self._conversation)),
-            Route("/run/{name}/slices", self._page(self._slices)),
-            Route("/run/{name}/tags", self._page(self._tags), methods=["POST"]),
+            Route("/run/{name}/parts", self._page(runs.parts)),
+            Route("/run/{name}/filter", self._page(runs.new_filter)),
+            Route("/run/{name}/row/{place:int}/label", self._page(runs.label_row), methods=["POST"]),
+            Route("/run/{name}/actions", self._page(self._actions)),
+            *(
+                Route(f"/run/{{name}}/{action}", self._page(partial(self._act, action)), methods=["POST"])
+                for action in ("rename", "tags", "baseline", "delete")
+            ),
+            Route("/deleted/{key}/restore", self._page(self._restore), methods=["POST"]),
             Route("/run/{name}/documents", self._page(self._documents)),
             Route("/run/{name}/document", self._page(self._document)),
             Route("/run/{name}/label", self._page(self._label)),
@@ -89,10 +103,11 @@ class App:
             Route("/run/{name}/report", self._page(self._report)),
             Route("/find", self._page(self._find)),
             Route("/events", self._events),
-            Route("/side-by-side", self._page(self._side_by_side)),
-            Route("/side-by-side/export/{kind}", self._page(self._export_side_by_side)),
-            Route("/side-by-side/report", self._page(self._report_side_by_side)),
-            Route("/side-by-side/keep", self._page(self._keep), methods=["POST"]),
+            Route("/under-way", self._page(lambda _: page(wording.UNDER_WAY, live(under_way(self._folder))))),
+            Route("/compare", self._page(self._compared.page)),
+            Route("/compare/export/{kind}", self._page(self._compared.export)),
+            Route("/compare/report", self._page(self._compared.report)),
+            Route("/compare/keep", self._page(self._compared.keep), methods=["POST"]),
             Route("/static/{file}", _static),
         ]
 
@@ -137,8 +152,24 @@ class App:
             self.entries()
 
     def _all_runs(self, request: Request) -> Response:
-        content = all_runs(self.entries(), dict(request.query_params), live())
-        return page(wording.ALL_RUNS, *content)
+        query = ListQuery.read(request.query_params)
+        content = all_runs(self.entries(), query, live(under_way(self._folder)), deleted_runs(self._folder))
+        return page(wording.ALL_RUNS, *content, csrf=self._keys.csrf, own_files="runs")
+
+    def _entry(self, run: Run) -> RunEntry:
+        return next(entry for entry in self.entries() if entry.name == run.name)
+
+    def _actions(self, request: Request) -> Response:
+        run = run_of(request)
+        return page(run.name, actions_page(self._entry(run)), run=run.name)
+
+    def _act(self, action: str, request: Request) -> Response:
+        run = run_of(request)
+        questions = self._entry(run).questions if action == "baseline" else ""
+        return JSONResponse(act(run, action, request.state.form, questions, self._labelling.rename))
+
+    def _restore(self, request: Request) -> Response:
+        return JSONResponse(restored(self._folder, request.path_params["key"]))
 
     def _find(self, request: Request) -> Response:
         """The newest runs that have all words of the search in their name or tags."""
@@ -151,80 +182,40 @@ class App:
     async def _events(self, request: Request) -> Response:
         return events(self._folder, request)
 
-    def _one_run(self, request: Request) -> Response:
-        run = _run(request)
-        tags = read_tags(self._folder).get(run.name, [])
-        content = one_run(run, self._database, RowQuery.read(request.query_params), tags)
-        return page(run.name, *content, csrf=self._keys.csrf, run=run.name)
-
-    def _tags(self, request: Request) -> Response:
-        run = _run(request)
-        wanted = str(request.state.form.get("tags", "")).split()
-        removed = set(read_tags(self._folder).get(run.name, [])) - set(wanted)
-        return JSONResponse({"tags": change_tags(self._folder, run.name, add=wanted, remove=removed)})
-
-    def _one_row(self, request: Request) -> Response:
-        run = _run(request)
-        place = request.path_params["place"]
-        if place >= run.n_rows:
-            raise UnknownNameError("row", str(place), [])
-        query = RowQuery.read(request.query_params)
-        (record,) = self._database.records(run, [place], ["qid"])
-        title = str(record.get("qid") or place + 1)
-        return page(title, *one_row(run, self._database, query, place), here=[_up(run)], run=run.name)
-
     def _conversation(self, request: Request) -> Response:
-        run = _run(request)
+        run = run_of(request)
         session = request.query_params.get("session", "")
         title = f"{wording.CONVERSATION} {session}"
-        return page(title, *conversation_page(run, session), here=[_up(run)], run=run.name)
-
-    def _slices(self, request: Request) -> Response:
-        run = _run(request)
-        column = request.query_params.get("by", "")
-        return page(f"{run.name}: {column}", *slice_table(run, column), here=[_up(run)], run=run.name)
-
-    def _side_by_side(self, request: Request) -> Response:
-        runs = self._runs(request)
-        title = " · ".join(run.name for run in runs) or wording.SIDE_BY_SIDE
-        return page(
-            title, *side_by_side(runs, self._database, request.query_params), csrf=self._keys.csrf, active="compare"
-        )
-
-    def _keep(self, request: Request) -> Response:
-        form = request.state.form
-        names = form.get("run")
-        runs = [request.state.snapshot.run(str(name)) for name in names] if isinstance(names, list) else []
-        return JSONResponse({"next": keep(runs, form)})
+        return page(title, *conversation_page(run, session), here=[up_to(run)], run=run.name)
 
     def _documents(self, request: Request) -> Response:
-        run = _run(request)
+        run = run_of(request)
         content = documents_page(run, self._documents_of_runs, dict(request.query_params))
         title = f"{wording.DOCUMENTS}: {run.name}"
-        return page(title, *content, here=[_up(run)], active="documents", run=run.name)
+        return page(title, *content, here=[up_to(run)], active="documents", run=run.name)
 
     def _document(self, request: Request) -> Response:
-        run, document = _run(request), request.query_params.get("id", "")
+        run, document = run_of(request), request.query_params.get("id", "")
         content = document_page(run, self._database, document)
-        here = [_up(run), link(wording.DOCUMENTS, address("run", run.name, "documents"))]
+        here = [up_to(run), link(wording.DOCUMENTS, address("run", run.name, "documents"))]
         return page(shortened(document, 200), *content, here=here, active="documents", run=run.name)
 
     def _label(self, request: Request) -> Response:
-        run = _run(request)
+        run = run_of(request)
         content = label_page(run, self._labelling, self._database, request.query_params)
         blind = request.query_params.get("blind") == "1"
-        title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [_up(run)])
+        title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [up_to(run)])
         about = "" if blind else run.name  # the rail would name the system
         return page(title, *content, csrf=self._keys.csrf, here=here, active="label", run=about)
 
     def _agreement(self, request: Request) -> Response:
-        run = _run(request)
+        run = run_of(request)
         content = judge_page(run, self._labelling.agreement(run), self._database, dict(request.query_params))
         title = f"{wording.JUDGE_PAGE}: {run.name}"
-        return page(title, *content, here=[_up(run)], active="judge", run=run.name)
+        return page(title, *content, here=[up_to(run)], active="judge", run=run.name)
 
     def _disagreements(self, request: Request) -> Response:
-        run = _run(request)
+        run = run_of(request)
         content = disagreements_page(run, self._labelling, self._database, request.query_params)
         return page(wording.DISAGREEMENTS, *content, csrf=self._keys.csrf, active="label")  # nobody's name stands there
 
@@ -232,12 +223,12 @@ class App:
         form = request.state.form
         note = None if form.get("note") is None else str(form["note"])
         label, seen = str(form.get("label", "")), str(form.get("seen", ""))
-        agreement = self._labelling.agree(_run(request), _whole(form, "place"), label, note, seen)
+        agreement = self._labelling.agree(run_of(request), _whole(form, "place"), label, note, seen)
         total, left = len(agreement.disagreements), len(agreement.open)
         return _saved(label, total - left, agreed_words(total, left))
 
     def _begin(self, request: Request) -> Response:
-        run, form = _run(request), request.state.form
+        run, form = run_of(request), request.state.form
         rater = whole(str(form.get("rater", "")))[:60]
         strata = form.get("strata")
         columns = [str(name) for name in strata] if isinstance(strata, list) else []
@@ -246,7 +237,7 @@ class App:
         return JSONResponse({"next": address("run", run.name, "label", rater=rater, blind=blind)})
 
     def _record(self, request: Request) -> Response:
-        run, form = _run(request), request.state.form
+        run, form = run_of(request), request.state.form
         label, rater = str(form.get("label", "")), whole(str(form.get("rater", "")))
         note, seen = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen"))
         sheet = self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
@@ -255,23 +246,14 @@ class App:
 
     def _export(self, request: Request) -> Response:
         """The rows that a run's page shows, all of them, as a file."""
-        run = _run(request)
-        return exported_rows(run, self._database, RowQuery.read(request.query_params), request.path_params["kind"])
-
-    def _export_side_by_side(self, request: Request) -> Response:
-        """The rows that several runs' page shows, all of them, as a file."""
-        runs = self._runs(request)
-        return exported_side_by_side(runs, self._database, request.query_params, request.path_params["kind"])
-
-    def _report_side_by_side(self, request: Request) -> Response:
-        return report_page(self._runs(request))
-
-    def _runs(self, request: Request) -> list[Run]:
-        return [request.state.snapshot.run(name) for name in request.query_params.getlist("run")]
+        run = run_of(request)
+        query = RowQuery.of(run, request.query_params)
+        file = exported_rows(run, self._database, query, request.path_params["kind"])
+        return signed(file, request.query_params)
 
     def _report(self, request: Request) -> Response:
         """The page that can be sent to others."""
-        return report_page([_run(request)])
+        return signed(report_page([run_of(request)]), request.query_params)
 
 
 async def _json(request: Request) -> JsonObject:
@@ -305,26 +287,16 @@ def _saved(label: str, done: int, progress: str) -> Response:
 def _entry(path: Path, stamps: tuple[Stamp, ...]) -> tuple[tuple[Stamp, ...], RunEntry]:
     """A run's entry, and the stamps of the files that it was read from: anew where the run was replaced meanwhile."""
     for _ in range(_TRIES):
-        entry, before = RunEntry.of(path), stamps
+        entry, before = RunEntry.of(path).with_fingerprint(), stamps
         stamps = stamps_of(path)
         if stamps == before:
             break
     return stamps, entry
 
 
-def _run(request: Request) -> Run:
-    """The run that the address names."""
-    run: Run = request.state.snapshot.run(request.path_params["name"])
-    return run
-
-
 def _is_read(request: Request) -> bool:
     """Whether a request changes nothing, so that it may be answered twice."""
     return request.method in ("GET", "HEAD")
-
-
-def _up(run: Run) -> Any:
-    return link(text(run.name), address("run", run.name))
 
 
 def _static(request: Request) -> Response:

@@ -1,13 +1,12 @@
-"""Runs that another process is at work on, told to the list of all runs as they go on."""
+"""Runs that another process is at work on: a line for each, which goes on as they do."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -18,35 +17,46 @@ from ragmeter.documents.status import RunUnderWay
 from ragmeter.io.write import dumps
 from ragmeter.runs.catalogue import run_stamps
 from ragmeter.runs.status import under_way
-from ragmeter.show.page.elements import Markup, element
-from ragmeter.wording import numbers
+from ragmeter.show.page.elements import Content, Markup, element, joined, text
+from ragmeter.wording import numbers, times
+from ragmeter.wording.causes import counted_causes
 
 _EVERY = 1.0
 
 
-def live() -> Markup:
-    """The place on the page; the script fills it."""
-    return element("div", id="live", aria_live="polite", data_title=wording.UNDER_WAY)
+def live(states: Sequence[RunUnderWay]) -> Markup:
+    """The runs under way; the script asks for this part of the page again when they have gone on."""
+    lines = [_line(state) for state in states]
+    title = element("h2", wording.UNDER_WAY, class_="hidden") if lines else None
+    return element("div", title, element("ul", lines) if lines else None, id="live")
 
 
-def described(state: RunUnderWay) -> dict[str, Any]:
-    """A run under way in words: how far it is, how long it will take, what it cost, failures by cause."""
+def _line(state: RunUnderWay) -> Markup:
+    """How far a run is, how long it will take, its running mean, what it cost, its failures and its latest answer."""
     done, total = state.done, state.total
     seconds = max(time.time() - state.begun, 0.001)
     counted = f"{done:,}" if total is None else f"{done:,} of {total:,}"
-    parts = [counted, f"{done / seconds:,.1f} a second"]
+    parts: list[Content] = [f"{state.what}: {counted}"]
     if total and 0 < done < total:
-        parts.append(wording.TIME_LEFT.format(seconds=(total - done) * seconds / done))
+        parts.append(wording.TIME_LEFT.format(time=times.time_left((total - done) * seconds / done)))
+    if state.right is not None:
+        parts.append(wording.RIGHT_SO_FAR.format(share=numbers.rounded_percent(state.right, 0)))
     if state.cost_usd:
         parts.append(numbers.money(state.cost_usd))
-    parts += [f"{count:,} {cause}" for cause, count in state.failures.items()]
-    return {
-        "run": state.run,
-        "what": f"{state.what}: {' · '.join(parts)}",
-        "done": done,
-        "total": total,
-        "latest": [[pair.question, pair.answer] for pair in state.latest],
-    }
+    if state.failures:
+        parts.append(element("span", counted_causes(state.failures), class_="lacking"))
+    ends = {"max": total, "value": min(done, total)} if total else {}
+    latest = None
+    if state.latest:
+        exchange = f"{state.latest[-1].question} → {state.latest[-1].answer}"
+        latest = element("span", text(exchange), class_="soft latest", title=exchange)
+    return element(
+        "li",
+        element("strong", text(state.run), title=state.run),
+        element("progress", aria_label=state.run, **ends),
+        element("span", [joined(" · " if at else None, part) for at, part in enumerate(parts)], class_="how-far"),
+        latest,
+    )
 
 
 def _mark(folder: Path) -> str:
@@ -59,18 +69,19 @@ def _mark(folder: Path) -> str:
 
 
 def events(folder: Path, request: Request) -> StreamingResponse:
-    """Server-sent events: every second, the runs under way and a mark of the list of all runs, if that has changed."""
+    """Server-sent events: every second marks of the runs under way and of all runs, if they have changed."""
 
     def look() -> str:
-        return dumps({"runs": [described(state) for state in under_way(folder)], "list": _mark(folder)})
+        states = repr(under_way(folder)).encode("utf-8", "replace")
+        return dumps({"runs": hashlib.sha256(states).hexdigest()[:16], "list": _mark(folder)})
 
     async def stream() -> AsyncIterator[str]:
         sent = ""
         while not await request.is_disconnected():
-            states = await run_in_threadpool(look)
-            if states != sent:
-                sent = states
-                yield f"data: {states}\n\n"
+            marks = await run_in_threadpool(look)
+            if marks != sent:
+                sent = marks
+                yield f"data: {marks}\n\n"
             await asyncio.sleep(_EVERY)
 
     return StreamingResponse(stream(), media_type="text/event-stream")

@@ -15,30 +15,44 @@ KEYS_TITLE = "Keys"
 KEYS_EVERYWHERE = {
     "Ctrl K": "find a run",
     "/": "search on this page",
-    "j": "next row, or next page of rows",
-    "k": "previous row, or previous page of rows",
+    "j": "next run or row, or next page of rows",
+    "k": "previous run or row, or previous page of rows",
+    "x": "tick a run of the list",
     "c, w, s, b": "label: correct, wrong, skip, back",
+    "Esc": "close the row beside the table",
     "n, x": "label: write a note, unfold all passages",
     "?": "these keys",
 }
 SEARCH = "Search"
 RUN = "Run"
 SYSTEM = "System"
-CREATED = "Created"
+CREATED = "When"
 ROWS = "Rows"
-FAILED = "Not scored"
+FAILED = "No score"
 COST = "Cost"
-DATA = "Data set"
+ADD_RUN, CHOOSE_RUN = "+ run", "choose a run"
+CHOOSE_TWO = "Choose a baseline and a candidate: two runs of the same questions."
+COMPARING = "Comparing {rows:,} rows …"
+COPY_LINK = "Copy link"
+FARTHEST = "any"
+ORDER = "Order"
+SORTS = {
+    "change": "largest change first",
+    "file": "as in the file",
+    "baseline": "worst of the baseline first",
+    "candidate": "worst of the candidate first",
+}
+ADD_FILTER, ADD, REMOVE = "+ filter", "Add", "Remove"
+PAGE_OF = "page {page:,} of {last:,}"
+MARGIN = "Margins"
 SIDE_BY_SIDE = "Side by side"
 CHOOSE = "Choose"
-CHOOSE_RUNS = "Choose two to five runs of the same questions, then press the button."
 NO_RUNS = "There are no runs in this folder yet. `ragmeter evaluate`, `ask` and `web` write them there."
 CONVERSATION = "Conversation"
 TURN_OF = "Turn {turn} of {total} of a conversation"
 TURN = "Turn {turn}"
 MORE_TURNS = "and {count:,} more turns"
 OVER_TIME = "Over time"
-DAMAGED = "can't be read:"
 FIGURES = "Scores"
 CAUSES = "Where it failed"
 SLICES = "Slices"
@@ -63,21 +77,17 @@ PROMPT_CHANGED = "The words of this prompt have changed since then; these are to
 MARKERS = "The markers around the texts are made at random for each call."
 NO_REPLY = "(an empty reply)"
 MARKED = "marked"
-UNSUPPORTED = "words that no passage has"
+MARKS = {"unsupported": "words that no passage has", "shared": "words that the reference has, too"}
 SUPPORTED = "words that the claims of the answer have too"
 OTHER = "Other columns"
 FILTER = "Show"
-ALL = "all"
-NOT_SCORED = "rows with no score"
-ROWS_NOT_SCORED = {1: "1 row has no score: {cause}", 2: "{count:,} rows have no score: {cause}"}
+ROWS_NOT_SCORED = {1: "1 row has no score:", 2: "{count:,} rows have no score:"}
 METRIC = "Metric"
-FROM = "from"
 TO = "to"
 COLUMN = "Column"
-ANY = "any"
 CLEAR = "Clear"
 EXPORT = "Download these rows:"
-REPORT = "The report page"
+REPORT = "Report"
 PREVIOUS = "Previous"
 NEXT = "Next"
 NO_ROWS = "No row matches."
@@ -86,8 +96,7 @@ NO_ANSWER = "no answer"
 NO_SCORE = "no score"
 SHOWN = "{first:,} to {last:,} of {total:,} rows"
 BACK = "Back to the rows"
-COMPARISON = "Comparison"
-COMPUTE = "Compute the comparison"
+SETTINGS = "Settings"
 TEST = "Test"
 TESTS = {
     "randomisation": "randomisation",
@@ -100,17 +109,17 @@ COMPARE = "Compare"
 KEEP = "Keep with the runs"
 KEPT = "Kept with the runs on {day}; the report of these runs shows this comparison."
 KEPT_BEFORE = "The comparison that is kept with the runs is of an earlier state of them."
-GOT_WORSE = "Rows that got worse"
-GOT_BETTER = "Rows that got better"
 CHANGE = "Rows"
 CHANGES = {
-    "all": "all",
+    "all": "all rows",
     "better": "got better",
     "worse": "got worse",
     "differs": "differ",
-    "failed": "failed in the last run only",
+    "same": "the same",
+    "right": "right in both",
+    "wrong": "wrong in both",
+    "failed": "no score in the candidate alone",
 }
-BY_MORE_THAN = "by more than"
 DOCUMENTS = "Documents"
 DOCUMENT = "Document"
 DOCUMENTS_OF_QUESTIONS = "{documents:,} documents, of {questions:,} questions"
@@ -219,6 +228,124 @@ SKIP_TO_MAIN = "Skip to the content"
 ERROR = "That did not work"
 SIGNATURE = "How to reproduce"
 UNDER_WAY = "Under way"
-TIME_LEFT = "about {seconds:,.0f} s left"
+TIME_LEFT = "about {time} left"
 TAGS = "Tags"
 SAVE = "Save"
+ROW = "Row"
+NOTES = "Notes"
+SLICES_BY = "Slices by"
+COUNTING = "Counting …"
+HISTOGRAM = "{metric}: rows by score; each bar leads to its rows"
+OF_ROWS = "rows"
+YES_NO = ("no", "yes")
+TONES = {"better": "better than on all rows", "worse": "worse than on all rows"}
+MORE_METRICS = "{count:,} more metrics"
+MORE_LINES = "{count:,} more"
+FAILED_ROWS = "The system failed on {count:,} of {total:,} rows:"
+JUDGE_FAILED = "The judge failed on {count:,} of {total:,} rows:"
+COMPARE_WITH = "Compare with …"
+SEARCH_ROWS = "Search the rows"
+ADD_FILTER = "Add"
+FILTER_BY = "Filter by …"
+COMPARISON_OF = "Comparison"
+COMPARISONS = {
+    "eq": "=",
+    "ne": "≠",
+    "lt": "<",
+    "le": "≤",
+    "gt": ">",
+    "ge": "≥",
+    "has": "contains",
+    "none": "has no value",
+    "some": "has a value",
+}
+USUAL_COLUMNS = "the usual columns"
+PRESETS = {
+    "wrong": "wrong",
+    "hallucinated": "likely hallucinated",
+    "no_score": "no score",
+    "disagree": "judges disagree",
+}
+REMOVE = "Remove the filter on {what}"
+ASCENDING, DESCENDING = "sorted, least first", "sorted, greatest first"
+SHOW_COLUMNS = "Show these"
+VERDICT = "Verdict"
+OTHER_RUNS = "Other runs"
+OWN_PAGE = "Own page"
+AS_MARKDOWN = "show as Markdown"
+AS_WRITTEN = "show as it is written"
+BY_METRIC = "by"
+RIGHT = "right"
+WRONG_ANSWER = "wrong"
+YOUR_LABEL = "Your label:"
+SAVED = "saved"
+NAME_NEEDED = "a label needs your name"
+NOT_IN_SAMPLE = (
+    "{qid} is not in the sample that was drawn for {rater}: a row that was picked would bias what its labels say of "
+    "the run. Labels of rows that you pick need another name."
+)
+GOLD_NOT_RETRIEVED = "Gold, and not retrieved:"
+DOWNLOAD = "Download"
+WITHOUT_SCORE = "Rows with no score:"
+ROWS_UNREADABLE = "This run is damaged."
+SEARCH_RUNS = "Search runs"
+SEARCH_FINDS = "All words, in the name, the tags, the system, the question set or the date of a run"
+FACETS = {"set": "Questions", "system": "System", "tag": "Tag", "when": "When", "status": "Status"}
+DATES = {"today": "today", "7": "the last 7 days", "30": "the last 30 days"}
+STATUSES = {
+    "complete": "every row has its scores",
+    "no_score": "some rows have no score",
+    "failed": "the judge or the system failed on all rows",
+    "damaged": "damaged",
+}
+NO_VALUE = "There is nothing to choose."
+MORE_VALUES = "and {count:,} more, which the search finds"
+COLUMNS = "Columns"
+UP_TO_METRICS = "Up to {count} metrics"
+QUESTION_SET_MEANS = (
+    "Runs whose qids, questions and references are the same stand together: they can be compared row by row. "
+    "A run of some of the questions is another set."
+)
+NO_SET = "unknown questions"
+NO_SYSTEM = "unknown system"
+QUESTIONS = {0: "no questions", 1: "1 question", 2: "{count:,} questions"}
+RUNS_OF = {0: "no runs", 1: "1 run", 2: "{count} runs"}
+OF_ALL = " of {count:,}"
+SOME_RUNS = "{first:,} to {last:,} of {total:,} runs"
+SOME_SETS = "{count} of {total:,} question sets; choose one above to see its runs"
+NO_MATCH = "No run is like this."
+NO_HISTORY = "It takes two runs of the same questions with this metric."
+WITHOUT_METRIC = ", {count:,} without this metric"
+DAMAGED_RUN = "damaged"
+THE_SYSTEM = "the system"
+FAILED_ON_ALL = "{who} failed on all {count:,} rows"
+OF_RUN = "of"
+MORE_FAILED = "all {count:,} runs in which everything failed"
+RIGHT_SO_FAR = "{share} right so far"
+ONLY_TAG = "only runs with this tag"
+ACTIONS = "Actions"
+NAME = "Name"
+RENAME = "Rename"
+BASELINE = "Baseline"
+CANDIDATE = "Candidate"
+SWAP = "Swap baseline and candidate"
+TOO_MANY = "five runs at most can be compared"
+ONE_MORE = "tick one more run"
+OTHER_QUESTIONS = "not the same questions: only those that both have are compared"
+SET_BASELINE = "Set as baseline"
+UNSET_BASELINE = "No longer the baseline"
+BASELINE_MEANS = "Comparisons of runs of the same questions begin with it."
+DELETE = "Delete"
+DELETE_MEANS = "It can be restored until `ragmeter runs prune` deletes it for good."
+IS_DELETED = "is deleted."
+RESTORE = "Restore"
+DELETED_RUNS = "Deleted runs: {count:,}"
+TRASH_RULE = (
+    "Deleted runs stay in the folder `.trash` beside the runs until `ragmeter runs prune` deletes them for good."
+)
+UNDO_DELETE = "Undo"
+
+
+def counted_rows(count: int) -> str:
+    """A number of rows: `1 row`, `44 rows`."""
+    return f"{count:,} row{'' if count == 1 else 's'}"

@@ -60,6 +60,7 @@ class Command:
 HEADINGS = {
     "Start": (
         Command("demo", "see the main job on examples that come with ragmeter"),
+        Command("questions", "make a test set from documents, and say what it is good for"),
         Command("evaluate", "score a file of answers, by what its columns allow"),
         Command("ask", "put a dataset's questions to a live system, and score its answers"),
         Command("compare", "say whether one run is better than another, and how certain that is"),
@@ -80,8 +81,9 @@ HEADINGS = {
     ),
     "Manage": (
         Command("runs", "list the runs, remove some, and delete unused files"),
-        Command("runs remove", "delete runs, each with its journal"),
+        Command("runs remove", "delete runs for good, each with its journal"),
         Command("runs tag", "attach words to a run"),
+        Command("runs rename", "give a run another name"),
         Command("runs prune", "delete what has not been used for a while"),
         Command("export", "write a run as csv, parquet, jsonl, for trec_eval or MLflow, or as spans"),
         Command("summary", "show a run's scores again, by slices"),

@@ -108,6 +108,7 @@ def compared(chosen: argparse.Namespace) -> Comparison:
         test=chosen.test,
         **options.read_statistics(chosen),
         slices=chosen.slice or None,
+        where=_where(chosen.where),
         alpha=chosen.alpha,
         margin=chosen.margin,
         draws=chosen.draws,
@@ -119,6 +120,14 @@ def compared(chosen: argparse.Namespace) -> Comparison:
         keep=chosen.keep,
         output_dir=chosen.output_dir,
     )
+
+
+def _where(given: list[str]) -> dict[str, str]:
+    """The slice that was named, as `column=value`."""
+    pairs = [rule.partition("=") for rule in given]
+    if wrong := [column for column, equals, _ in pairs if not (column and equals)]:
+        raise UsageError(f"can't read --where {wrong[0]}", hint="write it as COLUMN=VALUE, such as topic=science")
+    return {column: value for column, _, value in pairs}
 
 
 def _baseline(chosen: argparse.Namespace) -> str | None:
@@ -137,6 +146,8 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
     refuse_idle(chosen, COMPARE)
     if not chosen.preference:
         return None
+    if chosen.where:
+        raise UsageError("--preference is of all rows, and --where of a slice", hint="leave one of them out")
     from ragmeter.engine.metric_choice import choose_metrics
 
     if len(chosen.runs) != 2:
@@ -213,6 +224,13 @@ def parser() -> Parser:
     parser.add_argument("runs", metavar="RUN", nargs="+", help="two runs or more, by folder or by name")
     default = "default: all columns of few values"
     options.part_options(parser, slices=f"by whose values to look for other verdicts; {default}")
+    parser.add_argument(
+        "--where",
+        metavar="COLUMN=VALUE",
+        action="append",
+        default=[],
+        help="compare the rows of this slice alone; may be repeated",
+    )
     parser.add_argument("--baseline", metavar="RUN", help="default: the first of two runs, the oldest of more")
     parser.add_argument("--all-pairs", action="store_true", help="each run with each other one, not the baseline alone")
     for way in ("worse", "better"):

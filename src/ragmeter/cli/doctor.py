@@ -45,6 +45,7 @@ _EXTRAS = {
     "figures": "ragmeter report --figures",
     "images": "images in ragmeter crag generate",
     "languages": "--language auto",
+    "pdf": "PDF files as documents of ragmeter questions",
 }
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "HF_TOKEN")
 

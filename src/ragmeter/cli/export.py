@@ -18,10 +18,24 @@ Write a run in the format of another tool:
   ragmeter export nightly --to trec --output nightly.run       # and nightly.qrels; for trec_eval
   ragmeter export nightly --to openinference                   # spans as OTLP JSON, for Phoenix or a collector
   ragmeter export nightly --to mlflow --tracking-uri http://127.0.0.1:5000
+  ragmeter export questions --to qa-pairs                      # a test set; also beir, qrels, ragas, deepeval
 
 Data is sent only to the MLflow that --tracking-uri names: scores and settings, no questions, no answers.
 """
-_FORMATS = ("csv", "xlsx", "parquet", "jsonl", "trec", "openinference", "mlflow")
+_FORMATS = (
+    "csv",
+    "xlsx",
+    "parquet",
+    "jsonl",
+    "trec",
+    "openinference",
+    "mlflow",
+    "qa-pairs",
+    "beir",
+    "qrels",
+    "ragas",
+    "deepeval",
+)
 
 
 def parser() -> Parser:

@@ -39,6 +39,19 @@ PAGES = {
         },
         "ANSWERS [REFERENCE] [options]",
     ),
+    "ragmeter questions": HelpPage(
+        (
+            "ragmeter questions docs/ --n 100 --judge-model gpt-4o-mini --dry-run",
+            "ragmeter questions chunks.jsonl --n 300 --judge-model gpt-4o-mini --budget 2.00 --run questions",
+        ),
+        {
+            "documents and questions": ("DOCUMENTS", "--n", "--kinds", "--categories", "--turns", "--language"),
+            "who writes them": ("--judge-model", "--judge-base-url", "--judge-budget", "--dry-run", "--offline"),
+            "the card": ("--like", "--check"),
+            "the run": ("--run", "--json"),
+        },
+        "DOCUMENTS [DOCUMENTS ...] [options]",
+    ),
     "ragmeter ask": HelpPage(
         (
             "ragmeter ask --dataset qa.jsonl --target mypkg.rag:pipeline --run after",
@@ -110,6 +123,7 @@ PAGES = {
     ),
     "ragmeter runs remove": HelpPage(("ragmeter runs remove before", "ragmeter runs remove try-1 try-2 --yes")),
     "ragmeter runs tag": HelpPage(("ragmeter runs tag after baseline", "ragmeter runs tag after baseline --remove")),
+    "ragmeter runs rename": HelpPage(("ragmeter runs rename after release-2", "ragmeter runs rename try-1 bm25")),
     "ragmeter runs prune": HelpPage(("ragmeter runs prune", "ragmeter runs prune --older-than 90 --yes")),
     "ragmeter summary": HelpPage(("ragmeter summary after --slice domain", "ragmeter summary after --json")),
     "ragmeter metrics": HelpPage(("ragmeter metrics", "ragmeter metrics ndcg@10")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,11 @@ _SETTINGS: dict[str, OptionWords] = {
     "journal": {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: judge.journal.sqlite in the "
                 "folder of the runs"},
 }  # fmt: skip
+#: Those of a model that writes questions: its replies are no verdicts.
+_WRITER = (
+    "base_url", "api_version", "temperature", "max_tokens", "timeout", "retries", "give_up_after", "workers", "budget",
+    "max_calls", "prices", "journal",
+)  # fmt: skip
 #: The keywords of `Cascade` that are options, and how their values are read.
 _CASCADE: dict[str, OptionWords] = {
     "target_agreement": {"metavar": "SHARE", "type": float, "help": "of all verdicts with what the model would say; "
@@ -125,11 +130,7 @@ def judge_options(
     add("--judge-grammar", action="store_true", help="have the server allow nothing but the words of a verdict, where "
         "a reply is one word; llama.cpp's server can, others leave it out")  # fmt: skip
     add("--reasons", action="store_true", help="ask for a short reason with each verdict; it costs tokens")
-    taken = parser._option_string_actions
-    for keyword, reading in _SETTINGS.items():
-        name = keyword.replace("_", "-")
-        names = [f"--judge-{name}", *([f"--{name}"] if f"--{name}" not in taken and name != "prompt" else [])]
-        add(*names, dest=f"judge_{keyword}", **reading)
+    _add_settings(parser, group, _SETTINGS)
     add(
         "--judge-check",
         action=argparse.BooleanOptionalAction,
@@ -148,6 +149,41 @@ def judge_options(
         metavar="FILE",
         help="for the offline judge: a file that `ragmeter calibrate --offline-judge` wrote",
     )
+
+
+def _add_settings(parser: argparse.ArgumentParser, group: argparse._ActionsContainer, settings: Iterable[str]) -> None:
+    taken = parser._option_string_actions
+    for keyword in settings:
+        name = keyword.replace("_", "-")
+        names = [f"--judge-{name}", *([f"--{name}"] if f"--{name}" not in taken and name != "prompt" else [])]
+        group.add_argument(*names, dest=f"judge_{keyword}", **_SETTINGS[keyword])
+
+
+def writer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a model that writes questions: whom to ask, within which limits, and how to try it."""
+    group = parser.add_argument_group(
+        "the model", "a language model that writes the questions, and checks them in doubt"
+    )
+    group.add_argument(
+        "--judge-model",
+        metavar="NAME",
+        help="gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has",
+    )
+    group.add_argument("--judge-header", metavar="'NAME: VALUE'", action="append", help="a header of its requests; "
+                       "$NAME in it is read from the environment")  # fmt: skip
+    _add_settings(parser, group, _WRITER)
+    what = "say how many calls, tokens and dollars the questions take, and ask nothing"
+    group.add_argument("--dry-run", action="store_true", help=what)
+
+
+def read_writer(chosen: argparse.Namespace) -> Judge | None:
+    """The model that writes questions, if one was named. It is asked once about each passage."""
+    if chosen.judge_model is None:
+        return None
+    from ragmeter.judges.asking.judge import Judge
+
+    given = {name: value for name in _WRITER if (value := getattr(chosen, f"judge_{name}")) is not None}
+    return Judge(chosen.judge_model, headers=chosen.judge_header or (), check=False, **{"tries": 1, **given})
 
 
 def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:

@@ -20,7 +20,7 @@ _WAYS = ("random", "stratified", "disagreement")
 _SAMPLE_OPTIONS = ("n", "by", "strata", "metric", "seed", "claims")
 _DESCRIPTION = """\
 Choose some of a run's rows, and label them: is the answer correct? Or with --claims some of its claims: is the claim
-supported?
+supported? Of a test set: would a user ask this, is the answer right, is it in the passage?
 
 In a terminal the rows are shown one by one, and one key labels a row; each label is saved before the next row is shown.
 Run the same command again to continue. With --blank, or without a terminal, the file is written for you to fill in
@@ -38,6 +38,10 @@ def run(chosen: argparse.Namespace) -> int:
     folder = find_run(chosen.run, chosen.output_dir)
     if chosen.output is None:
         chosen.output = labels_path(Path(), folder.name, chosen.rater) if chosen.rater else Path("labels.csv")
+    if folder.manifest().test_set is not None:
+        from ragmeter.cli.label_questions import label_questions
+
+        return label_questions(folder, chosen)
     sheet = None if chosen.output.exists() else _new_sheet(folder, chosen)
     is_new = sheet is not None
     if sheet is None:  # or another process has made it meanwhile
@@ -68,7 +72,7 @@ def parser() -> Parser:
     add("--show-scores", action="store_true", help="show the metrics' scores; they may influence the person")
     sample = parser.add_argument_group("which rows (of a new file)")
     add = sample.add_argument
-    add("--n", metavar="N", type=int, help="how many; default: 100")
+    add("--n", metavar="N", type=int, help="how many; default: 100, of a test set 20")
     add("--by", choices=_WAYS, help="default: random; disagreement: half of them where metrics disagree")
     add("--strata", metavar="COLUMN", nargs="+", help="for --by stratified: at least two rows of each value")
     add(

@@ -59,7 +59,7 @@ class Session:
         """Ask until all rows are labelled, or until the person quits."""
         code = 0
         try:
-            with _unbuffered_input():
+            with unbuffered_input():
                 self._label()
         except KeyboardInterrupt as stop:  # every label is saved
             code = exit_code(stop)
@@ -126,7 +126,7 @@ def _read_characters() -> str:
 
 
 @contextmanager
-def _unbuffered_input() -> Iterator[None]:
+def unbuffered_input() -> Iterator[None]:
     """Make the terminal pass on each key immediately, without echo."""
     if sys.platform == "win32" or not sys.stdin.isatty():
         yield

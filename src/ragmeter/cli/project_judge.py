@@ -41,6 +41,8 @@ def _needs_judge(chosen: argparse.Namespace) -> bool:
     """Whether the command asks a model, if one is named."""
     if not hasattr(chosen, "judge_header") or "judge_model" not in vars(chosen):  # `doctor` has a model, and no judge
         return False
+    if hasattr(chosen, "closed_book"):  # questions
+        return bool(chosen.documents) and not chosen.offline
     if hasattr(chosen, "turns"):  # crag evaluate
         return True
     if hasattr(chosen, "preference"):

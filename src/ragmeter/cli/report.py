@@ -9,7 +9,7 @@ from ragmeter.cli.options import json_option, runs_option
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
-from ragmeter.show.report import MAX_ROWS
+from ragmeter.show.report import AUDIENCES, ENGINEER, MAX_ROWS
 
 _DESCRIPTION = """\
 Show a run, or several side by side, on one page: a single file that needs no network and no server.
@@ -35,6 +35,7 @@ def run(chosen: argparse.Namespace) -> int:
         figures=chosen.figures,
         markdown=chosen.markdown,
         latex=chosen.latex,
+        audience=chosen.audience,
     )
     if chosen.json:
         files = [str(path) for path in result.files]
@@ -51,6 +52,13 @@ def parser() -> Parser:
     add("runs", metavar="RUN", nargs="+", help="a run's folder, or its name")
     add("--output", metavar="FILE", type=Path, default=Path("report.html"), help="default: report.html")
     runs_option(parser)
+    add(
+        "--for",
+        dest="audience",
+        choices=AUDIENCES,
+        default=ENGINEER,
+        help="an owner's page stops before the appendix (rows, distributions, how to reproduce)",
+    )
     add("--title", help="the title of the page; default: the runs' names")
     add(
         "--max-rows",

@@ -17,14 +17,17 @@ The runs of a folder, the newest first:
   ragmeter runs --search bm25 --json
   ragmeter runs tag nightly-7 baseline
   ragmeter runs --tag baseline
+  ragmeter runs rename nightly-7 release-2
   ragmeter runs remove old-baseline
   ragmeter runs prune --older-than 90
 """
-_REMOVE = "Delete runs, each with its journal."
+_REMOVE = "Delete runs for good, each with its journal."
+_RENAME = "Give a run another name, with its journal, its tags and the comparisons that are kept."
 _TAGS = "Attach words to a run, which stay when the run is replaced."
 _PRUNE = """\
-Delete what has not been used for a while: journals of runs that were never finished, replies of judges, the cache of
-embeddings, which all folders share. What a command is using stays. Without --yes it only says what that would be.
+Delete what has not been used for a while: runs that were deleted in the app, journals of runs that were never finished,
+replies of judges, the cache of embeddings, which all folders share. What a command is using stays. Without --yes it
+only says what that would be.
 """
 
 
@@ -71,8 +74,9 @@ def remove_parser() -> Parser:
 
 def run_remove(chosen: argparse.Namespace) -> int:
     """Remove runs, each with its journal."""
-    from ragmeter.runs.catalogue import remove_run, size_of
+    from ragmeter.runs.journals import size_of
     from ragmeter.runs.lookup import find_run
+    from ragmeter.runs.trash import remove_run
     from ragmeter.show.terminal.catalogue import size
 
     paths = [find_run(name, chosen.output_dir).path for name in chosen.runs]  # all of them first: all or none
@@ -103,6 +107,25 @@ def run_tag(chosen: argparse.Namespace) -> int:
     change = {"remove" if chosen.remove else "add": chosen.words}
     tags = change_tags(path.parent, path.name, **change)
     print(f"{path.name}: {', '.join(tags) or 'no tags'}")
+    return 0
+
+
+def rename_parser() -> Parser:
+    """The parser of `ragmeter runs rename`."""
+    parser = command_parser("ragmeter runs rename", _RENAME)
+    parser.add_argument("run", metavar="RUN", help="a run's name")
+    parser.add_argument("name", metavar="NAME", help="the new name, which no run has")
+    runs_option(parser)
+    return parser
+
+
+def run_rename(chosen: argparse.Namespace) -> int:
+    """Give a run another name."""
+    from ragmeter.runs.lookup import find_run
+    from ragmeter.runs.renaming import rename_run
+
+    path = find_run(chosen.run, chosen.output_dir).path
+    print(f"{path.name} is {rename_run(path, chosen.name).name} now")
     return 0
 
 

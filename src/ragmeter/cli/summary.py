@@ -33,8 +33,10 @@ def run(chosen: argparse.Namespace) -> int:
     from ragmeter.cli.repeats import print_repeats, repeats_json
     from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.answer_causes import show_causes
+    from ragmeter.show.terminal.judging import print_lines
     from ragmeter.show.terminal.summary import show_headline, show_summary
     from ragmeter.wording.limits import limit_lines
+    from ragmeter.wording.testsets import card_lines
 
     stored_run = find_run(chosen.run, chosen.output_dir)
     settings = options.read_statistics(chosen)
@@ -46,6 +48,9 @@ def run(chosen: argparse.Namespace) -> int:
         kept = stored_run.summary()
         show_headline(summary.metrics, stored_run.manifest(), kept)
         show_causes(kept.cause)
+        if kept.test_set is not None:
+            print_lines(card_lines(kept.test_set, kept.judge_usage))
+            return 0
         show_summary(summary, limit_lines(stored_run.manifest()))
         print_repeats(stored_run, level)
         print_judge(stored_run.summary(), stored_run.manifest())

@@ -53,6 +53,7 @@ class ComparisonSettings(Record, frozen=True):
     margin: dict[str, float] | None
     baseline: str | None
     all_pairs: bool
+    where: dict[str, str] | None = None  # the slice whose rows were compared
 
 
 class PairOfRuns(Record, frozen=True):

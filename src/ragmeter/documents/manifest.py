@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragmeter.documents.metrics import Direction, Statistics
 from ragmeter.documents.record import UNSET, Count, Record, UnsetType
+from ragmeter.documents.testset import TestSetSettings
 from ragmeter.documents.usage import Effort
 from ragmeter.naming import Settings, Signature
 
@@ -82,6 +83,7 @@ class Manifest(Record, frozen=True, kw_only=True, omit_defaults=True):
     statistics: Statistics | None = None
     embeddings: list[EmbeddingUse] = []
     versions: dict[str, str] = {}  # of what numbers depend on
+    test_set: TestSetSettings | None = None  # of a run that is one
     parts: list[PartFile] = []  # of a table that is in several files
     files_in: str | None = None  # the folder of the run's other files, in a store: written last, it makes them the run
 

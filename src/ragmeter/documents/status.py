@@ -31,3 +31,4 @@ class RunUnderWay(Record, frozen=True):
     latest: list[Exchange]
     cost_usd: Amount  # so far
     host: str
+    right: Annotated[float, Meta(ge=0, le=1)] | None = None  # of the verdicts so far

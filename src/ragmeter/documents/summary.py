@@ -10,6 +10,7 @@ from ragmeter.documents.judging import JudgeCheck, JudgeSummary
 from ragmeter.documents.manifest import Limit
 from ragmeter.documents.metrics import MetricSummary, Percentiles, Statistics
 from ragmeter.documents.record import UNSET, Count, Record, UnsetType
+from ragmeter.documents.testset import TestSetCard
 from ragmeter.documents.usage import Usage
 
 #: The shares of causes make 1 but for this.
@@ -101,6 +102,13 @@ class DocumentIds(Record, frozen=True, omit_defaults=True):
         return self.never_match is not None and self.never_match.rows >= _TELLING
 
 
+class QuestionSet(Record, frozen=True):
+    """Which questions the rows are about: the same for all runs that can be compared row by row."""
+
+    fingerprint: str  # of qids, questions and references, in any order
+    n: Count  # different ones
+
+
 def _empty() -> dict[str, Any]:
     """A dict that is written even if it is empty."""
     return {}
@@ -112,6 +120,8 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     run: str = ""
     ragmeter: str | None = None  # its version
     n_rows: Count
+    questions: QuestionSet | None = None
+    system: str | None = None  # its name, where all rows that say one say the same
     statistics: Statistics | None = None
     metrics: dict[str, MetricSummary]
     numbers: dict[str, Percentiles] = field(default_factory=_empty)  # columns of numbers that are no metrics
@@ -132,3 +142,4 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     judge_usage: Usage | None = None  # of all of them
     judge_check: JudgeCheck | None = None
     parts_skipped: list[str] = []  # the reasons why parts could not be read
+    test_set: TestSetCard | None = None  # of a run that is a test set

@@ -35,7 +35,7 @@ def run_name(name: str, output_dir: Location, *, latest: bool = False) -> str:
     filled = _with_time(name)
     if "{n}" in filled:
         filled = filled.replace("{n}", str(max(_number(filled, output_dir, latest) + (not latest), 1)))
-    return _checked(filled)
+    return checked_name(filled)
 
 
 def next_names(name: str, output_dir: Location) -> Iterator[str]:
@@ -45,7 +45,7 @@ def next_names(name: str, output_dir: Location) -> Iterator[str]:
     """
     filled = _with_time(name)
     for number in count(_number(filled, output_dir, latest=False) + 1):
-        yield _checked(filled.replace("{n}", str(number)))
+        yield checked_name(filled.replace("{n}", str(number)))
 
 
 def is_numbered(name: str) -> bool:
@@ -65,7 +65,7 @@ def _with_time(name: str) -> str:
     return _FIELD.sub(lambda match: known.get(match[1], match[0]), name)
 
 
-def _checked(name: str) -> str:
+def checked_name(name: str) -> str:
     """The name, if a folder can have it."""
     if _WINDOWS and NOT_ON_WINDOWS.search(name):
         raise UsageError(f"{name!r} can't be a folder on Windows", hint='leave out < > : " | ? *')

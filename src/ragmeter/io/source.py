@@ -28,6 +28,9 @@ from ragmeter.io.reading import Reading, checked
 from ragmeter.io.text_stream import Opener
 from ragmeter.table import Batch, NewRow
 
+#: The files of a run that is read as a table of its rows: a test set, for one.
+_RUN = ("rows.parquet", "manifest.json")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -98,6 +101,8 @@ def open_source(data: Any, reading: Reading = Reading(), *, what: str = "results
 
 def _open_location(path: Location, reading: Reading) -> Source:
     name = str(path)
+    if isinstance(path, Path) and all((path / file).is_file() for file in _RUN):
+        return replace(open_file(path / _RUN[0], reading), name=name)
     if isinstance(path, Path) and beir.is_beir(path):
         qrels, note = beir.qrels_of(path, reading.split)
         queries = open_file(beir.queries_of(path), reading)

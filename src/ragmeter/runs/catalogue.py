@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,17 +14,17 @@ from ragmeter.documents.summary import Summary
 from ragmeter.errors import RagmeterError
 from ragmeter.io.write import RUNS
 from ragmeter.naming import Signature
+from ragmeter.runs.baselines import read_baselines
 from ragmeter.runs.documents import read_manifest, read_summary
 from ragmeter.runs.layout import MANIFEST, SUMMARY, Stamp, stamps_of
-from ragmeter.runs.places import hold, is_journal, settle
+from ragmeter.runs.places import settle
+from ragmeter.runs.question_set import read_questions
 from ragmeter.runs.run import Run
-from ragmeter.runs.tags import change_tags, read_tags
+from ragmeter.runs.tags import read_tags
 from ragmeter.table import NOTHING_FAILED, QID
 
 #: Which input names the data set that runs have in common; a run's own answers come last.
 _DATA_SETS = ("dataset", "reference", "turns", "results")
-#: How the names of journals of a system's answers end.
-JOURNAL = ".journal.sqlite"
 #: So many runs are looked at for one to compare with.
 _LATEST = 20
 #: Of longer runs nobody reads the questions for that.
@@ -36,23 +35,28 @@ _MOST_ROWS = 200_000
 class RunEntry:
     """A run in the list of all runs. Where it can't be read, `error` says why, and its figures are missing.
 
-    `system` is what was asked or which file was scored; `data` is a hash of its data set, the same for runs that can
-    be compared row by row.
+    `system` is what the rows say, what was asked, or which file was scored; `questions` is the fingerprint of its
+    question set, the same for runs that can be compared row by row, and `questions_file` where they are from.
     """
 
     name: str
     path: Path
     created: str = ""
     system: str = ""
-    data: str = ""
-    data_file: str = ""
+    questions: str = ""
+    questions_file: str = ""
+    n_questions: int = 0
     n_rows: int = 0
     n_failed: int = 0
     cost_usd: float | None = None
     metrics: Mapping[str, MetricSummary] = field(default_factory=dict)
+    causes: Mapping[str, int] = field(default_factory=dict)  # why the system has no answer, with the number of rows
     limited: bool = False  # to the first questions of its data set
+    has_fingerprint: bool = True  # of its own; a run that was written before there were any has none
     error: str = ""
     tags: tuple[str, ...] = ()
+    is_baseline: bool = False  # of its question set
+    is_results: bool = False  # the questions are from the file of answers, for there is no other
 
     @classmethod
     def of(cls, path: Path) -> RunEntry:
@@ -63,20 +67,33 @@ class RunEntry:
             summary = read_summary(path / (manifest.files_in or "") / SUMMARY)
         except RagmeterError as error:
             return cls(path.name, path, error=str(error))
-        data = _data_set(manifest)
+        data, questions = _data_set(manifest), summary.questions
         return cls(
             path.name,
             path,
             manifest.created or "",
-            system_of(manifest),
-            str(data.get("sha256") or ""),
+            summary.system or system_of(manifest),
+            str(data.get("sha256") or "") if questions is None else questions.fingerprint,
             str(data.get("file") or ""),
+            summary.n_rows if questions is None else questions.n,
             summary.n_rows,
             max(map(_failed, summary.metrics.values()), default=0),
             _cost(summary),
             summary.metrics,
+            summary.causes or {},
             manifest.limit is not None,
+            questions is not None,
+            _rows_problem(path),
+            is_results="sha256" in data and data is manifest.inputs.get("results"),
         )
+
+    def with_fingerprint(self) -> RunEntry:
+        """The entry with the fingerprint of its questions, read from the rows where the summary has none."""
+        if self.has_fingerprint or self.error:
+            return self
+        questions, system = read_questions(Run(self.path))
+        entry = replace(self, has_fingerprint=True, system=system or self.system)
+        return entry if questions is None else replace(entry, questions=questions.fingerprint, n_questions=questions.n)
 
     def as_dict(self) -> dict[str, Any]:
         """The entry as a dict for JSON."""
@@ -93,18 +110,21 @@ def catalogue(output_dir: str | Path = RUNS) -> list[RunEntry]:
 
 
 def comparable_run(path: Path) -> str | None:
-    """The newest other run of the same folder that this one can be compared with, by the same data set.
+    """The newest other run of the same folder that this one can be compared with, by the same questions.
 
-    Where each file has its own gold answers, it is the newest of as many rows. Only the latest runs are looked at, and
-    most of the questions have to be the same.
+    Without one it is the newest of as many rows, if most of the questions are the same. Only the latest runs are looked
+    at.
     """
-    own = RunEntry.of(path)
+    own = RunEntry.of(path).with_fingerprint()
     times = {name: max(stamp[1] for stamp in stamps if stamp) for name, stamps in run_stamps(path.parent).items()}
     latest = sorted((name for name in times if name != path.name), key=lambda name: times[name], reverse=True)
     entries = [RunEntry.of(path.parent / name) for name in latest[:_LATEST]]
     alike = [entry for entry in entries if not entry.error and not own.metrics.keys().isdisjoint(entry.metrics)]
-    same = [entry for entry in alike if own.data and entry.data == own.data]
-    as_long = [entry for entry in same or alike if entry.n_rows == own.n_rows <= _MOST_ROWS]
+    alike = [entry.with_fingerprint() for entry in alike]
+    same = next((entry.name for entry in alike if own.questions and entry.questions == own.questions), None)
+    if same is not None:
+        return same
+    as_long = [entry for entry in alike if entry.n_rows == own.n_rows <= _MOST_ROWS]
     questions = _questions(path) if as_long else set()
     return next((e.name for e in as_long if 2 * len(questions & _questions(e.path)) > len(questions)), None)
 
@@ -134,40 +154,28 @@ def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:
 
 
 def tagged(entries: Iterable[RunEntry], folder: Path) -> list[RunEntry]:
-    """The entries with their tags."""
-    tags = read_tags(folder)
-    return [replace(entry, tags=tuple(words)) if (words := tags.get(entry.name)) else entry for entry in entries]
-
-
-def remove_run(path: Path) -> int:
-    """Delete a run with its journals; returns how many bytes that freed. A run that is being written is a BusyError."""
-    Run.at(path)
-    with hold(path, "removes it", asks=True):
-        settle(path)
-        journals = [file for file in path.parent.iterdir() if is_journal(file) and _owner(file) == path.name]
-        freed = size_of(path) + sum(map(size_of, journals))
-        shutil.rmtree(path)
-        for journal in journals:
-            journal.unlink(missing_ok=True)
-    if tags := read_tags(path.parent).get(path.name):
-        change_tags(path.parent, path.name, remove=tags)
-    return freed
-
-
-def size_of(path: Path) -> int:
-    """The bytes of a file, or of all files of a folder."""
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file() and not file.is_symlink()]
-    return sum(file.stat().st_size for file in files)
-
-
-def _owner(journal: Path) -> str:
-    """The run whose answers a journal keeps, by the name of its file."""
-    return journal.name.partition(JOURNAL)[0] if JOURNAL in journal.name else ""
+    """The entries with their tags, and with those marked that were set as baselines."""
+    tags, baselines = read_tags(folder), read_baselines(folder)
+    return [
+        replace(entry, tags=tuple(tags.get(entry.name, ())), is_baseline=baselines.get(entry.questions) == entry.name)
+        for entry in entries
+    ]
 
 
 def _data_set(manifest: Manifest) -> Signature:
     inputs = manifest.inputs
     return next((inputs[name] for name in _DATA_SETS if name in inputs), {})
+
+
+def _rows_problem(path: Path) -> str:
+    """Why the table can't be all right, as far as its footer says; empty if it can."""
+    run = Run(path)
+    try:
+        run.n_rows  # noqa: B018 - this opens the file
+    except RagmeterError as error:
+        return str(error)
+    run.close()
+    return ""
 
 
 def system_of(manifest: Manifest) -> str:

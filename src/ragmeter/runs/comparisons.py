@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,12 +16,12 @@ from msgspec.structs import replace
 
 import ragmeter
 from ragmeter.documents.comparison import ComparisonDocument, ComparisonSettings, PairOfRuns, RunIdentity
-from ragmeter.errors import UsageError
+from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.locations import Location, on_disk
 from ragmeter.io.write import dumps, replacing
 from ragmeter.runs.documents import read_record
-from ragmeter.runs.layout import COMPARISONS
+from ragmeter.runs.layout import COMPARISONS, reading
 from ragmeter.runs.places import hold
 from ragmeter.runs.run import Run
 from ragmeter.runs.temporary_run import TemporaryRun
@@ -124,3 +126,45 @@ def _stored_metrics(runs: Sequence[Run], pairs: Sequence[PairOfRuns]) -> list[st
     shared = [name for name in runs[0].measures if all(name in run.measures for run in runs)]
     current = [name for name in shared if name not in NUMBER_COLUMNS]  # these are compared only where they are named
     return stored[0] if stored and stored[0] != current and all(names == stored[0] for names in stored) else None
+
+
+def rename_in_comparisons(folder: Path, old: str, new: str) -> None:
+    """Say the new name of a run in all comparisons that are kept in its folder, so that they are found."""
+    for path in sorted(folder.glob(f"*/{COMPARISONS}/*.json")):
+        with suppress(RagmeterError):  # another process is at work on that run, or the file is damaged
+            _rename_in(path, folder, old, new)
+
+
+def _rename_in(path: Path, folder: Path, old: str, new: str) -> None:
+    names = [stored.name for stored in read_record(path, ComparisonDocument, _HINT).runs]
+    if old not in names:
+        return
+    with reading(path, _HINT):
+        document = json.loads(path.read_text(encoding="utf-8"))
+    renamed = _renamed(document, old, new)
+    runs = [Run(folder / (new if name == old else name)) for name in names]
+    with hold(path.parent.parent, "renames a run in a comparison", wait=False):
+        target = on_disk(comparison_file(runs), "keeping a comparison")
+        with replacing(target, private=True) as (temporary,):
+            temporary.write_text(dumps(renamed, indent=2) + "\n", encoding="utf-8")
+        if target != path:
+            path.unlink()
+
+
+def _renamed(document: Any, old: str, new: str) -> Any:
+    """A kept comparison with a run's new name: what is read again is typed, the rest is as `compare` wrote it."""
+
+    def changed(part: Any, *keys: str) -> None:
+        for key in keys:
+            if part.get(key) == old:
+                part[key] = new
+
+    for identity in document["runs"]:
+        changed(identity, "name")
+    comparison = document["comparison"]
+    changed(document["settings"], "baseline")
+    changed(comparison, "baseline")
+    comparison["runs"] = [new if name == old else name for name in comparison.get("runs", [])]
+    for pair in comparison["pairs"]:
+        changed(pair, "a", "b")
+    return document

@@ -51,7 +51,7 @@ from ragmeter.table import (
 #: The types of a column of single texts.
 TEXTS = (pa.large_string(), pa.string())
 #: A column with more values than this, or with longer ones, is not offered as a slice.
-_MOST_VALUES, _LONGEST = 50, 100
+MOST_SLICES, _LONGEST = 50, 100
 #: How a missing value is shown.
 NOTHING = "(none)"
 
@@ -296,15 +296,19 @@ class Run:
             raise UnknownNameError("column", name, self.texts, hint=f"{self.name} has {', '.join(self.texts)}")
         return self._rows.array(name)
 
-    def slices(self) -> list[str]:
-        """The user's own columns with 2 to 50 different short values. A cause is a result, and none of them."""
+    def slice_candidates(self) -> list[str]:
+        """The user's own columns of short values. A cause is a result, and none of them."""
         others = {*NAMED_COLUMNS, PARTIAL_ANSWER, CAUSE, CAUSE_EVIDENCE, *self._of_judges}
-        candidates = [
+        return [
             name
             for name in self.texts
             if name not in others and not name.startswith("input.") and self.is_short(name, _LONGEST)
         ]
-        return [name for name in candidates if 2 <= pc.count_distinct(self.column(name)).as_py() <= _MOST_VALUES]
+
+    def slices(self) -> list[str]:
+        """The user's own columns with 2 to 50 different short values."""
+        counts = {name: pc.count_distinct(self.column(name)).as_py() for name in self.slice_candidates()}
+        return [name for name, count in counts.items() if 2 <= count <= MOST_SLICES]
 
     def is_short(self, name: str, longest: int = 1_000) -> bool:
         """Whether a column exists and its values are short, estimated from Parquet metadata without reading it."""

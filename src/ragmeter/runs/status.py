@@ -42,7 +42,7 @@ class Status:
         self._lock = Lock()
         self._failures: Counter[str] = Counter()
         self._latest: deque[Exchange] = deque(maxlen=_LATEST)
-        self._done = 0
+        self._done = self._right = self._judged = 0
         self._about = RunUnderWay(run.name, what, total, time.time(), os.getpid(), 0, {}, [], 0.0, socket.gethostname())
         self._written = 0.0
 
@@ -72,6 +72,11 @@ class Status:
         """The system has answered a question."""
         self._latest.append(Exchange(question[:_LONGEST], answer[:_LONGEST]))
 
+    def judged(self, *, is_right: bool) -> None:
+        """A judge has a verdict on an answer."""
+        self._right += is_right
+        self._judged += 1
+
     def failed(self, cause: str) -> None:
         """The system has no answer to a question."""
         self._failures[cause] += 1
@@ -85,6 +90,7 @@ class Status:
             failures=dict(self._failures),
             latest=list(self._latest),
             cost_usd=self._cost(),
+            right=self._right / self._judged if self._judged else None,
         )
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
         try:

@@ -16,6 +16,7 @@ from ragmeter.documents.summary import Abstained, Answers, Summary
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
 from ragmeter.runs.answer_causes import causes_of
 from ragmeter.runs.document_ids import document_ids
+from ragmeter.runs.question_set import only_system, question_set
 from ragmeter.runs.rows import StoredRows, clusters_of
 from ragmeter.runs.run import TEXTS
 from ragmeter.stats.confidence import AUTO, Confidence
@@ -64,6 +65,8 @@ def summarise_table(
     return Summary(
         ragmeter=ragmeter.__version__,
         n_rows=rows.n_rows,
+        questions=question_set(rows),
+        system=only_system(rows),
         statistics=replace(confidence, cluster=cluster).kept(),
         metrics=summaries,
         numbers=_numbers(rows, numbers),

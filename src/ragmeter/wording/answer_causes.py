@@ -128,3 +128,10 @@ def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int, *, wit
         return f"of {total}, {', '.join(f'{abs(count):,} {name}' for name, count in moved.items())}"
     said = ", ".join(f"{abs(count):,} {'more' if count > 0 else 'fewer'} {name}" for name, count in moved.items())
     return f"{total}: {said}"
+
+
+def remaining_errors(run: str, by_retriever: int, by_generator: int) -> str:
+    """Whose work the wrong answers of a run are; an empty text where none is known to be of either."""
+    counts = {"retriever": by_retriever, "generator": by_generator}
+    parts = [f"{count:,} {whose}" for whose, count in counts.items() if count]
+    return f"{run}'s remaining errors: {', '.join(parts)}." if parts else ""

@@ -88,6 +88,46 @@ def failures(metrics: Mapping[str, MetricSummary]) -> list[NotScored]:
     return sorted(reasons, key=lambda reason: -reason.count)
 
 
+#: Outcomes that say that the judge or the system failed, and from which share of the rows on that is an alarm.
+_FAILURES = frozenset(
+    {
+        "no_answer", table.UNPARSABLE, table.REFUSED, table.TIMEOUT, table.JUDGE_ERROR, table.TARGET_ERROR,
+        table.EMBEDDING_ERROR, table.SELECTOR_NOT_FOUND, table.NAVIGATION_ERROR, table.PAGE_CRASHED, table.BLOCKED,
+    }
+)  # fmt: skip
+_ALARMING, _WORTH_A_NOTE = 0.05, 0.2
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """What is to be known before a run's scores are believed: rows without a score, and by which metrics.
+
+    `failed`: the judge or the system failed. Otherwise many rows lack a score for another reason.
+    """
+
+    sentence: str
+    metrics: str
+    failed: bool
+
+
+def score_alarms(metrics: Mapping[str, MetricSummary]) -> list[Alarm]:
+    """The causes of missing scores that concern so many rows that they are an alarm, the failures first.
+
+    Answers that decline, and other rows of which nothing failed, are none.
+    """
+    alarms = []
+    for reason in failures(metrics):
+        total = max(metrics[name].n_total for name in reason.metrics)
+        failed = reason.cause in _FAILURES
+        if reason.cause in table.NOTHING_FAILED or reason.count < total * (_ALARMING if failed else _WORTH_A_NOTE):
+            continue
+        count = f"all {total:,} rows" if reason.count == total else f"{reason.count:,} of {total:,} rows"
+        meaning = f" ({reason.meaning})" if reason.meaning else ""
+        have = f"{count} have no score: {cause_name(reason.cause)}{meaning}"
+        alarms.append(Alarm(have, reason.which_metrics, failed))
+    return sorted(alarms, key=lambda alarm: not alarm.failed)
+
+
 def first_ids(rows: Unmatched) -> str:
     """The first ids of rows without a partner."""
     more = ", …" if rows.count > len(rows.qids[:_MOST]) else ""

@@ -8,6 +8,7 @@ from ragmeter import naming, registry
 from ragmeter.documents.manifest import Manifest
 from ragmeter.documents.metrics import FEW_ROWS, MetricSummary
 from ragmeter.documents.record import Interval
+from ragmeter.table import NUMBER_COLUMNS
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import because
 from ragmeter.wording.signs import ARROWS
@@ -33,6 +34,29 @@ def explained(metrics: Sequence[str]) -> dict[str, str]:
     """The first sentence of each metric's description. Unknown names are not imported: a run may not be trusted."""
     sentence_of = {metric.base: (metric.__doc__ or "").partition("\n")[0] for metric in registry.known()}
     return {name: sentence_of.get(naming.base_of(name), "") for name in metrics}
+
+
+#: What metrics are about, in the order in which they are shown.
+ANSWER, RETRIEVAL, GROUNDING, COST = "answer", "retrieval", "grounding", "cost"
+
+
+def groups_of(metrics: Iterable[str]) -> dict[str, str]:
+    """What each metric is about, by the columns that it reads: retrieval, grounding or the answer; of times, cost.
+
+    The metrics of a group stand together, in their order otherwise. Unknown names are not imported.
+    """
+    reads = {metric.base: frozenset(metric.reads) for metric in registry.known()}
+    groups = {name: _group(name, reads.get(naming.base_of(name), frozenset())) for name in metrics}
+    order = (ANSWER, RETRIEVAL, GROUNDING, COST)
+    return dict(sorted(groups.items(), key=lambda item: order.index(item[1])))
+
+
+def _group(name: str, reads: frozenset[str]) -> str:
+    if name in NUMBER_COLUMNS:
+        return COST
+    if reads & {"relevant", "retrieved"}:
+        return RETRIEVAL
+    return GROUNDING if "contexts" in reads else ANSWER
 
 
 def level(summary: MetricSummary) -> str:

@@ -98,6 +98,13 @@ def interval(bounds: Sequence[float] | None, limit: float | None = None, decimal
     return MISSING if bounds is None else " to ".join(number(float(end), limit, decimals) for end in bounds)
 
 
+def margins(value: float, bounds: Sequence[float]) -> str:
+    """How far the ends of an interval are from its estimate: ±.045, or -.03 +.05 where the two differ."""
+    decimals = deserved_decimals(bounds)
+    below, above = (number(abs(end - value), decimals=decimals).removeprefix("0") or "0" for end in bounds)
+    return f"±{above}" if below == above else f"−{below} +{above}"
+
+
 def signed_interval(bounds: Sequence[float] | None, decimals: int | None = None) -> str:
     """The two ends of a difference's interval: -0.1291 to +0.6382."""
     if bounds is None:
@@ -135,6 +142,16 @@ def percent(share: float, *, decimals: int | None = None) -> str:
 def whole(value: float) -> str:
     """A number without decimals, for example of milliseconds."""
     return f"{value:,.0f}"
+
+
+def signed_whole(value: float) -> str:
+    """A difference without decimals: -28, +140."""
+    return signed(value, decimals=0)
+
+
+def tick(value: float) -> str:
+    """The figure at an end of an axis, with three digits at most: 0, 0.5, 1,840."""
+    return given(float(significant(value, 3)), thousands=True)
 
 
 def hundredths(value: float, *, sign: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ragmeter.documents.comparison import (
     BETTER,
@@ -70,22 +71,65 @@ def headline_metric(metrics: Mapping[str, JudgedDifference]) -> str:
 
 def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, wording: Wording) -> str:
     """Whether the candidate b is better than the baseline a, by how much, and how sure that is."""
-    on, between = "" if is_right(metric) else f" on {metric}", f"between {b} and {a}"
+    verdict = _verdict(metric, a, b, result)
     if result.verdict == JUDGES_DIFFER:
-        return f"No verdict {between}: their {metric} is from different judges."
+        return f"{verdict}: their {metric} is from different judges."
     if result.difference is None:
-        return f"No verdict {between}: no question has a score by {metric} in both."
-    amounts = _amounts(metric, result, wording.level)
-    if result.verdict in (BETTER, WORSE, DIFFERENT):
-        return f"{b} is {result.verdict}{on}: {amounts}."
+        return f"{verdict}: no question has a score by {metric} in both."
+    figures = _figures(metric, result)
+    interval = f"{percent(wording.level)}: {figures.between}, " if figures.between else ""
+    amounts = f"{figures.means} ({figures.difference}, {interval}{_questions(result)})"
     if result.verdict == SMALL:
-        small = f"less than {_amount(result, result.margin or 0.0)} is small"
-        return f"{b} is {_way(result)}{on}, but by little: {amounts}; {small}."
+        return f"{verdict}: {amounts}; less than {_amount(result, result.margin or 0.0)} is small."
     if result.verdict == NO_VERDICT:
-        return f"No verdict {between}{on}: {amounts}; {wording.undecided(result)}."
-    if result.excludes_zero:  # alone it would be significant
-        return f"No sure difference {between}{on}: {amounts}; not significant{wording.corrected(result.p_holm)}."
-    return f"No difference seen {between}{on}: {amounts}."
+        return f"{verdict}: {amounts}; {wording.undecided(result)}."
+    if result.verdict == NOT_SIGNIFICANT and result.excludes_zero:  # alone it would be significant
+        return f"{verdict}: {amounts}; not significant{wording.corrected(result.p_holm)}."
+    return f"{verdict}: {amounts}."
+
+
+@dataclass(frozen=True)
+class VerdictHeading:
+    """The verdict as a page has it: `B is better`, `70% right instead of 44%`, and in small letters the amounts.
+
+    A verdict without means has the reason in their place.
+    """
+
+    verdict: str
+    means: str
+    amounts: str
+
+
+def verdict_heading(metric: str, a: str, b: str, result: JudgedDifference, wording: Wording) -> VerdictHeading:
+    """The same as `verdict_sentence`, in parts."""
+    verdict = _verdict(metric, a, b, result)
+    if result.difference is None:
+        return VerdictHeading(verdict, f"no question has a score by {metric} in both", "")
+    figures = _figures(metric, result)
+    between = f" ({percent(wording.level)}: {figures.between})" if figures.between else ""
+    amounts = f"{figures.difference}{between} on {_questions(result)}"
+    if result.verdict == JUDGES_DIFFER:
+        return VerdictHeading(verdict, f"their {metric} is from different judges", "")
+    if result.verdict == SMALL:
+        amounts += f"; less than {_amount(result, result.margin or 0.0)} is small"
+    if result.verdict == NO_VERDICT:
+        amounts += f"; {wording.undecided(result)}"
+    if result.verdict == NOT_SIGNIFICANT and result.excludes_zero:
+        amounts += f"; not significant{wording.corrected(result.p_holm)}"
+    return VerdictHeading(verdict, figures.means, amounts)
+
+
+def _verdict(metric: str, a: str, b: str, result: JudgedDifference) -> str:
+    on, between = "" if is_right(metric) else f" on {metric}", f"between {b} and {a}"
+    if result.verdict == JUDGES_DIFFER or result.difference is None:
+        return f"No verdict {between}"
+    if result.verdict in (BETTER, WORSE, DIFFERENT):
+        return f"{b} is {result.verdict}{on}"
+    if result.verdict == SMALL:
+        return f"{b} is {_way(result)}{on}, but by little"
+    if result.verdict == NO_VERDICT:
+        return f"No verdict {between}{on}"
+    return f"No {'sure difference' if result.excludes_zero else 'difference seen'} {between}{on}"
 
 
 def with_missing(sentence: str, missing: str, unscored: str) -> str:
@@ -124,8 +168,16 @@ def _way(result: JudgedDifference) -> str:
     return BETTER if ((result.difference or 0.0) > 0) == (result.direction == "higher") else WORSE
 
 
-def _amounts(metric: str, result: JudgedDifference, level: float) -> str:
-    """Both means, and in brackets the difference with its interval and the number of questions."""
+@dataclass(frozen=True)
+class _Figures:
+    """The means of the candidate and the baseline, their difference, and its interval, with the digits deserved."""
+
+    means: str
+    difference: str
+    between: str
+
+
+def _figures(metric: str, result: JudgedDifference) -> _Figures:
     words = " right" if is_right(metric) else ""
     if result.binary:
         ends = None if result.interval is None else [100 * end for end in result.interval]
@@ -138,8 +190,7 @@ def _amounts(metric: str, result: JudgedDifference, level: float) -> str:
         means = [number(mean, decimals=decimals) for mean in (result.mean_b, result.mean_a)]
         difference = signed(result.difference, decimals=decimals)
         between = signed_interval(result.interval, decimals)
-    interval = f"{percent(level)}: {between}, " if result.interval else ""
-    return f"{means[0]}{words} instead of {means[1]} ({difference}, {interval}{_questions(result)})"
+    return _Figures(f"{means[0]}{words} instead of {means[1]}", difference, between if result.interval else "")
 
 
 def _questions(result: JudgedDifference) -> str:
@@ -177,6 +228,19 @@ def tally(metrics: Mapping[str, JudgedDifference]) -> str:
     return f"Of {len(metrics):,} metrics: {', '.join(counts)}."
 
 
+def tally_in_short(metrics: Mapping[str, JudgedDifference]) -> str:
+    """How many metrics got better and worse: `better on 8 of 9 metrics, none worse`; empty for a single one."""
+    if len(metrics) < 2:
+        return ""
+    better, worse = (sum(result.verdict == verdict for result in metrics.values()) for verdict in (BETTER, WORSE))
+    return f"better on {better:,} of {len(metrics):,} metrics, {f'worse on {worse:,}' if worse else 'none worse'}"
+
+
+def test_in_short(test: str, tests: NumberOfTests) -> str:
+    """The test and whether it is corrected, for small letters: `paired randomisation test, Holm-corrected`."""
+    return f"paired {test} test{', Holm-corrected' if max(tests.headline, tests.others) > 1 else ''}"
+
+
 def outlook(result: JudgedDifference) -> str:
     """Where no difference is sure: how many questions would show a small one, and which one these would."""
     if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.needed and result.smallest and result.margin):
@@ -191,6 +255,12 @@ def outlook(result: JudgedDifference) -> str:
 def test_sentence(test: str, clustered: str, tests: NumberOfTests, alpha: float) -> str:
     """The test and its correction, said once for the whole table."""
     return f"Paired {test} test{clustered}{_corrections(tests)}; significant: p below {given(alpha)}."
+
+
+def where_sentence(where: Mapping[str, str]) -> str:
+    """Which slice's rows were compared, before the test's sentence; an empty text for all rows."""
+    parts = [f"{column} is {value}" for column, value in where.items()]
+    return f"Only rows where {' and '.join(parts)}. " if parts else ""
 
 
 def _corrections(tests: NumberOfTests) -> str:

@@ -11,7 +11,6 @@ import pytest
 import ragmeter
 from ragmeter import FakeProvider, Judge
 from ragmeter.analysis.comparing.comparison import table_cells
-from ragmeter.wording.numbers import p_value
 from ragmeter.wording.texts import in_markdown
 from tests.browser import chromium, missing
 from tests.command import PATIENCE
@@ -97,8 +96,18 @@ def test_a_payload_in_every_field_is_shown_and_does_nothing(
     path = ragmeter.report(names, tmp_path / "report.html", output_dir=tmp_path, title=PAYLOAD).page
     opened = Opened(browser, path, viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = opened.page
-    for part in ("title", "comparison", "distributions", "relations", "slices", "conversations", "signature"):
-        assert PAYLOADS[0] in page.locator(f"#{part}").inner_text(), part
+    for part in (
+        "title",
+        "headline",
+        "which",
+        "scores",
+        "distributions",
+        "relations",
+        "slices",
+        "conversations",
+        "signature",
+    ):
+        assert PAYLOADS[0] in page.locator(f"#{part}").inner_text().replace("\u00a0", " "), part
     for element in page.locator("main details").all():
         element.evaluate("(node) => { node.open = true; }")
     page.select_option("#run", "1")
@@ -121,15 +130,15 @@ def test_the_figures_and_the_failures_stand_first(browser: Any, small: Path) -> 
     opened = Opened(browser, small)
     assert opened.text("h1") == "small"
     assert "8 rows, 3 metrics" in opened.text(".lead")
-    assert "no score for 1: no_answer, the row has no answer (token_f1, exact_match)" in opened.text(".note.bad")
-    cards = opened.page.locator(".metric").all_inner_texts()
-    assert [card.split()[0] for card in cards] == ["token_f1", "exact_match", "recall@2"]
-    assert "0.57" in cards[1]  # four of the seven that have an answer
-    assert "95%: 0.25 to 0.84" in cards[1]
-    assert "7 of 8 scored" in cards[1]
-    assert "fewer than 30 rows" in cards[1]
-    assert "8 of 8 scored" in cards[2]
-    assert opened.page.locator("#comparison").is_hidden()
+    assert "no score for 1: no_answer, the row has no answer (token_f1, exact_match)" in opened.text("#headline .note")
+    lines = opened.page.locator("#scores tbody tr").all_inner_texts()
+    assert [line.split()[0] for line in lines][:3] == ["token_f1", "exact_match", "recall@2"]
+    assert "0.57" in lines[1]  # four of the seven that have an answer
+    assert "0.25 to 0.84" in lines[1]
+    assert "n 7 of 8" in lines[1]
+    assert "fewer than 30 rows" in lines[1]
+    assert "n 8" in lines[2]
+    assert opened.page.locator("#which").count() == 0
     assert opened.page.locator("#conversations").is_hidden()
     assert "sha256" in opened.text("#signature") or "python" in opened.text("#signature")
     opened.check()
@@ -221,37 +230,40 @@ def test_a_row_opens_by_the_keyboard_and_marks_what_differs(browser: Any, small:
 def test_runs_are_compared_and_chosen(browser: Any, systems: Path) -> None:
     opened = Opened(browser, systems)
     page = opened.page
-    assert "can't be told apart" in opened.text("#headline") or "1" in opened.text(".order")
-    first = opened.text("#pair h3")
-    page.select_option("#pairs", "1")
-    assert opened.text("#pair h3") != first
-    assert "Paired randomisation test" in opened.text("#comparison-body")
-    page.locator(".changed summary").first.click()
-    page.locator(".changed button").first.click()
-    assert "The same question in the other runs" in opened.text("#detail")
-    page.keyboard.press("Escape")
+    assert page.locator("#all-runs .forest tbody tr").count() == 3
+    assert "can't be told apart" in opened.text("#all-runs") or "The baseline is" in opened.text("#all-runs")
+    other = page.locator(".other-pairs details")
+    assert other.count() == 1
+    other.locator("summary").first.click()
+    assert other.locator(".forest").is_visible()
+    page.locator("#which .paired summary").first.click()
+    assert page.locator("#which .paired .of-run").first.is_visible()
     chosen = page.locator("#run option").nth(2).inner_text()
     page.select_option("#run", "2")
     assert chosen in opened.text("#rows-title")
     opened.check()
 
 
-def test_the_page_says_what_the_command_says(browser: Any, tmp_path: Path) -> None:
-    """The same sentences, and every figure with the same digits, as in the terminal and in Markdown."""
+def test_the_verdict_and_the_four_questions_are_on_the_first_screen(browser: Any, tmp_path: Path) -> None:
+    """The same sentences and figures as in the terminal and in Markdown, in a window of 1440 by 900."""
     kinds = [{**row, "kind": "odd" if i % 4 == 3 else "usual"} for i, row in enumerate(rows(80))]
     keep(tmp_path, "old", kinds)
     keep(tmp_path, "new", [{**row, "answer": "gold" if i % 2 else row["answer"]} for i, row in enumerate(kinds)])
     made = ragmeter.report(["old", "new"], tmp_path / "r.html", output_dir=tmp_path, markdown=tmp_path / "r.md")
     (pair,) = ragmeter.compare(["old", "new"], output_dir=tmp_path).pairs
-    opened = Opened(browser, made.page)
-    assert opened.text("#headline .verdict") == pair.sentence
-    assert opened.text("#headline").count(pair.sentence) == opened.text("main").count(pair.sentence) == 1
-    cells = opened.page.locator(".pair tbody tr").first.locator("td").all_inner_texts()
-    token_f1 = pair.metrics["token_f1"]
-    assert tuple(cells[:5]) == table_cells("token_f1", token_f1)[1:]
-    assert cells[7] == p_value(token_f1.p_holm)
+    opened = Opened(browser, made.page, viewport={"width": 1440, "height": 900})
+    heading, amounts = opened.text("#headline h1"), opened.text("#headline .amounts")
+    assert pair.sentence.replace("new", "B").replace("old", "A").startswith(heading)
+    assert amounts.split(" (")[0] in pair.sentence
+    edges = "(part) => part.getBoundingClientRect().top"
+    tops = [opened.page.locator(part).evaluate(edges) for part in ("h1", ".stats", "#by-how-much", "#where", "#which")]
+    assert max(tops) < 900
+    assert tops[0] < 200
+    cells = opened.page.locator("#by-how-much tr", has_text="token_f1").locator("td").all_inner_texts()
+    _, _, before, after, difference, _ = table_cells("token_f1", pair.metrics["token_f1"])
+    assert (cells[0], cells[2].split()[-1]) == (f"{before} → {after}", difference)
     turned = [part.sentence for part in pair.slices if part.turns]
-    assert opened.page.locator("#pair .note li").all_inner_texts() == turned
+    assert opened.page.locator("#where ul.soft li").all_inner_texts() == turned
     assert in_markdown(pair.sentence) in (tmp_path / "r.md").read_text(encoding="utf-8")
     opened.check()
 
@@ -261,10 +273,10 @@ def test_the_page_says_that_a_comparison_was_kept(browser: Any, tmp_path: Path) 
         keep(tmp_path, name)
     ragmeter.compare(["old", "new"], test="t", alpha=0.01, keep=True, output_dir=tmp_path)
     opened = Opened(browser, ragmeter.report(["old", "new"], tmp_path / "r.html", output_dir=tmp_path).page)
-    about = opened.page.locator("#comparison-body > .about").first.inner_text()
+    about = opened.page.locator("#headline > .about").first.inner_text()
     assert about.startswith("The comparison that was kept on ")
     assert about.endswith("; test: t, alpha: 0.01.")
-    assert "Paired t test" in opened.text("#comparison-body")
+    assert "Paired t test" in str(opened.page.locator("#headline abbr").first.get_attribute("title"))
     opened.check()
 
 
@@ -293,9 +305,9 @@ def test_where_most_verdicts_are_unreadable_the_bounds_are_the_headline(browser:
     asking = Judge(provider=FakeProvider("well"), check=False)
     ragmeter.evaluate(data, metrics="llm_correct", judge=asking, run="r", output_dir=tmp_path)
     opened = Opened(browser, ragmeter.report("r", tmp_path / "r.html", output_dir=tmp_path).page)
-    assert opened.text(".card.metric .big") == "0.25 to 1.00"
-    assert "most rows have no score" in opened.text(".card.metric")
-    assert opened.page.locator(".card.metric .whisker .dot").count() == 0
+    assert opened.text("#scores .mean") == "0.25 to 1.00"
+    assert "most rows have no score" in opened.text("#scores .figure")
+    assert opened.page.locator("#scores .whisker .dot").count() == 0
     opened.check()
 
 
@@ -304,11 +316,11 @@ def test_a_judge_is_shown_with_its_check_and_its_reasons(browser: Any, tmp_path:
     opened = Opened(browser, ragmeter.report("judged", tmp_path / "r.html", output_dir=tmp_path).page)
     page = opened.page
     notes = page.locator("#headline .note, #scores .note").all_inner_texts()
-    assert notes[0].startswith("Not everything was scored")
+    assert notes[0].startswith("Before you trust the judge")
+    assert "24 of the judge's 24 verdicts are the same: 'CORRECT'" in notes[0]
+    assert notes[1].startswith("Not everything was scored")
     page.locator("#headline details summary").click()
-    assert "1 × unparsable: not a verdict" in opened.text("#headline .note")
-    assert notes[1].startswith("Before you trust the judge")
-    assert "24 of the judge's 24 verdicts are the same: 'CORRECT'" in notes[1]
+    assert "1 × unparsable: not a verdict" in opened.text("#headline .note:has(details)")
     said = notes[2].splitlines()
     assert said[0] == "The judge: judge-7"
     assert said[1].startswith("this judge got 23 of 24 built-in cases right; it missed: wrong: 'Sydney is")

@@ -8,6 +8,7 @@ import hashlib
 import html
 import json
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragmeter
+from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
 from ragmeter.show.report import page, page_texts, rows
 from ragmeter.show.report.page import embedded, render
 from tests.show.report import helpers
-from tests.show.report.helpers import PAYLOAD, keep, keep_hostile, loaded
+from tests.show.report.helpers import PAYLOAD, PAYLOADS, keep, keep_hostile, loaded
 
 BLOCK = re.compile(r'<script type="application/json" id="(\w+)"(?: data-encoding="(\w+)")?>(.*?)</script>', re.DOTALL)
 
@@ -77,15 +79,55 @@ def test_the_script_never_reads_markup_or_asks_the_network() -> None:
     assert not re.findall(r"url\(|@import", page._style())
 
 
-def test_texts_of_a_run_are_only_in_the_data(tmp_path: Path) -> None:
-    keep_hostile(tmp_path, "hostile run")
-    document = render(loaded(tmp_path, "hostile run"), max_rows=100, title=PAYLOAD).html
-    page_blocks = blocks(document)
-    assert page_blocks["data"]["title"] == PAYLOAD
-    assert PAYLOAD in page_blocks["rows"]["texts"]
-    outside = BLOCK.sub("", document).replace(html.escape(PAYLOAD), "")
-    assert "window.hit" not in outside
-    assert "{{" not in outside
+class Seen(HTMLParser):
+    """The elements of a page that may do harm, the attributes of all, and its texts."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.links: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(document)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links |= {value or "" for name, value in attrs if name in ("href", "src")}
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("names", [["one"], ["one", "two"], ["one", "two", "three"]])
+def test_texts_of_runs_are_escaped_or_data(tmp_path: Path, names: list[str]) -> None:
+    for seed, name in enumerate(names):
+        keep_hostile(tmp_path, f"{name} {PAYLOADS[seed]}".replace("/", "_"), seed)
+    runs = loaded(tmp_path, *(f"{name} {PAYLOADS[seed]}".replace("/", "_") for seed, name in enumerate(names)))
+    comparison = ragmeter.compare(runs) if len(runs) > 1 else None
+    document = render(runs, max_rows=100, title=PAYLOAD, comparison=comparison).html
+    assert PAYLOAD in blocks(document)["rows"]["texts"]
+    seen = Seen(BLOCK.sub("", document))
+    assert (seen.tags.count("script"), seen.tags.count("style")) == (1, 1)
+    assert not {"img", "iframe", "object", "embed", "link", "base"} & set(seen.tags)
+    assert not [name for name in seen.attributes if name.startswith("on") or name in ("src", "srcdoc", "style")]
+    assert all(link.startswith("#") for link in seen.links)
+    assert any(PAYLOADS[0] in text for text in seen.texts)  # it is shown
+
+
+def test_without_the_appendix_there_are_no_rows(tmp_path: Path) -> None:
+    keep(tmp_path)
+    keep(tmp_path, "other", [{**row, "answer": row["reference"][0]} for row in helpers.rows()])
+    report = ragmeter.report(["small", "other"], tmp_path / "owner.html", output_dir=tmp_path, audience="owner")
+    document = report.page.read_text(encoding="utf-8")
+    assert (report.rows, report.rows_shown) == (16, 0)
+    assert "rows" not in blocks(document)
+    assert 'id="appendix"' not in document
+    text = re.sub("<[^>]*>", "", document)
+    for part in ("between B and A on token_f1:", "By how much?", "All metrics"):
+        assert part in text, part
+    with pytest.raises(UsageError, match="audience"):
+        ragmeter.report("small", tmp_path / "x.html", output_dir=tmp_path, audience="nobody")
 
 
 def test_every_row_is_there_with_its_scores_outcomes_and_hits(small: Run) -> None:
@@ -151,11 +193,16 @@ def test_names_that_a_script_could_trip_over(tmp_path: Path) -> None:
 def test_an_answer_that_declines_is_no_failure(tmp_path: Path) -> None:
     data = [
         {"qid": str(n), "question": "Where?", "answer": answer, "contexts": ["The tower is in Paris."]}
-        for n, answer in enumerate(["The tower is in Paris.", "I don't know.", None])
+        for n, answer in enumerate(["The tower is in Paris.", *["I don't know."] * 20])
     ]
     ragmeter.evaluate(data, metrics="offline_hallucinated", run="r", output_dir=tmp_path)
-    (shown,) = blocks(render(loaded(tmp_path, "r"), max_rows=100).html)["data"]["runs"]
-    assert {reason["cause"]: reason["declined"] for reason in shown["failures"]} == {
-        "abstained": True,
-        "no_answer": False,
-    }
+    document = render(loaded(tmp_path, "r"), max_rows=100).html
+    assert "no score for 20: " in document
+    assert '<div class="note"><strong>Not everything was scored' in document
+
+
+def test_a_judge_that_failed_is_red(tmp_path: Path) -> None:
+    judge = ragmeter.Judge(provider=ragmeter.FakeProvider("well"), check=False)
+    ragmeter.evaluate(helpers.rows(), metrics="llm_correct,token_f1", judge=judge, run="r", output_dir=tmp_path)
+    document = render(loaded(tmp_path, "r"), max_rows=100).html
+    assert '<div class="note bad"><strong>Not everything was scored' in document

@@ -17,7 +17,7 @@ from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_tab
 from ragmeter.wording.comparison import clustered_by, tests_made
 from ragmeter.wording.metrics import titled
 from ragmeter.wording.numbers import deserved_decimals, number, percent, signed, signed_interval
-from ragmeter.wording.verdicts import TITLES, marked, test_sentence
+from ragmeter.wording.verdicts import TITLES, marked, test_sentence, where_sentence
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,8 @@ class Comparison(Tabular):
     `ranking` has the order of several systems by the headline metric; None for two, and where there is no order.
 
     `cluster` is the column whose rows were taken together; `other_clusters` has the runs whose own intervals are
-    clustered by another column, and that column; `margins` those that were given.
+    clustered by another column, and that column; `margins` those that were given. `where` is the slice whose rows were
+    compared, empty for all rows.
 
     It is a sequence of pairs; with only two runs, `comparison["token_f1"]` is the difference by that metric.
     """
@@ -190,6 +191,7 @@ class Comparison(Tabular):
     margins: dict[str, float] = field(default_factory=dict)
     baseline: str = ""
     ranking: Ranking | None = None
+    where: dict[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison as a dict for JSON."""
@@ -243,7 +245,7 @@ class Comparison(Tabular):
     @property
     def test_sentence(self) -> str:
         """The test and its correction, in a sentence."""
-        return test_sentence(self.test_made, self.clustered, self.tests, self.alpha)
+        return where_sentence(self.where) + test_sentence(self.test_made, self.clustered, self.tests, self.alpha)
 
     def _table(self, name: str) -> Any:
         if name == "movers":

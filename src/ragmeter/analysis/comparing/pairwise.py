@@ -17,7 +17,7 @@ from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, 
 from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margin
 from ragmeter.analysis.comparing.missing import missing_metric, unscored_rows
 from ragmeter.analysis.comparing.ranking import Ranking, ranked
-from ragmeter.analysis.comparing.row_pairs import Pairing, cluster_column, pair, paired_clusters
+from ragmeter.analysis.comparing.row_pairs import Pairing, Where, cluster_column, in_slice, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
 from ragmeter.analysis.comparing.slices import slice_differences
 from ragmeter.analysis.comparing.systems import Place, Systems, open_systems
@@ -54,6 +54,7 @@ def compare(
     interval: str = AUTO,
     cluster: str | None = AUTO,
     slices: str | Iterable[str] | None = None,
+    where: Where | None = None,
     level: float = 0.95,
     alpha: float = 0.05,
     margin: Margins | None = None,
@@ -80,6 +81,7 @@ def compare(
         cluster: the column that groups dependent rows, None for independent rows, or "auto": what the runs' own
             intervals are clustered by.
         slices: columns, or pairs of them as "one,two"; None takes all columns with few values.
+        where: a slice, `{"topic": "science"}`: only its rows are compared.
         level: the confidence level of intervals.
         alpha: the significance level of tests.
         margin: the difference that is too small to matter: `{"token_f1": 0.02}`; by default 1% of a metric's range.
@@ -109,20 +111,21 @@ def compare(
     margins = margins_of(margin, opened)
     names, columns = chosen_names(metrics) or None, None if slices is None else several(slices)
     settings = Settings(replace(confidence, cluster=column), test, alpha, movers, better, worse)
-    chosen = _Chosen(names, columns, margins, settings)
+    chosen = _Chosen(names, columns, margins, settings, dict(where or {}))
     places = systems.all_pairs if all_pairs else systems.with_baseline
     pairs = [_compare_two(systems, pair, chosen) for pair in places]
     others = _of_headline(systems, pairs, chosen) if len(opened) > 2 else []
     compared, tests = _corrected([*pairs, *others], Wording(level, alpha, margins=frozenset(margins)))
     comparison = Comparison(
         labels, level, alpha, test, column, seed, draws, tests, compared[: len(pairs)], other_clusters, margins,
-        baseline=labels[systems.baseline], ranking=_ranking(systems, compared),
+        baseline=labels[systems.baseline], ranking=_ranking(systems, compared, chosen.where), where=dict(chosen.where),
     )  # fmt: skip
     if keep:
         stored = ComparisonSettings(
             metrics=names, test=test, interval=interval, cluster=cluster, slices=columns, level=level, alpha=alpha,
             seed=seed, draws=draws, movers=movers, better=better, worse=worse, margin=margins or None,
             baseline=None if baseline is None else labels[systems.baseline], all_pairs=all_pairs,
+            where=chosen.where or None,
         )  # fmt: skip
         keep_comparison(opened, stored, comparison.as_dict())
     return comparison
@@ -130,12 +133,16 @@ def compare(
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What two runs are compared by: the names of metrics and columns of slices (None for all), margins, settings."""
+    """What two runs are compared by: the names of metrics and columns of slices (None for all), margins, settings.
+
+    `where` is the slice whose rows are compared.
+    """
 
     names: Sequence[str] | None
     slices: Sequence[str] | None
     margins: Mapping[str, float]
     settings: Settings
+    where: dict[str, str]
 
 
 def _of_headline(systems: Systems, pairs: Sequence[Pair], chosen: _Chosen) -> list[Pair]:
@@ -157,7 +164,7 @@ def _of_headline(systems: Systems, pairs: Sequence[Pair], chosen: _Chosen) -> li
         return []
 
 
-def _ranking(systems: Systems, pairs: Sequence[Pair]) -> Ranking | None:
+def _ranking(systems: Systems, pairs: Sequence[Pair], where: Where) -> Ranking | None:
     """The order of several systems by the headline metric that all pairs have."""
     shared = {name: result for name, result in pairs[0].metrics.items() if all(name in pair.metrics for pair in pairs)}
     if len(systems.runs) < 3 or len(pairs) < len(systems.all_pairs) or not shared:
@@ -165,7 +172,8 @@ def _ranking(systems: Systems, pairs: Sequence[Pair]) -> Ranking | None:
     if any(pair.mostly_reworded for pair in pairs):
         return None
     metric = headline_metric(shared)
-    scores = {label: run.scores(metric) for label, run in zip(systems.labels, systems.runs, strict=True)}
+    labelled = zip(systems.labels, systems.runs, strict=True)
+    scores = {label: run.scores(metric)[in_slice(run, where)] for label, run in labelled}
     means = {label: None if np.isnan(of_run).all() else float(np.nanmean(of_run)) for label, of_run in scores.items()}
     return ranked(
         metric, shared[metric].direction, means, {(pair.a, pair.b): pair.metrics[metric].verdict for pair in pairs}
@@ -175,7 +183,7 @@ def _ranking(systems: Systems, pairs: Sequence[Pair]) -> Ranking | None:
 def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
     a, b = (systems.runs[run] for run in place)
     labels = systems.labels[place[0]], systems.labels[place[1]]
-    pairing = pair(a, b)
+    pairing = pair(a, b, chosen.where)
     if not len(pairing):
         raise UsageError(f"{a.name} and {b.name} have no qid in common", hint="compare runs of the same questions")
     names, settings = chosen.names, chosen.settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.documents.summary import Unmatched
-from ragmeter.runs.run import Run
+from ragmeter.errors import UnknownNameError
+from ragmeter.runs.run import Run, slice_label
 from ragmeter.stats.clusters import Codes
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import QID
 
 Rows = npt.NDArray[np.int64]
+#: The slice that a comparison is cut to: by column, the value of the baseline's rows. Empty for all rows.
+Where = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,29 @@ class Pairing:
         return len(self.a)
 
 
-def pair(a: Run, b: Run) -> Pairing:
-    """Pair rows by qid. If a qid is repeated, the nth row of one run is paired with the nth of the other."""
+def pair(a: Run, b: Run, where: Where | None = None) -> Pairing:
+    """Pair rows by qid. If a qid is repeated, the nth row of one run is paired with the nth of the other.
+
+    Of a slice, `where`, only its rows are paired; those in only one of the runs are of all rows.
+    """
     rows_a, rows_b = _partners(a.column(QID), b.column(QID))
-    return Pairing(rows_a, rows_b, _unpaired(a, rows_a), _unpaired(b, rows_b), _count_reworded(a, b, rows_a, rows_b))
+    unpaired = _unpaired(a, rows_a), _unpaired(b, rows_b)
+    if where:
+        selected = in_slice(a, where)[rows_a]
+        rows_a, rows_b = rows_a[selected], rows_b[selected]
+    return Pairing(rows_a, rows_b, *unpaired, _count_reworded(a, b, rows_a, rows_b))
+
+
+def in_slice(run: Run, where: Where) -> npt.NDArray[np.bool_]:
+    """The rows of a run that are in a slice, as flags; an error for a column or a value that it has not."""
+    selected = np.ones(run.n_rows, dtype=np.bool_)
+    for column, value in where.items():
+        groups, values = run.groups(run.columns_of(column))
+        labels = [slice_label(of_group) for of_group in values]
+        if value not in labels:
+            raise UnknownNameError("value", value[:100], labels, hint=f"the column {column!r} of {run.name} has others")
+        selected &= groups == labels.index(value)
+    return selected
 
 
 def cluster_column(

@@ -37,13 +37,18 @@ def agreed_path(folder: Path, run: str) -> Path:
 
 def label_files(folder: Path, run: str) -> list[Path]:
     """All files of labels of a run, that of agreed labels among them."""
-    begin = f"labels-{_plain(run, _NOT_OF_RUNS)}-"
+    begin = prefix_of(run)
     files = sorted(folder.glob(f"{glob.escape(begin)}*.csv"))
     return [file for file in files if _OF_A_PERSON.fullmatch(file.stem.removeprefix(begin))]
 
 
+def prefix_of(run: str) -> str:
+    """How the names of the files of a run's labels begin."""
+    return f"labels-{_plain(run, _NOT_OF_RUNS)}-"
+
+
 def _path(folder: Path, run: str, name: str) -> Path:
-    return folder / f"labels-{_plain(run, _NOT_OF_RUNS)}-{_plain(name, _NOT_OF_PEOPLE)}.csv"
+    return folder / f"{prefix_of(run)}{_plain(name, _NOT_OF_PEOPLE)}.csv"
 
 
 def _plain(name: str, replaced: re.Pattern[str]) -> str:

@@ -82,6 +82,11 @@ class Sheet:
         return cls(path, tuple(rows[0]), rows)
 
     @classmethod
+    def of_picked(cls, path: Path) -> Sheet:
+        """A sheet without rows, for those that a person picks; nothing says what these stand for."""
+        return cls(path, ("qid", *_TEXTS, *_OF_PEOPLE, "answer_hash"), [])
+
+    @classmethod
     def read(cls, path: Path) -> Sheet:
         """A sheet that was begun earlier; every line is checked."""
         labels = read_labels(path)
@@ -100,6 +105,19 @@ class Sheet:
     def of_claims(self) -> bool:
         """Whether each line is a claim, not an answer."""
         return "claim" in self._titles
+
+    @property
+    def is_picked(self) -> bool:
+        """Whether a person has picked the rows, so that more can be added. A sample was drawn, with its design."""
+        return not self.of_claims and not any(row.get("weight") or row.get("stratum_rows") for row in self.rows)
+
+    def pick(self, row: Row) -> int:
+        """Add a row of a run, without a label, and return its place."""
+        texts = {name: _joined(row.get(name)) for name in ("qid", *_TEXTS)}
+        with self._changed():
+            people = dict.fromkeys(_OF_PEOPLE, "")
+            self.rows.append({**texts, **people, "answer_hash": answer_hash(row.get("answer"))})
+        return len(self.rows) - 1
 
     def word(self, label: str) -> str:
         """A label as the file has it."""

@@ -1,5 +1,6 @@
 // What a page can't do by itself: the theme, keys, dialogs, and writes, which need the CSRF token.
 'use strict';
+import './rows.js';
 
 const root = document.documentElement;
 const stored = localStorage.getItem('ragmeter-theme');
@@ -11,6 +12,8 @@ window.trustedTypes?.createPolicy('default', {
   createHTML: (markup, _, sink) => (PARSERS.includes(sink) ? markup : null),
 });
 
+// The row beside the table, if one is open: keys mean its neighbours then, and not those of the page.
+const beside = () => document.querySelector('#drawer > *') ?? document;
 export const typing = () => ['INPUT', 'SELECT', 'TEXTAREA'].includes(document.activeElement?.tagName);
 const token = () => document.querySelector('meta[name=csrf]').content;
 
@@ -69,6 +72,11 @@ document.addEventListener('click', async (event) => {
     root.dataset.theme = dark ? 'light' : 'dark';
     localStorage.setItem('ragmeter-theme', root.dataset.theme);
   }
+  if (button.id === 'keep') {  // the comparison, with the runs
+    const fields = new FormData(button.form);
+    const lists = Object.fromEntries([...new Set(fields.keys())].map((name) => [name, fields.getAll(name)]));
+    post('/compare/keep', lists).then(({next}) => location.assign(next), problem);
+  }
   if (button.dataset.copy !== undefined) {
     await navigator.clipboard.writeText(button.dataset.copy || location.href);
     button.textContent = button.dataset.done;
@@ -97,15 +105,6 @@ begin?.addEventListener('submit', async (event) => {
   } catch (error) { problem(error); }
 });
 
-const comparison = document.getElementById('comparison');
-document.getElementById('keep')?.addEventListener('click', async () => {
-  const fields = new FormData(comparison);
-  try {
-    const {next} = await post('/side-by-side/keep', {...Object.fromEntries(fields), run: fields.getAll('run')});
-    location.assign(next);
-  } catch (error) { problem(error); }
-});
-
 const tags = document.getElementById('tags');
 tags?.addEventListener('submit', async (event) => {
   event.preventDefault();
@@ -128,37 +127,9 @@ document.addEventListener('keydown', (event) => {
     document.querySelector('main input[type=search]')?.focus();
   }
   if (event.key === 'b') document.getElementById('back')?.click();
-  else if (event.key === 'j' || event.key === 'ArrowRight') document.querySelector('a[rel=next]')?.click();
-  else if (event.key === 'k' || event.key === 'ArrowLeft') document.querySelector('a[rel=prev]')?.click();
+  else if (event.key === 'j' || event.key === 'ArrowRight') beside().querySelector('a[rel=next]')?.click();
+  else if (event.key === 'k' || event.key === 'ArrowLeft') beside().querySelector('a[rel=prev]')?.click();
 });
 
 const more = document.getElementById('labelling') ? import('/static/label.js') : Promise.resolve();
-
-// Runs under way: texts of others are put in as text, never as markup.
-const make = (tag, text, ...children) => {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  made.append(...children);
-  return made;
-};
-function card({run, what, done, total, latest}) {
-  const bar = document.createElement('progress');
-  if (total) [bar.max, bar.value] = [total, done];
-  bar.setAttribute('aria-label', run);
-  const answers = latest.map(([question, answer]) => make('li', '', make('strong', '', make('bdi', question)), ' ', make('bdi', answer)));
-  const shown = make('div', '', make('h3', run), make('p', `${what} `, bar), make('ul', '', ...answers));
-  shown.className = 'card';
-  return shown;
-}
-const live = document.getElementById('live');
-if (live) {
-  let before = null;
-  const choosing = () => typing() || document.querySelector('input[name=run]:checked') !== null;
-  new EventSource('/events').addEventListener('message', (event) => {
-    const {runs, list} = JSON.parse(event.data);
-    before ??= list;
-    if (list !== before && !choosing()) location.reload();  // a run is new, or another: the list shows it
-    live.replaceChildren(...(runs.length ? [make('h2', live.dataset.title)] : []), ...runs.map(card));
-  });
-}
 more.then(() => { root.dataset.ready = 'yes'; });

@@ -9,6 +9,7 @@ from pathlib import Path
 from ragmeter.effects.limits.caller import Caller
 from ragmeter.io.locations import Location
 from ragmeter.judges.asking.judgement import Judgement
+from ragmeter.metrics.conversation import CORRECT
 from ragmeter.runs.status import Status
 from ragmeter.table import SCORED, Row
 from ragmeter.wording.numbers import money
@@ -62,6 +63,8 @@ class JudgingWatch:
         if judgement.outcome != SCORED:
             self._status.failed(judgement.outcome)
             return
+        if column == "verdict":
+            self._status.judged(is_right=judgement.verdict == CORRECT)
         reason = f" ({judgement.reason})" if judgement.reason else ""
         self._status.answered(
             str(row.get("question") or row.get("answer") or ""), f"{column}: {judgement.verdict}{reason}"

@@ -51,7 +51,7 @@ class _OneValue(Form):
         """The value and the reason, as the model gave them: the whole reply is the value, or an object that has it."""
         text = bare_reply(reply)
         word = _word(text, self.name)
-        document = _object(text) or {} if word is None else {self.name: word}
+        document = json_object(text) or {} if word is None else {self.name: word}
         return document.get(self.name), document.get("reason")
 
 
@@ -172,7 +172,8 @@ def _word_pattern(name: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _object(text: str) -> JsonObject | None:
+def json_object(text: str) -> JsonObject | None:
+    """The object that is all of a reply; None where it is none, or one of its keys stands twice."""
     try:
         document = _DECODER.decode(text)
     except (ValueError, RecursionError):

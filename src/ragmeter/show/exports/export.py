@@ -14,6 +14,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.exports.mlflow import log_to_mlflow
 from ragmeter.show.exports.rows import write_csv, write_jsonl, write_parquet, write_xlsx
 from ragmeter.show.exports.spans import write_spans
+from ragmeter.show.exports.testsets import write_beir, write_deepeval, write_qa_pairs, write_qrels, write_ragas
 from ragmeter.show.exports.trec import write_trec
 
 #: The formats that are files: how each is written, and the end of the file's name.
@@ -24,6 +25,11 @@ FILES: dict[str, tuple[Callable[[Run, Path, bool], list[Path]], str]] = {
     "jsonl": (write_jsonl, ".jsonl"),
     "trec": (write_trec, ".run"),
     "openinference": (write_spans, ".spans.jsonl"),
+    "qa-pairs": (write_qa_pairs, ".qa.tsv"),
+    "beir": (write_beir, "-beir"),
+    "qrels": (write_qrels, ".qrels"),
+    "ragas": (write_ragas, ".ragas.jsonl"),
+    "deepeval": (write_deepeval, ".deepeval.json"),
 }
 MLFLOW = "mlflow"
 FORMATS = (*FILES, MLFLOW)
@@ -43,8 +49,8 @@ def export(
 
     Args:
         run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
-        to: csv, xlsx, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow; by
-            default the end of `output` says which.
+        to: csv, xlsx, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow;
+            of a test set also qa-pairs, beir, qrels, ragas or deepeval. By default the end of `output` says which.
         output: the file; by default the run's name, in the current folder.
         tracking_uri: MLflow's address. It gets the run's scores and settings, no questions and no answers.
         experiment: MLflow's experiment.

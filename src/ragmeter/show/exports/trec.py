@@ -32,7 +32,7 @@ def write_trec(run: Run, path: Path, guard: bool) -> list[Path]:
         for written, rows in zip(temporary, by_time or [[]], strict=False):
             written.write_text("".join(line for row in rows for line in _ranking(row, run.name)), encoding="utf-8")
         for written in temporary[len(files) :]:
-            gold = (line for row in (by_time[0] if by_time else ()) for line in _gold(row))
+            gold = (line for row in (by_time[0] if by_time else ()) for line in gold_lines(row))
             written.write_text("".join(gold), encoding="utf-8")
     return [*files, *qrels]
 
@@ -70,7 +70,7 @@ def _falling(scores: Sequence[Any], count: int) -> list[float]:
     return list(map(float, scores)) if falls else []
 
 
-def _gold(row: Row) -> Iterator[str]:
+def gold_lines(row: Row) -> Iterator[str]:
     """A line for each judged document. trec_eval reads whole grades; where one is not, relevant is grade 1."""
     grades: dict[str, float] = json.loads(row[RELEVANCE_GRADES] or "{}")
     if not grades or not all(float(grade).is_integer() for grade in grades.values()):

@@ -73,13 +73,16 @@ def plain(content: Content) -> str:
 
 
 def address(*parts: str | int, **query: object) -> str:
-    """An address of this app. Every part is quoted; a query value of None or an empty text is left out."""
+    """An address of this app. Every part is quoted; a query value of None or an empty text is left out.
+
+    A list is a value for each of its members, also for empty texts.
+    """
     path = "/" + "/".join(quote(str(part), safe="") for part in parts)
     pairs = [
         (name, value)
         for name, values in query.items()
-        for value in (values if isinstance(values, list | tuple) else [values])
-        if value is not None and value is not False and value != ""
+        for value in (values if isinstance(values, list | tuple) else [] if values == "" else [values])
+        if value is not None and value is not False
     ]
     return f"{path}?{urlencode(pairs)}" if pairs else path
 

@@ -11,6 +11,7 @@ import numpy as np
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.run import Run
 from ragmeter.table import Scores
+from ragmeter.wording import numbers
 
 _BARS = 20
 _CELLS = 24
@@ -54,8 +55,14 @@ def histogram(run: Run, metric: str) -> dict[str, Any] | None:
     bars = _BARS
     if is_whole:  # each whole number has a bar of its own, around it
         bars, low, high = int(high - low) + 1, low - 0.5, high + 0.5
-    counts, _ = np.histogram(np.clip(values, low, high), bins=bars, range=(low, high))
+    counts, _ = np.histogram(np.clip(values, low, high), bins=bar_ends(low, high, bars))
     return {"low": low, "high": high, "counts": counts.tolist(), "whole": is_whole, "n": len(values)}
+
+
+def bar_ends(low: float, high: float, bars: int) -> list[float]:
+    """The ends of bars of equal width, as they are written: a score that is shown as an end is on the same side."""
+    inner = [float(numbers.given(end)) for end in np.linspace(low, high, bars + 1)[1:-1]]
+    return [low, *inner, high]
 
 
 def relations(run: Run) -> list[dict[str, Any]]:

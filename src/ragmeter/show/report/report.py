@@ -19,7 +19,7 @@ from ragmeter.runs.places import hold_for
 from ragmeter.runs.run import Run
 from ragmeter.show.latex import latex_table
 from ragmeter.show.markdown import runs_as_markdown
-from ragmeter.show.report import MAX_ROWS, page
+from ragmeter.show.report import AUDIENCES, ENGINEER, MAX_ROWS, page
 from ragmeter.wording.comparison import kept_sentence, outdated_sentence
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def report(
     figures: str | Path | None = None,
     markdown: str | Path | None = None,
     latex: str | Path | None = None,
+    audience: str = ENGINEER,
 ) -> Report:
     """Write a page that shows a run, or several for comparison.
 
@@ -67,7 +68,10 @@ def report(
         figures: a folder for PNG and SVG files.
         markdown: a file for the figures as Markdown.
         latex: a file for the figures as LaTeX.
+        audience: "engineer", or "owner" for a page that stops before the appendix.
     """
+    if audience not in AUDIENCES:
+        raise UsageError(f"{option('audience')} must be {' or '.join(AUDIENCES)}, got {audience!r}")
     if max_rows < 1:
         raise UsageError(f"max_rows must be at least 1, got {max_rows}")
     places = [Path(file) for file in (output, markdown, latex) if file is not None]
@@ -76,10 +80,13 @@ def report(
     _check_ending(Path(output))
     loaded = load_runs(runs, output_dir)
     check_no_input(places, loaded, "choose another name")
+    if is_test_set(loaded[0]):
+        return _of_test_set(loaded[0], Path(output), title, max_rows, others=places[1:] or figures)
     comparison, kept, why_not = _compared(loaded)
     rendered = page.render(
-        loaded, title=title, max_rows=max_rows, comparison=comparison, kept=kept, not_compared=why_not
-    )
+        loaded, title=title, max_rows=max_rows, comparison=comparison, kept=kept, not_compared=why_not,
+        with_appendix=audience == ENGINEER,
+    )  # fmt: skip
     texts = {Path(output): rendered.html}
     if markdown is not None:
         texts[Path(markdown)] = runs_as_markdown(loaded, comparison, kept)
@@ -100,6 +107,25 @@ def report(
     return Report(Path(output), (*list(texts)[1:], *drawn), total, rendered.rows)
 
 
+def is_test_set(run: Run) -> bool:
+    """Whether a run is the questions that `ragmeter questions` made, and nobody has answered."""
+    return not run.metrics() and run.summary().test_set is not None
+
+
+def _of_test_set(run: Run, output: Path, title: str | None, max_rows: int, *, others: object) -> Report:
+    """The page of a test set, which has no figures of a system."""
+    from ragmeter.show.report.test_set_page import render_test_set
+
+    if others:
+        raise UsageError(
+            f"{run.name} is a test set, which has no figures", hint="its page has its card and its questions"
+        )
+    rendered = render_test_set(run, title=title, max_rows=max_rows)
+    with hold_for(output, "writes a report"), replacing(output, private=True) as (temporary,):
+        temporary.write_text(rendered.html, encoding="utf-8", newline="\n")
+    return Report(output, (), run.n_rows, rendered.rows)
+
+
 def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[Run]:
     """The runs in the given order, with all of their columns, because the page needs most of them."""
     loaded = find_runs(runs, output_dir)
@@ -107,7 +133,7 @@ def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[R
         raise UsageError("no run was named", hint=f"a run is a folder, or the name of one in {output_dir}/")
     check_distinct(loaded)
     for run in loaded:
-        if not run.metrics():
+        if not run.metrics() and not (len(loaded) == 1 and is_test_set(run)):
             raise InputError("the run has no metrics", file=str(run.location))
         run.rows()
     return loaded

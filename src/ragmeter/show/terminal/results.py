@@ -173,7 +173,7 @@ def show_explanation(qid: str, explanation: Explanation) -> None:
 def show_report(report: Report, figures: Path | None, texts: tuple[Path | None, ...]) -> None:
     """The files; figures in their folder are only counted. `texts` are the other files that were requested."""
     out = console()
-    if report.rows_shown < report.rows:
+    if 0 < report.rows_shown < report.rows:  # a page without rows is meant to have none
         out.sentence(
             f"the page has {report.rows_shown:,} of {report.rows:,} rows, those that failed and the worst first; "
             "its figures are of all rows (--max-rows)",

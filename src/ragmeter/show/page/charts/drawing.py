@@ -72,14 +72,14 @@ def joined_points(points: Sequence[tuple[str, str]], class_: str) -> list[Markup
 def ticks(axis: Axis, *middle: float) -> Markup:
     """The figures at the ends of an axis from left to right."""
     values = [axis.low, *middle, axis.high]
-    return element("div", [element("span", numbers.number(value)) for value in values], class_="scale")
+    return element("div", [element("span", numbers.tick(value)) for value in values], class_="scale")
 
 
 def framed(
     picture: Markup, y_name: Content, y_axis: Axis, scale: Markup, x_name: Content = None, legend: Content = None
 ) -> Markup:
     """A drawing with two axes: the figures at their ends, `scale` for the one from left to right, and what they are."""
-    ends = [element("span", numbers.number(value)) for value in (y_axis.high, y_axis.low)]
+    ends = [element("span", numbers.tick(value)) for value in (y_axis.high, y_axis.low)]
     return element(
         "figure",
         element("p", y_name, class_="soft"),

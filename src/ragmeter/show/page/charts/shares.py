@@ -12,16 +12,20 @@ from ragmeter.wording import numbers
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a stacked bar: its class, what it is, how many rows, and where they are."""
+    """A part of a stacked bar: its class, what it is, how many rows, where they are, and what it means."""
 
     class_: str
     words: str
     count: int
     href: str | None = None
+    meaning: str | None = None
 
 
 def stacked(rows: Sequence[tuple[Content, Sequence[Part]]], caption: str) -> Markup:
-    """A bar for each run, parted by what happened to its rows, on one scale, with one legend."""
+    """A bar for each run, parted by what happened to its rows, on one scale, with one legend.
+
+    The legend of a single bar has the counts, too, and leads to the rows.
+    """
     longest = max((sum(part.count for part in parts) for _, parts in rows), default=0) or 1
     lines = [
         element(
@@ -31,8 +35,18 @@ def stacked(rows: Sequence[tuple[Content, Sequence[Part]]], caption: str) -> Mar
         )
         for name, parts in rows
     ]
-    entries = dict.fromkeys((part.class_, part.words) for _, parts in rows for part in parts if part.count)
+    entries: dict[tuple[str, Content], None] = dict.fromkeys(
+        (part.class_, part.words if len(rows) > 1 else _counted(part))
+        for _, parts in rows
+        for part in parts
+        if part.count
+    )
     return element("div", element("div", lines, class_="stacks", role="group", aria_label=caption), key(entries))
+
+
+def _counted(part: Part) -> Markup:
+    words = f"{part.words} {part.count:,}"
+    return link(words, part.href, title=part.meaning) if part.href else element("span", words, title=part.meaning)
 
 
 def _parts(parts: Sequence[Part], longest: int) -> Markup:

@@ -8,27 +8,11 @@ function picture(title, description, attributes, ...children) {
     draw('title', { id: `${id}-title` }, title), draw('desc', { id: `${id}-text` }, description), ...children);
 }
 
-/** Where a value lies between two ends, in per cent of the width. Dots keep clear of the edge. */
-const along = (value, [low, high]) => `${(2 + 96 * Math.min(1, Math.max(0, (value - low) / (high - low)))).toFixed(2)}%`;
-
-/** A mean as a dot and its interval as a line, on an axis from `ends[0]` to `ends[1]`. The numbers stand beside it. */
-function whisker(mean, bounds, ends, colour, zero) {
-  const marks = [draw('line', { class: 'axis', x1: '2%', x2: '98%', y1: 14, y2: 14 })];
-  if (zero) marks.push(draw('line', { class: 'zero', x1: along(0, ends), x2: along(0, ends), y1: 2, y2: 26 }));
-  if (bounds) {
-    const [low, high] = bounds.map((end) => along(end, ends));
-    marks.push(draw('line', { class: `interval run-${colour}`, x1: low, x2: high, y1: 14, y2: 14 }));
-    for (const end of [low, high]) marks.push(draw('line', { class: `end run-${colour}`, x1: end, x2: end, y1: 9, y2: 19 }));
-  }
-  if (mean !== null) marks.push(draw('circle', { class: `dot run-${colour}`, cx: along(mean, ends), cy: 14, r: 5.5 }));
-  return draw('svg', { class: 'whisker', height: 28, 'aria-hidden': 'true', focusable: 'false' }, marks);
-}
-
 /** The ends of an axis, written below it. */
 const scale = (ends) => make('div', { class: 'scale', 'aria-hidden': 'true' },
   ends.map((end) => make('span', {}, tick(end))));
 
-function histogram(name, shape, summary, colour) {
+function histogram(name, shape, summary, tint) {
   const most = Math.max(...shape.counts);
   const width = 100 / shape.counts.length;
   const height = 120;
@@ -36,7 +20,7 @@ function histogram(name, shape, summary, colour) {
   const bars = shape.counts.map((number, place) => {
     const tall = number ? Math.max(2, (number / most) * (height - 6)) : 0;
     return draw('rect', {
-      class: `column run-${colour}`, x: `${(place * width + width * 0.06).toFixed(2)}%`, y: height - tall,
+      class: `column ${tint}`, x: `${(place * width + width * 0.06).toFixed(2)}%`, y: height - tall,
       width: `${(width * 0.88).toFixed(2)}%`, height: tall, rx: 1.5,
     }, draw('title', {}, `${edges(shape, place)}: ${count(number)}`));
   });
@@ -63,14 +47,14 @@ function edges(shape, place) {
 }
 
 /** Two metrics against each other: rows that lie near each other are one circle, as large as they are many. */
-function bubbles(relation, colour) {
+function bubbles(relation, tint) {
   const size = 360;
   const edge = 34;
   const room = size - 2 * edge;
   const most = Math.max(...relation.counts.map((each) => each[2]));
   const cell = room / relation.cells;
   const circles = relation.counts.map(([x, y, number]) => draw('circle', {
-    class: `bubble run-${colour}`, cx: (edge + (x + 0.5) * cell).toFixed(1), cy: (size - edge - (y + 0.5) * cell).toFixed(1),
+    class: `bubble ${tint}`, cx: (edge + (x + 0.5) * cell).toFixed(1), cy: (size - edge - (y + 0.5) * cell).toFixed(1),
     r: Math.max(1.6, Math.sqrt(number / most) * cell * 0.95).toFixed(2),
   }, draw('title', {}, `${count(number)} rows`)));
   const [[xLow, xHigh], [yLow, yHigh]] = relation.domains;

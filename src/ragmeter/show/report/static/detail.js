@@ -71,16 +71,6 @@ function openRow(run, row, rows) {
   $('detail-title').focus();
 }
 
-function openQuestion(run, qid) {
-  if (!store.ready) return;
-  const row = rowOf(store.runs[run], store.texts.indexOf(qid));
-  if (row >= 0) openRow(run, row);
-  else {
-    $('status').textContent = 'That row is not on this page; above it is said which rows are.';
-    $('rows-part').scrollIntoView();
-  }
-}
-
 function step(by) {
   const place = opened.rows.indexOf(opened.row) + by;
   if (place >= 0 && place < opened.rows.length) openRow(opened.run, opened.rows[place], opened.rows);

@@ -22,12 +22,6 @@ const draw = (tag, attributes, ...children) => filled(document.createElementNS(S
 /** A text of a run: in its own direction, and without effect on what stands around it. */
 const words = (text, attributes) => make('bdi', { dir: 'auto', ...attributes }, text);
 
-/** When something was, in words; as it is written where it is no time. */
-function when(text, style) {
-  const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? words(String(text)) : time.toLocaleString('en', style);
-}
-
 const several = (number, what) => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
 
 /** A row's score: of what is only ever 0 or 1, yes or no. */

@@ -1,4 +1,4 @@
-/* The page comes to life: figures first, rows when they are read. */
+/* The appendix: distributions, correlations and slices of a run, its conversations and rows, how to reproduce it. */
 
 function chooseRun(place) {
   view.run = place;
@@ -31,8 +31,6 @@ function signature() {
     make('details', {}, make('summary', {}, 'All of it, as JSON'), scrolling(`Manifest of ${run.name}`, make('pre', {}, JSON.stringify(run.manifest, null, 2))))));
   $('signature-body').replaceChildren(...parts);
   show('signature', 'How to reproduce');
-  $('foot').replaceChildren(`Made by ragmeter ${data.version}, `, when(data.made, { dateStyle: 'long', timeStyle: 'short' }), '. ',
-    'This file holds everything that it shows, and asks nothing of the network.');
 }
 
 function theme() {
@@ -63,11 +61,10 @@ function keys() {
 
 function start() {
   theme();
-  headline();
-  show('headline', 'Headline');
-  comparison();
-  answerCauses();
-  documentUse();
+  if (!$('rows')) {  // without the appendix the page is as it came
+    document.documentElement.dataset.ready = 'yes';
+    return;
+  }
   if (data.runs.length > 1) {
     options($('run'), data.runs.map((run, place) => [String(place), run.name]), '0');
     $('run-choice').hidden = false;

@@ -12,21 +12,8 @@ function figure(value) {
   return Number(text) === 0 ? text.replace('-', '') : text;
 }
 
-const interval = (bounds) => (bounds ? `${figure(bounds[0])} to ${figure(bounds[1])}` : MISSING);
-
-function pValue(p) {
-  if (p === null || p === undefined || Number.isNaN(p)) return MISSING;
-  return p < 0.0001 ? `<${figure(0.0001)}` : figure(p);
-}
-
-/** A share as people say it: 95%, and 99.9% is not 100%. */
-const percent = (share) => `${Number((100 * share).toPrecision(12))}%`;
-
 /** A weight of evidence: +2.21. */
 const signedHundredths = (value) => `${value < 0 ? '' : '+'}${value.toFixed(2)}`;
-
-/** A cost: $0.0123. */
-const money = (usd) => `$${thousands(usd.toFixed(4))}`;
 
 const count = (number) => number.toLocaleString('en');
 

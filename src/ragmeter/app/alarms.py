@@ -1,0 +1,97 @@
+"""What must be known before a run's figures are believed: what failed (red), what has no score (amber)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ragmeter.app import wording
+from ragmeter.documents.summary import Summary
+from ragmeter.runs.run import Run
+from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.show.page.parts import alarm, folded, worded
+from ragmeter.table import NOTHING_FAILED, OUTCOMES_WITHOUT_VERDICT, SKIPPED_BUDGET, TIED, outcome_column
+from ragmeter.wording.causes import NotScored, answers_sentence, cause_meaning, cause_name, counted_causes, failures
+from ragmeter.wording.judging import WARNING, judge_lines
+from ragmeter.wording.limits import limit_lines
+from ragmeter.wording.metrics import cautions, result_unit
+
+#: The judge said nothing that counts, and that is its failure.
+_JUDGE_FAILED = OUTCOMES_WITHOUT_VERDICT - {SKIPPED_BUDGET, TIED}
+#: From this share of the rows on, a failure is no exception any more, but what the run is about.
+_MANY = 0.05
+
+
+def alarms(run: Run, summary: Summary) -> list[Content]:
+    """Red ones first; nothing where every row that could be scored was."""
+    reasons = [reason for reason in failures(run.metrics()) if reason.cause not in NOTHING_FAILED]
+    red = [reason for reason in reasons if _is_failure(reason, summary.n_rows)]
+    lacking = [reason for reason in reasons if reason not in red]
+    causes: dict[str, int] = {}
+    for reason in lacking:  # of the metrics that lack it, the one that lacks most
+        causes.setdefault(reason.cause, reason.count)
+    amber: list[Content] = [_line(run, reason) for reason in lacking]
+    amber += [text(line) for line in limit_lines(run.manifest())]
+    amber += [worded(line) for line, kind in judge_lines(summary, run.manifest()) if kind == WARNING]
+    return [
+        *(alarm(words, failed=True) for words in _missing_answers(run, summary)),
+        *(alarm(_failed(run, reason, summary.n_rows), failed=True) for reason in red),
+        _amber(amber, causes),
+    ]
+
+
+def notes(run: Run, summary: Summary) -> Content:
+    """What else is to be said: of the means, of rows whose lack of a score is no failure, of the judge and its cost."""
+    lines: list[Content] = [worded(line) for line in cautions(run.metrics())]
+    lines += [_line(run, reason) for reason in failures(run.metrics()) if reason.cause in NOTHING_FAILED]
+    lines += [text(line) for line, kind in judge_lines(summary, run.manifest()) if kind != WARNING]
+    return folded(wording.NOTES, _listed(lines), name="notes") if lines else None
+
+
+def _is_failure(reason: NotScored, n_rows: int) -> bool:
+    failed = reason.cause in _JUDGE_FAILED or (not reason.cause.startswith("no_") and reason.cause != SKIPPED_BUDGET)
+    return failed and reason.count >= _MANY * max(n_rows, 1)
+
+
+def _missing_answers(run: Run, summary: Summary) -> Iterator[Content]:
+    """Where many questions have no answer, the first thing to know."""
+    answers = summary.answers
+    if answers is not None and summary.n_rows - answers.given + answers.empty >= _MANY * max(summary.n_rows, 1):
+        sentence = answers_sentence(answers, summary.n_rows, result_unit(run.manifest()))
+        if sentence:
+            yield element("strong", sentence)
+
+
+def _failed(run: Run, reason: NotScored, n_rows: int) -> Markup:
+    who = wording.JUDGE_FAILED if reason.cause in _JUDGE_FAILED else wording.FAILED_ROWS
+    counted = who.format(count=reason.count, total=n_rows)
+    return joined(element("strong", counted), " ", _because(run, reason))
+
+
+def _line(run: Run, reason: NotScored) -> Markup:
+    counted = wording.ROWS_NOT_SCORED[min(reason.count, 2)].format(count=reason.count)
+    return joined(counted, " ", _because(run, reason))
+
+
+def _because(run: Run, reason: NotScored) -> Markup:
+    """The cause, which leads to its rows, what it means, and the metrics that it concerns."""
+    named = [name for name in reason.metrics if outcome_column(name) in run.columns]
+    words: Content = text(cause_name(reason.cause))
+    if named:
+        rows = address("run", run.name, column=[outcome_column(named[0])], value=[reason.cause]) + "#rows"
+        words = link(words, rows)
+    meaning = cause_meaning(reason.cause)
+    return joined(words, text(f" ({meaning})") if meaning else None, text(f"; {reason.which_metrics}"))
+
+
+def _amber(lines: list[Content], causes: dict[str, int]) -> Content:
+    """One line, with the others behind a click: what has no score must not push away what has one."""
+    if len(lines) < 2:
+        return element("div", lines, class_="note amber") if lines else None
+    first = f"{wording.WITHOUT_SCORE} {counted_causes(causes)}" if causes else lines[0]
+    more = len(lines) - len(causes)
+    summary = joined(first, f" · {wording.MORE_LINES.format(count=more)}" if causes and more else None)
+    return element("details", element("summary", summary), _listed(lines), class_="note amber")
+
+
+def _listed(lines: list[Content]) -> Markup:
+    return element("ul", [element("li", line) for line in lines])

@@ -1,0 +1,143 @@
+"""The list of rows on a page of Compare, and what chooses them: how they changed, a search, filters, an order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragmeter.analysis.comparing.selection import ALL_ROWS, CHANGES, DIFFERS, FAILED
+from ragmeter.app import wording
+from ragmeter.app.compare_query import PAGE, ROWS, SORTS, CompareQuery, Condition
+from ragmeter.app.compare_rows import chosen_pairs, page_of, shown_metric
+from ragmeter.app.queries import Database
+from ragmeter.show.page.compare.row_list import row_list
+from ragmeter.show.page.compare.rows import read_pairs
+from ragmeter.show.page.compare.verdict import MORE_OR_LESS, RIGHT_OR_WRONG
+from ragmeter.show.page.compare.view import CompareView
+from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.show.page.parts import field, folded, hidden, options
+from ragmeter.wording.answer_causes import cause_words
+from ragmeter.wording.numbers import given
+
+#: Changes that can be chosen whatever the metric.
+_ALWAYS = (ALL_ROWS, DIFFERS, FAILED)
+
+
+def listed_rows(view: CompareView, query: CompareQuery, database: Database) -> tuple[Content, Content]:
+    """The list of rows with what chooses them, and which rows they are."""
+    metric = shown_metric(view, query)
+    gains, places = chosen_pairs(view, database, query)
+    shown = page_of(places, query.page, ROWS)
+    words = _change_words(view, metric).get(query.shown_change, wording.CHANGES[query.shown_change])
+    about = joined(text(words), f" · {wording.counted_rows(len(places))}")
+    rows = row_list(view, metric, read_pairs(view, metric, gains, shown, database.records))
+    return joined(
+        _controls(view, query, metric), element("div", rows, _pager(query, len(places)), class_="listed")
+    ), about
+
+
+def _change_words(view: CompareView, metric: str) -> Mapping[str, str]:
+    is_binary = view.pair.metrics[metric].binary
+    return {name: words.partition(" —")[0] for name, words in (RIGHT_OR_WRONG if is_binary else MORE_OR_LESS).items()}
+
+
+def _controls(view: CompareView, query: CompareQuery, metric: str) -> Markup:
+    """What chooses rows: how they changed, a search, an order, and filters."""
+    words = _change_words(view, metric)
+    changes = {name: words.get(name, wording.CHANGES[name]) for name in CHANGES if name in words or name in _ALWAYS}
+    chosen_here = ("change", "search", "sort")
+    kept = {name: value for name, value in query.fields().items() if name not in chosen_here}
+    search = element(
+        "input",
+        type="search",
+        name="search",
+        value=query.search,
+        aria_label=wording.SEARCH,
+        placeholder=wording.SEARCH,
+        id="search-rows",
+    )
+    return joined(
+        element(
+            "form",
+            hidden(kept),
+            options("change", changes, query.shown_change, aria_label=wording.CHANGE, id="rows-change"),
+            options(
+                "sort",
+                {name: wording.SORTS[name] for name in SORTS},
+                query.sort,
+                aria_label=wording.ORDER,
+                id="rows-sort",
+            ),
+            search,
+            element("button", wording.FILTER, class_="quiet without-script"),
+            action=address(PAGE),
+            method="get",
+            hx_trigger="change, submit",
+            class_="choosing",
+        ),
+        _chips(query),
+        folded(
+            wording.ADD_FILTER,
+            _metric_form(view, query, metric),
+            _filter_form(view, query),
+        ),
+    )
+
+
+def _metric_form(view: CompareView, query: CompareQuery, metric: str) -> Content:
+    """The metric by which rows got better or worse."""
+    metrics = {name: name for name in view.pair.metrics}
+    others = hidden({name: value for name, value in query.fields().items() if name != "metric"})
+    by = field(wording.BY, options("metric", metrics, metric, id="rows-by"))
+    shown = {"action": address(PAGE), "method": "get", "hx_trigger": "change", "class_": "choosing"}
+    return element("form", others, by, **shown) if len(metrics) > 1 else None
+
+
+def _chips(query: CompareQuery) -> Content:
+    """The filters, all of which hold, each with a cross that removes it."""
+    chips = []
+    for written in query.filters:
+        rest = tuple(other for other in query.filters if other != written)
+        condition = Condition.read(written)
+        words = f"{condition.letter}: {condition.metric} {condition.sign} {given(condition.number)}"
+        chips.append(_chip(words, query.address(filters=rest)))
+    if query.cause:
+        letter, _, cause = query.cause.rpartition(":")
+        chips.append(_chip(f"{letter or 'B'}: {cause_words(cause)}", query.address(cause="", change="")))
+    return element("p", chips, class_="chips") if chips else None
+
+
+def _chip(words: str, without: str) -> Markup:
+    return element("span", text(words), " ", link("×", without, aria_label=f"{wording.REMOVE} {words}"), class_="chip")
+
+
+def _filter_form(view: CompareView, query: CompareQuery) -> Markup:
+    """One more condition, which holds besides all others."""
+    letters = {"B": view.letters[view.pair.b], "A": view.letters[view.pair.a]}
+    return element(
+        "form",
+        hidden(query.fields(change=query.change or ALL_ROWS)),
+        options("of", letters, "B", aria_label=wording.RUN),
+        options("by_metric", {name: name for name in view.candidate.measures}, "", aria_label=wording.METRIC),
+        options("is", {sign: sign for sign in ("<=", ">=", "=")}, "<=", aria_label=wording.FILTER),
+        element("input", type="number", step="any", name="than", value="0", aria_label=wording.VALUE),
+        element("button", wording.ADD, class_="quiet"),
+        action=address(PAGE),
+        method="get",
+        class_="choosing",
+    )
+
+
+def _pager(query: CompareQuery, total: int) -> Content:
+    last = -(-total // ROWS)
+    links = [
+        link(words, query.address(page=page), rel=rel)
+        for words, rel, page in ((wording.PREVIOUS, "prev", query.page - 1), (wording.NEXT, "next", query.page + 1))
+        if 1 <= page <= last
+    ]
+    files = [
+        link(kind, query.address("export", kind), download=True, hx_boost="false")
+        for kind in ("csv", "jsonl", "parquet")
+    ]
+    exports = element("span", wording.EXPORT, " ", [joined(file, " ") for file in files], class_="soft")
+    position = element("span", wording.PAGE_OF.format(page=query.page, last=last)) if last > 1 else None
+    return element("p", position, [joined(" ", of) for of in links], " ", exports, class_="pager")

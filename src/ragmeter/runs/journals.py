@@ -1,0 +1,32 @@
+"""The journals of systems' answers, which stand beside the runs: which belong to a run, and how large files are."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+
+#: How the names of journals of a system's answers end.
+JOURNAL = ".journal.sqlite"
+#: The judge's journal, which many runs share.
+SHARED = f"judge{JOURNAL}"
+
+
+def files_of_journal(journal: Path) -> list[Path]:
+    """The journal, and what SQLite and the budget keep beside it."""
+    return [path for path in journal.parent.glob(f"{glob.escape(journal.name)}*") if _belongs(path.name, journal.name)]
+
+
+def journals_of(run: Path) -> list[Path]:
+    """The journal of a run's answers with the files beside it; the judge's journal belongs to no run."""
+    journal = run.with_name(f"{run.name}{JOURNAL}")
+    return [] if journal.name == SHARED else files_of_journal(journal)
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file, or of all files of a folder."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file() and not file.is_symlink()]
+    return sum(file.stat().st_size for file in files)
+
+
+def _belongs(name: str, journal: str) -> bool:
+    return name == journal or name.startswith(f"{journal}-")

@@ -1,0 +1,85 @@
+"""Which questions a run is about: a fingerprint of its rows' qids, questions and references, in any order.
+
+Runs with the same fingerprint can be compared row by row, whoever answered, and from whatever file. A run of some of
+the questions has another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ragmeter.documents.summary import QuestionSet
+from ragmeter.errors import RagmeterError
+from ragmeter.runs.rows import StoredRows
+from ragmeter.runs.run import Run
+from ragmeter.table import QID
+
+#: What makes a question; where a table has none but the qid, its gold documents do.
+_COLUMNS = (QID, "question", "reference")
+_SYSTEM = "system_name"
+#: Rows that are read together, and the longest table whose texts are read for this.
+_AT_ONCE, _MOST_ROWS = 65_536, 2_000_000
+_BETWEEN_TEXTS, _BETWEEN_COLUMNS = "\x1e", "\x1f"
+
+
+def question_set(rows: StoredRows) -> QuestionSet | None:
+    """The questions of a table; None for an empty one, and for one of millions of rows."""
+    names = _columns(rows.schema.names)
+    if not names or not 0 < rows.n_rows <= _MOST_ROWS:
+        return None
+    return _fingerprint(rows.batches(_AT_ONCE, names), names)
+
+
+def only_system(rows: StoredRows) -> str | None:
+    """The name of the system that the rows say, if all that say one say the same."""
+    if _SYSTEM not in rows.schema.names or rows.n_rows > _MOST_ROWS:
+        return None
+    names = pc.unique(rows.read([_SYSTEM])[_SYSTEM].drop_null().cast(pa.large_string()))
+    return str(names[0]) or None if len(names) == 1 else None
+
+
+def read_questions(run: Run) -> tuple[QuestionSet | None, str | None]:
+    """The questions and the system of a run that was written before these were in its summary."""
+    try:
+        names = _columns(run.columns)
+        if not names or not 0 < run.n_rows <= _MOST_ROWS:
+            return None, None
+        table = run.rows([*names, _SYSTEM])
+        systems = [] if _SYSTEM not in table.schema.names else pc.unique(table[_SYSTEM].drop_null()).to_pylist()
+        return _fingerprint(table.to_batches(_AT_ONCE), names), systems[0] or None if len(systems) == 1 else None
+    except RagmeterError:  # its damage is said elsewhere
+        return None, None
+
+
+def _columns(available: Iterable[str]) -> list[str]:
+    given = set(available)
+    names = [name for name in _COLUMNS if name in given]
+    return [QID, "relevant"] if names == [QID] and "relevant" in given else names
+
+
+def _fingerprint(batches: Iterable[pa.RecordBatch], names: list[str]) -> QuestionSet:
+    """A hash over the sorted hashes of all different rows."""
+    digests = b"".join(hashlib.blake2b(row, digest_size=8).digest() for batch in batches for row in _rows(batch, names))
+    distinct = np.unique(np.frombuffer(digests, ">u8"))
+    return QuestionSet(hashlib.sha256(distinct.tobytes()).hexdigest()[:16], len(distinct))
+
+
+def _rows(batch: pa.RecordBatch, names: list[str]) -> Iterator[bytes]:
+    columns = [_texts(batch[name]) for name in names]
+    together = pc.binary_join_element_wise(
+        *columns, pa.scalar(_BETWEEN_COLUMNS, pa.large_string()), null_handling="replace", null_replacement=""
+    )
+    return iter(together.cast(pa.large_binary()).to_pylist())
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    """A column of texts, or of lists of texts, as one text for each row."""
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        lists = column.cast(pa.list_(pa.large_string()))
+        return pc.binary_join(lists, pa.scalar(_BETWEEN_TEXTS, pa.large_string()))
+    return column.cast(pa.large_string())

@@ -1,0 +1,226 @@
+"""Documents to ask about: folders of texts and pages, or chunks of the user's own, whose ids stay what they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from zlib import crc32
+
+from ragmeter.errors import InputError, MissingExtraError, UsageError
+from ragmeter.hints import option
+from ragmeter.io.cells import as_text
+from ragmeter.io.formats import beir
+from ragmeter.io.formats.datasets import files_of, is_glob
+from ragmeter.io.readers import READERS, format_of
+from ragmeter.io.reading import Reading
+from ragmeter.io.source import open_file
+from ragmeter.metrics.normalize import language_code
+from ragmeter.naming import Signature
+from ragmeter.table import Row
+from ragmeter.testsets.cutting import Paragraph, paragraphs_of, passages_of
+from ragmeter.testsets.html import text_of_page
+from ragmeter.testsets.languages import language_of
+from ragmeter.testsets.questions import Passage
+
+#: What the columns of a file of chunks may be called, the usual name first.
+_TITLES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "_id", "chunk_id", "passage_id", "doc_id", "docid", "document_id", "qid"),
+    "text": ("text", "content", "contents", "chunk", "passage", "body", "page_content"),
+    "title": ("title", "heading", "section"),
+    "source": ("source", "document", "doc", "url", "file", "path"),
+    "language": ("language", "lang"),
+}
+_TEXTS, _PAGES, _PDF = frozenset({".txt", ".md", ".markdown", ".rst", ".text"}), frozenset({".html", ".htm"}), ".pdf"
+NOT_TEXT, UNKNOWN_FORMAT = "not_text", "unknown_format"
+_KINDS = "text, Markdown, HTML, PDF; or chunks of your own in JSONL, JSON, Parquet, CSV or TSV"
+#: A paragraph that so many documents have, and so large a share of all, is none that belongs to one of them.
+_REPEATED, _REPEATED_SHARE = 3, 0.1
+
+
+@dataclass
+class Documents:
+    """The passages of all sources, read anew at each pass, so that no more than one file is in memory.
+
+    `left_out` counts files that are no documents, and the paragraphs that many documents have in common.
+    """
+
+    files: Sequence[Path]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    language: str | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
+    _repeated: frozenset[int] | None = None
+
+    @classmethod
+    def open(
+        cls, places: Sequence[str | Path], *, columns: Mapping[str, str] | None = None, language: str | None = None
+    ) -> Documents:
+        """The documents at these paths, patterns and folders; an error if there is none that can be read."""
+        if unknown := sorted((columns or {}).keys() - _TITLES.keys()):
+            raise UsageError(f"a chunk has no column {unknown[0]}", hint=f"there are {', '.join(_TITLES)}")
+        left_out: Counter[str] = Counter()
+        files = [file for place in places for file in _files(Path(place), left_out)]
+        if not files:
+            raise InputError("there is no document here", file=str(places[0]), hint=f"documents are {_KINDS}")
+        return cls(list(dict.fromkeys(files)), columns or {}, language, left_out)
+
+    def signature(self) -> Signature:
+        """What identifies the documents: how many files and bytes they are, and a hash of their contents."""
+        digest, size = hashlib.sha256(), 0
+        for path in self.files:
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+            size += path.stat().st_size
+        return {"file": str(self.files[0]), "files": len(self.files), "bytes": size, "sha256": digest.hexdigest()}
+
+    def passages(self) -> Iterator[Passage]:
+        """All passages, file by file."""
+        names = _names(self.files)
+        for path in self.files:
+            if format_of(path) in READERS:
+                yield from self._chunks(path)
+            elif (text := _text_of(path)) is not None:
+                yield from self._cut(text, names[path])
+
+    def check(self) -> None:
+        """Read everything once: an id that stands twice, a file that is no text."""
+        seen: dict[int, str] = {}
+        for path in self.files:
+            if format_of(path) in READERS:
+                self._check_ids(path, seen)
+            elif _text_of(path) is None:
+                self.left_out[NOT_TEXT] += 1
+                if len(self.files) == 1:
+                    raise InputError("this is no text in UTF-8", file=str(path), hint=f"documents are {_KINDS}")
+
+    def _check_ids(self, path: Path, seen: dict[int, str]) -> None:
+        names = None
+        for line, row in open_file(path, Reading()).records():
+            names = names or self._names(row, path)
+            name = as_text(row.get(names["id"]))
+            if not name:
+                raise InputError("this chunk has no id", file=str(path), line=line)
+            if (number := int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest())) in seen:
+                hint = "each chunk needs an id of its own: it is what a question's gold passage is named by"
+                raise InputError(f"the id {name!r} stands twice", file=str(path), line=line, hint=hint)
+            seen[number] = ""
+
+    def _names(self, row: Row, path: Path) -> dict[str, str]:
+        """What the columns of a file of chunks are called in it."""
+        names = {}
+        for name, titles in _TITLES.items():
+            title = self.columns.get(name) or next((title for title in titles if title in row), None)
+            if title is not None and title in row:
+                names[name] = title
+            elif name in ("id", "text"):
+                hint = f"say what it is called with {option('column', f'{name}=YOURS')}; there are {', '.join(row)}"
+                raise InputError(f"chunks need a column {name}", file=str(path), hint=hint)
+        return names
+
+    def _chunks(self, path: Path) -> Iterator[Passage]:
+        names = None
+        for _, row in open_file(path, Reading()).records():
+            names = names or self._names(row, path)
+            cells = {name: as_text(row.get(title)) or "" for name, title in names.items()}
+            text, chunk = cells["text"], cells["id"]
+            language = self.language or language_code(cells.get("language")) or language_of(text)
+            yield Passage(chunk, text, cells.get("source") or chunk, cells.get("title", ""), language)
+
+    def _cut(self, text: str, name: str) -> Iterator[Passage]:
+        language = self.language or language_of(text)
+        paragraphs = (one for one in paragraphs_of(text) if _mark(one) not in self._of_many_documents())
+        for passage in passages_of(paragraphs):
+            yield Passage(name, passage.text, name, passage.heading, language)
+
+    def _of_many_documents(self) -> frozenset[int]:
+        """The marks of paragraphs that many documents have: menus, notices, licences."""
+        if self._repeated is None:
+            texts = [path for path in self.files if format_of(path) not in READERS]
+            documents: Counter[int] = Counter()
+            for path in texts if len(texts) >= _REPEATED else ():
+                documents.update({_mark(paragraph) for paragraph in paragraphs_of(_text_of(path) or "")})
+            least = max(_REPEATED, _REPEATED_SHARE * len(texts))
+            self._repeated = frozenset(mark for mark, count in documents.items() if count >= least)
+            self.left_out["repeated_paragraphs"] += len(self._repeated)
+        return self._repeated
+
+
+def _mark(paragraph: Paragraph) -> int:
+    return crc32(" ".join(paragraph.text.split()).encode("utf-8", "replace"))
+
+
+def _files(place: Path, left_out: Counter[str]) -> Iterator[Path]:
+    """The documents at a path; what is of another format is counted, unless it was named by itself."""
+    if not is_glob(place) and not place.exists():
+        raise InputError("there is no such file", file=str(place), hint=f"the current folder is {Path.cwd()}")
+    if place.is_dir() and (corpus := beir.corpus_of(place)) is not None:
+        yield corpus
+        return
+    if not is_glob(place) and not place.is_dir():
+        if not _is_document(place):
+            raise InputError(
+                f"can't tell what {place.suffix or 'it'} is", file=str(place), hint=f"documents are {_KINDS}"
+            )
+        yield place
+        return
+    for file in files_of(place):
+        path = Path(file.location)  # type: ignore[arg-type]  # of a folder on the disk
+        if _is_document(path):
+            yield path
+        else:
+            left_out[UNKNOWN_FORMAT] += 1
+
+
+def _is_document(path: Path) -> bool:
+    return format_of(path) in READERS or path.suffix.lower() in {*_TEXTS, *_PAGES, _PDF}
+
+
+def _names(files: Sequence[Path]) -> dict[Path, str]:
+    """What each document is called: its path below the folder that all are in."""
+    folders = {path.parent for path in files}
+    common = Path(*_common([folder.parts for folder in folders])) if folders else Path()
+    return {path: path.relative_to(common).as_posix() for path in files}
+
+
+def _common(paths: Sequence[Sequence[str]]) -> list[str]:
+    common = []
+    for parts in zip(*paths, strict=False):
+        if len(set(parts)) > 1:
+            break
+        common.append(parts[0])
+    return common
+
+
+def _text_of(path: Path) -> str | None:
+    """The text of a document as Markdown; None if it is no text."""
+    if path.suffix.lower() == _PDF:
+        return _text_of_pdf(path)
+    try:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=str(path)) from None
+    if "\0" in text:
+        return None
+    return text_of_page(text) if path.suffix.lower() in _PAGES else text
+
+
+def _text_of_pdf(path: Path) -> str | None:
+    """The text of a PDF, page by page; None if it is damaged, or locked, or has no text."""
+    try:
+        from pypdf import PdfReader
+        from pypdf.errors import PyPdfError
+    except ImportError:
+        raise MissingExtraError("to read PDF files", extra="pdf") from None
+    try:
+        text = "\n\n".join(page.extract_text() for page in PdfReader(path).pages)
+    except (PyPdfError, OSError, ValueError, KeyError, RecursionError):
+        return None
+    return text if text.strip() else None
+
+
+Passages = Callable[[], Iterator[Passage]]

@@ -1,0 +1,46 @@
+"""Times as people say them: `yesterday 17:02`."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+
+def local(written: str) -> datetime | None:
+    """A time in ISO 8601, on this machine's clock; None for anything else."""
+    try:
+        return datetime.fromisoformat(written).astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def spoken(written: str, now: datetime | None = None) -> str:
+    """A time in short: today and yesterday by their names, with the year where it is another one."""
+    moment = local(written)
+    if moment is None:
+        return written
+    now = (now or datetime.now()).astimezone()
+    clock = f"{moment:%H:%M}"
+    if moment.date() == now.date():
+        return f"today {clock}"
+    if moment.date() == (now - timedelta(days=1)).date():
+        return f"yesterday {clock}"
+    return f"{moment.day} {moment:%b} {clock if moment.year == now.year else moment.year}"
+
+
+def exact(written: str) -> str:
+    """A time to the second, with its zone."""
+    moment = local(written)
+    return written if moment is None else f"{moment:%Y-%m-%d %H:%M:%S %Z}".rstrip()
+
+
+def day(written: str) -> str:
+    """The day of a time, such as `17 Nov 2026`."""
+    moment = local(written)
+    return written if moment is None else f"{moment.day} {moment:%b} {moment.year}"
+
+
+def time_left(seconds: float) -> str:
+    """How long something will still take: `3 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
