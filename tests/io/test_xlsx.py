@@ -16,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragmeter
+from ragmeter import evaluate
+from ragmeter.compat.web import write_scored
 from ragmeter.errors import InputError, MissingExtraError, OutputError, RagmeterWarning
 from ragmeter.io.formats import xlsx
 from ragmeter.io.reading import Reading
@@ -238,3 +240,23 @@ def test_an_export_is_read_again(tmp_path: Path, ragmeter: Run) -> None:
     refused = ragmeter("export", "r", "--output", "in.xlsx")
     assert refused.returncode == 2
     assert "is not overwritten" in refused.stderr
+
+
+def test_tables_whose_names_end_so(tmp_path: Path, ragmeter: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"qid": "1", "answer": "a", "reference": "a", "retrieved": ["d1"], "relevant": ["d1"]}]
+    evaluate(rows, metrics="recall@1", run="r", output_dir=tmp_path / "runs")
+    done = ragmeter("documents", "r", "--csv", "documents.xlsx")
+    assert done.returncode == 0, done.stderr
+    assert rows_of(open_source(tmp_path / "documents.xlsx"))[0]["id"] == "d1"
+    (tmp_path / "a.jsonl").write_text('{"qid": "1", "answer": "=a", "reference": "=a"}\n')
+    arguments = ("--evaluator", "EditDistanceEvaluator", "--results", "a.jsonl", "--reference", "a.jsonl")
+    done = ragmeter("evaluate", *arguments, "--output-format", "xlsx", "--output-dir", "out")
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "out").glob("*.xlsx"))) == 2
+    write_scored(tmp_path / "answers.XLSX", [{"query": "=1", "score": 0.5}])
+    assert rows_of(open_source(tmp_path / "answers.XLSX")) == [{"query": "=1", "score": 0.5}]
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    done = ragmeter("documents", "r", "--csv", "again.xlsx")
+    assert done.returncode == 2
+    assert "[excel]" in done.stderr
+    assert not (tmp_path / "again.xlsx").exists()

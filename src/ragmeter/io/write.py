@@ -88,6 +88,21 @@ def check_writable(folder: Path, named_by: str = option("output_dir")) -> None:
         raise OutputError(f"can't write into {folder}", hint=f"choose another folder with {named_by}")
 
 
+def table_format(path: Path) -> str:
+    """The format of a table that is CSV unless its name says that it is for Excel; raises if that can't be written."""
+    file_format = "xlsx" if path.suffix.lower() == ".xlsx" else "csv"
+    check_format(file_format)
+    return file_format
+
+
+def check_format(file_format: str) -> None:
+    """Raise if a package is missing that writes this format, before any work is done."""
+    if file_format == "xlsx":
+        from ragmeter.io.formats.xlsx import load_openpyxl
+
+        load_openpyxl("writing Excel files")
+
+
 def write_rows(
     path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]], file_format: str, *, guard: bool = True
 ) -> None:

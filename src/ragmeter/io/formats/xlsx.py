@@ -44,7 +44,7 @@ def read(
     say: Callable[[str], None] = lambda note: None,
 ) -> Iterator[Batch]:
     """The rows of the first visible sheet that has any, or of the one that `split` names; lines count its rows."""
-    openpyxl = _openpyxl("reading Excel files")
+    openpyxl = load_openpyxl("reading Excel files")
     try:
         with opened() as stream:
             formulas = _check_archive(stream, name, limit)
@@ -59,7 +59,8 @@ def read(
         raise InputError(f"this is not a readable Excel file: {reason}", file=name) from None
 
 
-def _openpyxl(feature: str) -> Any:
+def load_openpyxl(feature: str) -> Any:
+    """The package; an error that names the extra where it is not installed."""
     try:
         import openpyxl
     except ImportError:
@@ -215,7 +216,7 @@ def write(path: Path, titles: Sequence[str], rows: Iterable[Sequence[Any]], *, g
     """One sheet of rows. No text becomes a formula; `guard` marks one that looks so as a text, as a quote does that
     somebody types before it, so that it is none either when its cell is edited. Lists are to be JSON already.
     """
-    openpyxl = _openpyxl("writing Excel files")
+    openpyxl = load_openpyxl("writing Excel files")
     if len(titles) > _MAX_COLUMNS:
         raise OutputError(
             f"a sheet has at most {_MAX_COLUMNS:,} columns, not {len(titles):,}", hint="write csv instead"
