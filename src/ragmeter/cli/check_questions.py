@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ragmeter.errors import InputError, RagmeterError
-from ragmeter.wording.texts import printable
+from ragmeter.io.progress import show_notice
 
 #: The most problems of one file that are shown.
 _SHOWN = 20
@@ -26,9 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problems = _problems(file)
         for problem in islice(problems, _SHOWN):
             code = 1
-            print(printable(problem.for_command_line()), file=sys.stderr)
+            show_notice(problem.for_command_line())
         if more := sum(1 for _ in problems):
-            print(f"{printable(file)}: {more:,} more", file=sys.stderr)
+            show_notice(f"{file}: {more:,} more")
     return code
 
 
