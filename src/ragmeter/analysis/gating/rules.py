@@ -234,8 +234,11 @@ def _texts(kind: str, rules: str | Iterable[str] | None) -> list[str]:
 def _metric(kind: str, name: str, rule: str = "") -> str:
     if not isinstance(name, str) or not name.strip():
         raise _unreadable(kind, rule or name)
-    naming.parse(name.strip().removeprefix(SHARE_OF))  # raises if it is not a name
-    return name.strip()
+    name = name.strip()
+    if name.startswith(SHARE_OF):  # as tables write it, or as the column does
+        name = SHARE_OF + name.removeprefix(SHARE_OF).strip().replace(" ", "_")
+    naming.parse(name.removeprefix(SHARE_OF))  # raises if it is not a name
+    return name
 
 
 def _number(kind: str, text: str, value: object) -> float:
