@@ -102,7 +102,7 @@ def test_a_payload_in_every_field_does_nothing_on_any_page(browser: Any, tmp_pat
             f"/compare?run={first}&run={second}",
             f"/compare?run={first}&run={second}&change=differs&metric={metric}",
             f"/compare?run={first}&run={second}&change=all&search=onerror&filter={metric}%3C%3D1",
-            f"/compare?run={first}&run={second}&change=all&column={column}&value={quote(PAYLOADS[0], safe='')}",
+            f"/compare?run={first}&run={second}&change=all&where={column}%3D{quote(PAYLOADS[0], safe='')}",
             f"/compare?run={first}&column={quote(PAYLOAD)}&value=x&run={second}",
         ):
             visit.open(path)

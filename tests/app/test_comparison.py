@@ -103,13 +103,18 @@ def test_conditions_are_joined_by_and(client: Client) -> None:
     both = client.page(f"{PAIR}&filter=exact_match%3D0&filter=recall%401%3D0")
     assert listed(both) == ["1", "2", "3", *(str(n) for n in range(51, 60))]
     assert listed(client.page(f"{PAIR}&filter=exact_match%3D0&filter=A:exact_match%3D1")) == ["0", "1", "2", "3"]
-    added = client.page(f"{PAIR}&filter=exact_match%3D0&of=A&by_metric=recall%401&is=%3E%3D&than=1")
+    added = client.page(f"{PAIR}&filter=exact_match%3D0&of=A&column=recall%401&is=%3E%3D&value=1")
     assert listed(added) == ["0", "1", "2", "3", "50"]
-    assert "B: exact_match = 0 × A: recall@1 &gt;= 1 ×" in words(added) or "A: recall@1 >= 1 ×" in words(added)
+    assert "B: exact_match = no × A: recall@1 ≥ 1 ×" in words(added)
+    assert listed(client.page(f"{PAIR}&filter=exact_match%3D0&filter=topic%3Dscience")) == [
+        "1",
+        "3",
+        *(str(n) for n in range(51, 60, 2)),
+    ]
 
 
 def test_a_slice_cuts_everything(client: Client) -> None:
-    page = client.page(f"{PAIR}&column=topic&value=science")
+    page = client.page(f"{PAIR}&where=topic%3Dscience")
     text = words(page)
     assert "on 30 questions" in text
     assert "▲ 15 wrong → right ▼ 2 right → wrong" in text
@@ -122,18 +127,18 @@ def test_a_slice_cuts_everything(client: Client) -> None:
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        (f"{PAIR}&column=nothing&value=x", "unknown column"),
-        (f"{PAIR}&column=topic&value=maths", "unknown value"),
-        (f"{PAIR}&value=science", "a value needs its column"),
+        (f"{PAIR}&where=nothing%3Dx", "has no column 'nothing'"),
+        (f"{PAIR}&where=topic%3Dmaths", "unknown value"),
+        (f"{PAIR}&value=science", "a filter needs a column"),
         (f"{PAIR}&by=nothing", "is no column with slices"),
         (f"{PAIR}&colum=topic", "has no 'colum'"),
         (f"{PAIR}&change=nothing", "is not one of"),
         (f"{PAIR}&sort=nothing", "is not one of"),
         (f"{PAIR}&metric=nothing", "unknown metric"),
         (f"{PAIR}&filter=what", "can't read the filter"),
-        (f"{PAIR}&filter=nothing%3D1", "unknown metric"),
-        (f"{PAIR}&cause=B:nothing", "unknown cause"),
-        (f"{PAIR}&cause=Z:right", "no run on this page"),
+        (f"{PAIR}&filter=nothing%3D1", "has no column 'nothing'"),
+        (f"{PAIR}&filter=C:exact_match%3D1", "C is no run of this list"),
+        (f"{PAIR}&where=topic~science", "can't cut to"),
         (f"{PAIR}&page=x", "is not the number of a page"),
         (f"{PAIR}&candidate=c", "is none of the candidates b"),
         (f"{PAIR}&alpha=x", "is no number"),

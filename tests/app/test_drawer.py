@@ -105,7 +105,7 @@ def test_bars_of_a_histogram_are_filters_also_several_at_once(visit: Visit) -> N
 
 def test_a_row_opens_beside_the_table_and_keys_go_on(visit: Visit) -> None:
     page = visit.page
-    page.goto(f"{visit.origin}/run/r?column=kind&value=odd")
+    page.goto(f"{visit.origin}/run/r?filter=kind%3Dodd")
     page.wait_for_selector("html[data-ready]")
     page.locator(".rows-table tbody tr").nth(1).locator("td").nth(1).click()
     page.locator("#drawer h1 :text-is('q3')").wait_for()

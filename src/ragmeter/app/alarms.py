@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragmeter.app import wording
+from ragmeter.app.conditions import EQUAL, Condition
 from ragmeter.documents.summary import Summary
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
@@ -77,8 +78,8 @@ def _because(run: Run, reason: NotScored) -> Markup:
     named = [name for name in reason.metrics if outcome_column(name) in run.columns]
     words: Content = text(cause_name(reason.cause))
     if named:
-        rows = address("run", run.name, column=[outcome_column(named[0])], value=[reason.cause]) + "#rows"
-        words = link(words, rows)
+        condition = Condition(outcome_column(named[0]), EQUAL, reason.cause)
+        words = link(words, address("run", run.name, filter=condition.written) + "#rows")
     meaning = cause_meaning(reason.cause)
     return joined(words, text(f" ({meaning})") if meaning else None, text(f"; {reason.which_metrics}"))
 

@@ -7,56 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 from ragmeter import naming
+from ragmeter.app.conditions import AT_LEAST, EQUAL, Condition, added_filter
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
-from ragmeter.table import LIST_COLUMNS, outcome_column
+from ragmeter.table import outcome_column
 from ragmeter.wording.metrics import first_of, is_right
 
-#: How a condition compares, as an address has it; those of texts, of numbers, and those that need no value.
-EQUAL, NOT_EQUAL, CONTAINS, AT_LEAST, BELOW, AT_MOST, MISSING = "eq", "ne", "has", "ge", "lt", "le", "none"
-OF_TEXTS = (EQUAL, NOT_EQUAL, CONTAINS)
-OF_NUMBERS = (EQUAL, NOT_EQUAL, BELOW, AT_MOST, "gt", AT_LEAST)
-WITHOUT_VALUE = (MISSING, "some")
 #: Ready-made choices of rows.
 WRONG, HALLUCINATED, NO_SCORE, DISAGREE = "wrong", "hallucinated", "no_score", "disagree"
 #: The metric of the chance that an answer says what its passages don't, and from when on that is likely.
 _CHANCE, _LIKELY = "offline_hallucination", "0.5"
 #: The fields of an address that say which rows, and how they are shown.
 _FIELDS = frozenset(
-    (
-        "search",
-        "column",
-        "is",
-        "value",
-        "show",
-        "sort",
-        "descending",
-        "page",
-        "columns",
-        "markdown",
-        "by",
-        "row",
-        "sign",
-    )
-)
-
-
-@dataclass(frozen=True)
-class Condition:
-    """What a column of a row must be. Of numbers, the value is one in writing."""
-
-    column: str
-    comparison: str = EQUAL
-    value: str = ""
-
-    @property
-    def number(self) -> float:
-        """The value of a condition on numbers."""
-        return as_number(self.value)
+    {
+        "search", "filter", "column", "is", "value", "show", "sort", "descending", "page", "columns", "markdown", "by",
+        "row", "sign",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,12 +90,9 @@ class RowQuery:
     def as_query(self, **changes: Any) -> dict[str, object]:
         """The fields for an address, changed."""
         query = replace(self, **changes)
-        conditions = query.conditions
         fields: dict[str, object] = {
             "search": query.search,
-            "column": [condition.column for condition in conditions],
-            "is": [condition.comparison for condition in conditions],
-            "value": [condition.value for condition in conditions],
+            "filter": [condition.written for condition in query.conditions],
             "show": list(query.show),
             "sort": query.sort,
             "descending": 1 if query.descending else None,
@@ -143,24 +110,6 @@ def page_number(query: Any) -> int:
     if not (written.isascii() and written.isdigit() and 0 < int(written[:10]) < 10**9):
         raise UsageError(f"{written[:40]!r} is no number of a page")
     return int(written)
-
-
-def as_number(written: str) -> float:
-    """A number of an address, or an error."""
-    try:
-        number = float(written)
-    except ValueError:
-        raise UsageError(f"{written[:40]!r} is not a number") from None
-    if number != number or abs(number) > 1e12:
-        raise UsageError(f"{written[:40]!r} is not a number that can be used here")
-    return number
-
-
-def comparisons(run: Run, column: str) -> tuple[str, ...]:
-    """How the values of a column can be compared."""
-    if column in LIST_COLUMNS:
-        return CONTAINS, *WITHOUT_VALUE
-    return (*(OF_NUMBERS if column in run.measures else OF_TEXTS), *WITHOUT_VALUE)
 
 
 def presets(run: Run) -> dict[str, tuple[str, ...]]:
@@ -188,19 +137,9 @@ def conditions_of_preset(name: str, columns: tuple[str, ...]) -> tuple[Condition
 
 
 def _conditions(run: Run, query: Any) -> Iterator[Condition]:
-    """The conditions of an address: its columns, comparisons and values, the nth of each with the nth."""
-    columns, compared, values = (query.getlist(name) for name in ("column", "is", "value"))
-    compared = compared or [EQUAL] * len(columns)
-    if len(compared) > len(columns) or len(values) > len(columns):
-        raise UsageError("an address of rows needs a column for each comparison and each value")
-    for column, comparison, value in zip_longest(columns, compared, values, fillvalue=""):
-        if not column:  # nothing was chosen
-            continue
-        _one_of(comparison, comparisons(run, _column(run, column)), "is")
-        condition = Condition(column, comparison, "" if comparison in WITHOUT_VALUE else value)
-        if column in run.measures and comparison not in WITHOUT_VALUE:
-            as_number(value)
-        yield condition
+    """The conditions of an address, and the one that a form adds to them."""
+    written = [*query.getlist("filter"), added_filter(query)]
+    return (Condition.read(run, condition) for condition in dict.fromkeys(written) if condition)
 
 
 def _column(run: Run, name: str) -> str:

@@ -73,10 +73,7 @@ document.addEventListener('pointerup', (event) => {
   if (!begun || !over || over === begun || over.closest('svg') !== begun.closest('svg')) return;
   const chosen = bars(begun, over);
   const fields = new URLSearchParams(new URL(location.href).search);
-  const column = begun.closest('svg').dataset.column;
-  const ends = [['ge', chosen[0].dataset.low], [chosen.at(-1).dataset.to === 'lt' ? 'lt' : 'le', chosen.at(-1).dataset.high]];
-  if (fields.getAll('column').length > fields.getAll('is').length) fields.getAll('column').forEach(() => fields.append('is', 'eq'));
-  for (const [is, value] of ends) [['column', column], ['is', is], ['value', value]].forEach((field) => fields.append(...field));
+  for (const end of [chosen[0].dataset.from, chosen.at(-1).dataset.to]) fields.append('filter', end);
   fields.delete('page');
   location.assign(`${location.pathname}?${fields}#rows`);
 });
