@@ -15,7 +15,6 @@ from ragmeter.analysis.people.labels import read_labels
 from ragmeter.runs.status import Status
 from tests.app.serving import Client, serving
 from tests.browser import chromium, missing
-from tests.command import PATIENCE
 from tests.show.report.helpers import PAYLOAD, PAYLOADS, keep_hostile, keep_judged
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is one")
@@ -37,7 +36,7 @@ class Visit:
 
     def __init__(self, browser: Any, client: Client, **context: Any) -> None:
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
-        self.context.set_default_timeout(PATIENCE * 1000)
+        self.context.set_default_timeout(60_000)
         self.origin = f"http://127.0.0.1:{client.port}"
         self.page = self.context.new_page()
         self.wrong: list[str] = []
@@ -295,7 +294,7 @@ def test_what_is_shown_has_an_address(browser: Any, tmp_path: Path) -> None:
         page.goto(f"{visit.origin}/run/r")
         page.wait_for_selector("html[data-ready]")
         page.select_option("#new-column", "token_f1")
-        page.select_option("#new-filter select[name=is]", "ge")
+        page.select_option("#new-filter select[name=is]", ">=")
         page.fill("#new-filter input[name=value]", "0.5")
         page.click("#filters button")
         page.locator("text=1 to 30 of 30 rows").wait_for()

@@ -244,5 +244,5 @@ def test_a_judge_that_failed_is_an_alarm_and_different_judges_give_no_verdict(tm
     assert "a and b were judged differently (model: model-a, model-b)" in text
     assert "No verdict between B and A: their llm_correct is from different judges" in text
     alarm = failed[failed.index('class="note bad"') :]
-    assert "have no score: unparsable" in alarm[:400]
+    assert "The judge failed on 40 of 120 rows: unparsable" in alarm[:400]
     assert failed.index('class="note bad"') < failed.index('class="stats"')

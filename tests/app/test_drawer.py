@@ -64,7 +64,7 @@ def test_filters_are_joined_by_and_and_apply_at_once(visit: Visit) -> None:
     page.click("button:text-is('Add')")
     shown(page, 40)
     page.select_option("#new-column", "token_f1")
-    page.select_option("#new-filter select[name=is]", "ge")
+    page.select_option("#new-filter select[name=is]", ">=")
     page.fill("#new-filter input[name=value]", "0.9")
     page.click("button:text-is('Add')")
     shown(page, 20)

@@ -54,7 +54,7 @@ def alarms(view: CompareView) -> Markup:
     notes: list[Content] = []
     for name in view.names:
         for line in score_alarms(view.runs[name].metrics()):
-            words = joined(view.named(name), ": ", text(line.sentence), " (", text(line.metrics), ")")
+            words = joined(view.named(name), ": ", text(line.sentence), " (", text(line.reason.which_metrics), ")")
             notes.append(alarm(words, failed=line.failed))
     warnings = dict.fromkeys(warning for pair in view.comparison.pairs for warning in pair.warnings)
     return joined(notes, [alarm(text(warning), failed=False) for warning in warnings])
