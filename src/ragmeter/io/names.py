@@ -82,12 +82,14 @@ def checked_name(name: str) -> str:
         raise UsageError(f"{name!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
     if name.startswith("."):
         raise UsageError(f"{name!r} is not a name for a run", hint="a folder that begins with a point is hidden")
+    if name.startswith("-"):
+        raise UsageError(f"{name!r} is not a name for a run", hint="on a command line it would be an option")
     return name
 
 
 def plain_name(text: str) -> str:
     """A name made from a file's name; its braces are not fields, and a run is not hidden as the file may be."""
-    plain = re.sub(r"[{}]", "_", text).lstrip(".")
+    plain = re.sub(r"[{}]", "_", text).lstrip(".-")
     return "".join("_" if category(character) in _UNSEEN else character for character in plain)
 
 
