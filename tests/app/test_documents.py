@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,20 @@ def test_a_corpus_that_is_named_at_the_start(folder: Path, tmp_path: Path) -> No
 def test_a_run_that_does_not_say_what_was_retrieved(client: Client) -> None:
     assert "give the results a column retrieved with lists of ids" in words(client.page("/run/none/documents"))
     assert client.ask("/run/none/document?id=x").status == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("documents?kind=x", "kind=x: it must be one of"),
+        ("documents?sort=x", "sort=x: it must be one of"),
+        ("documents?descending=x", "it must be 0 or 1"),
+        ("documents?page=999", "there is no page 999 of"),
+        ("documents?foo=1", "no field 'foo'"),
+        ("document?id=nothing", "unknown document 'nothing'"),
+    ],
+)
+def test_what_the_documents_page_does_not_know_is_an_error(client: Client, path: str, says: str) -> None:
+    answer = client.ask(f"/run/a/{path}")
+    assert answer.status in (400, 404)
+    assert says in unescape(answer.text)

@@ -109,7 +109,7 @@ def test_sorted_with_rows_without_a_score_last(client: Client) -> None:
         ("/run/a?filter=token_f1~1", 400, "token_f1 can't be filtered by '~'"),
         ("/run/a?column=kind&is=%3E%3D&value=1", 400, "kind can't be filtered by"),
         ("/run/a?value=1", 400, "a filter needs a column"),
-        ("/run/a?metric=token_f1&low=0.5", 400, "has no field 'low'"),
+        ("/run/a?metric=token_f1&low=0.5", 400, "no field 'low'"),
         ("/run/a?show=nonsense", 400, "show=nonsense: it must be one of no_score"),
         ("/run/a?show=wrong", 400, "show=wrong"),
         ("/run/a?columns=nothing", 400, "a has no column 'nothing'"),
@@ -123,6 +123,13 @@ def test_sorted_with_rows_without_a_score_last(client: Client) -> None:
         ("/run/a/export/exe", 404, "unknown format"),
         ("/compare?run=a&run=b&change=nothing", 400, "is not one of"),
         ("/static/server.py", 404, ""),
+        ("/?columns=zz", 400, "no field 'columns'"),
+        ("/?search=a&search=b", 400, "search is given 2 times"),
+        ("/run/a/label?page=2", 400, "no field 'page'"),
+        ("/run/a/agreement?kind=x", 400, "no field 'kind'"),
+        ("/find?foo=1", 400, "no field 'foo'"),
+        ("/compare?run=a&run=b&cause=A:right", 400, "no field 'cause'"),
+        ("/compare?run=a&run=b&search=x&search=y", 400, "search is given 2 times"),
     ],
 )
 def test_what_can_not_be_shown_is_an_error_page(client: Client, path: str, status: int, says: str) -> None:

@@ -13,7 +13,7 @@ from ragmeter.app.queries import Database
 from ragmeter.app.rows_table import condition_words
 from ragmeter.show.page.compare.row_list import row_list
 from ragmeter.show.page.compare.rows import read_pairs
-from ragmeter.show.page.compare.verdict import MORE_OR_LESS, RIGHT_OR_WRONG
+from ragmeter.show.page.compare.verdict import change_words
 from ragmeter.show.page.compare.view import CompareView
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.show.page.parts import chip, field, folded, hidden, options
@@ -36,8 +36,8 @@ def listed_rows(view: CompareView, query: CompareQuery, database: Database) -> t
 
 
 def _change_words(view: CompareView, metric: str) -> Mapping[str, str]:
-    is_binary = view.pair.metrics[metric].binary
-    return {name: words.partition(" —")[0] for name, words in (RIGHT_OR_WRONG if is_binary else MORE_OR_LESS).items()}
+    words = change_words(metric, view.pair.metrics[metric])
+    return {name: words_of.partition(" —")[0] for name, words_of in words.items()}
 
 
 def _controls(view: CompareView, query: CompareQuery, metric: str) -> Markup:

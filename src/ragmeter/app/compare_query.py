@@ -8,6 +8,7 @@ from typing import Any
 
 from ragmeter.analysis.comparing.selection import ALL_ROWS, CHANGES, WORSE
 from ragmeter.app.conditions import EQUAL, Condition, added_filter
+from ragmeter.app.fields import check_fields, page_number
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
 from ragmeter.show.page.compare.view import LETTERS
@@ -19,12 +20,11 @@ BY_CHANGE, BY_FILE, BY_BASELINE, BY_CANDIDATE = "change", "file", "baseline", "c
 SORTS = (BY_CHANGE, BY_FILE, BY_BASELINE, BY_CANDIDATE)
 #: Rows on a page.
 ROWS = 20
-_FIELDS = frozenset(
-    {
-        "run", "baseline", "candidate", "where", "by", "change", "metric", "search", "sort", "filter", "page", "test",
-        "alpha", "margin", "of", "column", "is", "value",
-    }
+_FIELDS = (
+    "baseline", "candidate", "where", "by", "change", "metric", "search", "sort", "page", "test", "alpha", "margin",
+    "of", "column", "is", "value",
 )  # fmt: skip
+_SEVERAL = ("run", "filter")
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class CompareQuery:
     @classmethod
     def read(cls, query: Any, runs: Sequence[Run]) -> CompareQuery:
         """What an address asks for, of these runs. What makes no sense is an error that says so."""
-        if unknown := [name for name in query if name not in _FIELDS]:
-            raise UsageError(f"an address of Compare has no {unknown[0][:40]!r}")
+        check_fields(query, _FIELDS, _SEVERAL)
         change, sort = query.get("change", ""), query.get("sort", "") or BY_CHANGE
         for given, known in ((change or ALL_ROWS, CHANGES), (sort, SORTS)):
             if given not in known:
@@ -58,9 +57,6 @@ class CompareQuery:
         candidate = query.get("candidate", "")
         if candidate and candidate not in names[1:]:
             raise UsageError(f"{candidate[:60]!r} is none of the candidates {', '.join(names[1:])}")
-        page = query.get("page", "1")
-        if not page.isdecimal() or not 0 < int(page) < 10**9:
-            raise UsageError(f"{page[:40]!r} is not the number of a page")
         texts = {name: query.get(name, "") for name in ("by", "metric", "search")}
         settings = {name: query.get(name, "") for name in ("test", "alpha", "margin")}
         new = added_filter(query)
@@ -68,7 +64,15 @@ class CompareQuery:
         filters = tuple(written for written in dict.fromkeys([*query.getlist("filter"), f"{of}{new}"]) if written)
         where = _slice(runs[0], query["where"]) if runs and query.get("where") else None
         return cls(
-            names, candidate, where, change=change, sort=sort, filters=filters, page=int(page), **texts, **settings
+            names,
+            candidate,
+            where,
+            change=change,
+            sort=sort,
+            filters=filters,
+            page=page_number(query),
+            **texts,
+            **settings,
         )
 
     @property

@@ -5,12 +5,13 @@ Nothing in an address is ignored: an unknown field or column, and a value that m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ragmeter import naming
 from ragmeter.app.conditions import AT_LEAST, EQUAL, Condition, added_filter
+from ragmeter.app.fields import check_fields, one_of, page_number, switch
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
 from ragmeter.table import outcome_column
@@ -21,12 +22,8 @@ WRONG, HALLUCINATED, NO_SCORE, DISAGREE = "wrong", "hallucinated", "no_score", "
 #: The metric of the chance that an answer says what its passages don't, and from when on that is likely.
 _CHANCE, _LIKELY = "offline_hallucination", "0.5"
 #: The fields of an address that say which rows, and how they are shown.
-_FIELDS = frozenset(
-    {
-        "search", "filter", "column", "is", "value", "show", "sort", "descending", "page", "columns", "markdown", "by",
-        "row", "sign",
-    }
-)  # fmt: skip
+_FIELDS = ("search", "column", "is", "value", "sort", "descending", "page", "markdown", "by", "row", "sign")
+_SEVERAL = ("filter", "show", "columns")
 
 
 @dataclass(frozen=True)
@@ -58,18 +55,16 @@ class RowQuery:
     @classmethod
     def of(cls, run: Run, query: Any) -> RowQuery:
         """Read what is wanted of a run from the query of an address."""
-        unknown = sorted(set(query.keys()) - _FIELDS)
-        if unknown:
-            raise UsageError(f"an address of rows has no field {unknown[0][:60]!r}", hint=", ".join(sorted(_FIELDS)))
+        check_fields(query, _FIELDS, _SEVERAL)
         return cls(
             query.get("search", ""),
             tuple(_conditions(run, query)),
-            tuple(_one_of(name, presets(run), "show") for name in dict.fromkeys(query.getlist("show")) if name),
+            tuple(one_of(name, presets(run), "show") for name in dict.fromkeys(query.getlist("show")) if name),
             _column(run, query.get("sort", "")),
-            _switch(query, "descending"),
+            switch(query, "descending"),
             page_number(query),
             tuple(_column(run, name) for name in dict.fromkeys(query.getlist("columns")) if name),
-            _switch(query, "markdown"),
+            switch(query, "markdown"),
             _column(run, query.get("by", "")),
         )
 
@@ -102,14 +97,6 @@ class RowQuery:
             "by": query.by,
         }
         return {name: value for name, value in fields.items() if value not in (None, "", [])}
-
-
-def page_number(query: Any) -> int:
-    """The page of rows that an address asks for."""
-    written = query.get("page", "") or "1"
-    if not (written.isascii() and written.isdigit() and 0 < int(written[:10]) < 10**9):
-        raise UsageError(f"{written[:40]!r} is no number of a page")
-    return int(written)
 
 
 def presets(run: Run) -> dict[str, tuple[str, ...]]:
@@ -146,17 +133,3 @@ def _column(run: Run, name: str) -> str:
     if name and name not in run.columns:
         raise UsageError(f"{run.name} has no column {name[:60]!r}")
     return name
-
-
-def _one_of(name: str, names: Mapping[str, Any] | tuple[str, ...], what: str) -> str:
-    if name not in names:
-        known = ", ".join(names) or "nothing: the run has no column for it"
-        raise UsageError(f"{what}={name[:40]}: it must be one of {known}")
-    return name
-
-
-def _switch(query: Any, name: str) -> bool:
-    written = query.get(name, "")
-    if written not in ("", "0", "1"):
-        raise UsageError(f"{name}={written[:40]}: it must be 0 or 1")
-    return bool(written == "1")

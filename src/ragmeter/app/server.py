@@ -22,6 +22,7 @@ from ragmeter.app.conversations import conversation_page
 from ragmeter.app.disagreements import agreed_words, disagreements_page
 from ragmeter.app.documents import Documents, document_page, documents_page
 from ragmeter.app.downloads import drop, exported_rows, report_page, signed
+from ragmeter.app.fields import check_fields
 from ragmeter.app.judge import judge_page
 from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
@@ -91,17 +92,17 @@ class App:
                 for action in ("rename", "tags", "baseline", "delete")
             ),
             Route("/deleted/{key}/restore", self._page(self._restore), methods=["POST"]),
-            Route("/run/{name}/documents", self._page(self._documents)),
-            Route("/run/{name}/document", self._page(self._document)),
-            Route("/run/{name}/label", self._page(self._label)),
-            Route("/run/{name}/agreement", self._page(self._agreement)),
-            Route("/run/{name}/disagreements", self._page(self._disagreements)),
+            Route("/run/{name}/documents", self._page(self._documents, "kind", "search", "sort", "descending", "page")),
+            Route("/run/{name}/document", self._page(self._document, "id")),
+            Route("/run/{name}/label", self._page(self._label, "rater", "blind", "place")),
+            Route("/run/{name}/agreement", self._page(self._agreement, "metric", "cell")),
+            Route("/run/{name}/disagreements", self._page(self._disagreements, "place")),
             Route("/run/{name}/disagreements/record", self._page(self._agree), methods=["POST"]),
             Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
             Route("/run/{name}/report", self._page(self._report)),
-            Route("/find", self._page(self._find)),
+            Route("/find", self._page(self._find, "search")),
             Route("/events", self._events),
             Route("/under-way", self._page(lambda _: page(wording.UNDER_WAY, live(under_way(self._folder))))),
             Route("/compare", self._page(self._compared.page)),
@@ -111,11 +112,13 @@ class App:
             Route("/static/{file}", _static),
         ]
 
-    def _page(self, answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
-        """An address whose errors are a page that says what is wrong."""
+    def _page(self, answer: Callable[[Request], Any], *fields: str) -> Callable[[Request], Any]:
+        """An address whose errors are a page that says what is wrong. A page without `fields` looks at them itself."""
 
         def respond_of(request: Request, snapshot: Snapshot) -> Response:
             request.state.snapshot = snapshot
+            if fields:
+                check_fields(request.query_params, fields)
             response: Response = answer(request)
             return response
 
