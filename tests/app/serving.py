@@ -50,6 +50,7 @@ class Client:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         sent = {
             "Cookie": f"{self.keys.cookie_name}={self.keys.cookie}",
+            "Content-Type": "" if body is None else "application/json",
             **{name.replace("_", "-"): v for name, v in headers.items()},
         }
         data = None if body is None else json.dumps(body).encode()

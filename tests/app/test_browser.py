@@ -441,7 +441,7 @@ def test_keys_of_every_page(browser: Any, tmp_path: Path) -> None:
         page.keyboard.press("Control+k")
         page.locator("#runs-by-name a").nth(1).wait_for()
         page.keyboard.type("second")
-        page.locator("#runs-by-name:not(:has(li:nth-child(2)))").wait_for()
+        page.locator("#runs-by-name:not(:has(li:nth-child(2)))", has_text="second-run").wait_for()
         page.keyboard.press("Enter")
         page.locator("h1", has_text="second-run").wait_for()
         visit.check()

@@ -71,14 +71,14 @@ def listed(page: str) -> list[str]:
 )
 def test_the_older_run_is_the_baseline_in_whatever_order_they_were_ticked(client: Client, address: str) -> None:
     text = words(client.page(address))
-    assert "B is better on exact_match: 77% instead of 33%" in text
+    assert "B is better on exact_match: 76.7% instead of 33.3%" in text
     assert re.search(r"Baseline A .*Candidate B", text)
     assert "▲ 30 wrong → right ▼ 4 right → wrong — read these 16 right in both 10 wrong in both" in text
 
 
 def test_a_pinned_baseline_counts_and_a_link_swaps(client: Client) -> None:
     page = client.page("/compare?baseline=b&run=a")
-    assert "B is worse on exact_match: 33% instead of 77%" in words(page)
+    assert "B is worse on exact_match: 33.3% instead of 76.7%" in words(page)
     (swap,) = re.findall(rf'href="([^"]+)"[^>]*aria-label="{wording.SWAP}"', page)
     assert "B is better" in words(client.page(unescape(swap)))
 

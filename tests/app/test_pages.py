@@ -109,7 +109,7 @@ def test_sorted_with_rows_without_a_score_last(client: Client) -> None:
         ("/run/a?filter=token_f1~1", 400, "token_f1 can't be filtered by '~'"),
         ("/run/a?column=kind&is=%3E%3D&value=1", 400, "kind can't be filtered by"),
         ("/run/a?value=1", 400, "a filter needs a column"),
-        ("/run/a?metric=token_f1&low=0.5", 400, "no field 'low'"),
+        ("/run/a?metric=token_f1&low=0.5", 400, "has no field"),
         ("/run/a?show=nonsense", 400, "show=nonsense: it must be one of no_score"),
         ("/run/a?show=wrong", 400, "show=wrong"),
         ("/run/a?columns=nothing", 400, "a has no column 'nothing'"),

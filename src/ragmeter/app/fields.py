@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from ragmeter.errors import UsageError
+from ragmeter.io.decoding import JsonObject
 
 
 def check_fields(query: Any, single: Collection[str], several: Collection[str] = ()) -> None:
@@ -32,6 +33,14 @@ def one_of(name: str, names: Collection[str], what: str) -> str:
         known = ", ".join(names) or "nothing: the run has no column for it"
         raise UsageError(f"{what}={name[:40]}: it must be one of {known}")
     return name
+
+
+def text_of(form: JsonObject, name: str) -> str:
+    """A field of a form that must be a text; empty where it is not given."""
+    value = form.get(name, "")
+    if not isinstance(value, str):
+        raise UsageError(f"{name} must be a text")
+    return value
 
 
 def switch(query: Any, name: str) -> bool:

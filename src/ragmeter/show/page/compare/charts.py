@@ -50,7 +50,7 @@ def both_scores(view: CompareView) -> Markup:
         about = ", ".join(
             f"{letter} {_between(axis.low + place * step, step)}" for letter, place in zip(letters, (x, y), strict=True)
         )
-        spots.append(Spot(here[0], here[1], count, tone, f"{count:,} rows: {about}"))
+        spots.append(Spot(here[0], here[1], count, tone, f"{count:,} row{'s' if count > 1 else ''}: {about}"))
     names = view.lettered(view.pair.a), view.lettered(view.pair.b)
     return scatter(spots, axis, axis, names, f"{BOTH_SCORES}: {view.pair.headline}, {len(before):,} rows")
 
