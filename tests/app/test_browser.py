@@ -77,6 +77,18 @@ class Visit:
         assert self.wrong == []
 
 
+#: Writes wait, fail together, and work again.
+HOLD_WRITES = """(() => {
+  const real = window.fetch;
+  let release;
+  const held = new Promise((resolve) => { release = resolve; });
+  window.fail = release;
+  window.mend = () => { window.fetch = real; };
+  window.fetch = (where, options) => options?.method === 'POST'
+    ? held.then(() => Promise.reject(new Error('cut off'))) : real(where, options);
+})()"""
+
+
 @pytest.fixture(scope="module")
 def browser(browser_address: str) -> Iterator[Any]:
     with chromium(browser_address) as started:
@@ -237,6 +249,31 @@ def test_a_label_that_is_not_written_stops_the_advance(browser: Any, tmp_path: P
         label = read_labels(tmp_path / "labels-chat-Ann.csv")[1]
         assert (label.label, label.note) == ("wrong", "keep me")
         visit.wrong.clear()  # the calls that were cut off
+        visit.check()
+        visit.context.close()
+
+
+def test_labels_that_are_not_written_come_back_in_their_order(browser: Any, tmp_path: Path) -> None:
+    ragmeter.evaluate(CONVERSATION, metrics="token_f1", run="chat", output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        client.post("/run/chat/label/begin", rater="Ann", n=6, by="random", seed=0)
+        visit = Visit(browser, client)
+        page = visit.page
+        page.goto(f"{visit.origin}/run/chat/label?rater=Ann")
+        page.wait_for_selector("html[data-ready]")
+        page.evaluate(HOLD_WRITES)  # until two labels wait
+        for place in (0, 1):
+            page.locator(f"#label[data-place='{place}']").wait_for()
+            page.keyboard.press("c")
+        page.locator("#label[data-place='2']").wait_for()
+        page.evaluate("fail()")
+        page.locator("#problem", has_text="Not saved").wait_for()
+        page.locator("#label[data-place='0']").wait_for()
+        page.evaluate("mend()")
+        for place in (0, 1, 2):
+            page.locator(f"#label[data-place='{place}']").wait_for()
+            page.keyboard.press("w")
+        page.locator("#progress:has-text('3 of 6')").wait_for()
         visit.check()
         visit.context.close()
 
