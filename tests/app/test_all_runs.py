@@ -198,7 +198,7 @@ def test_what_is_done_with_a_run(tmp_path: Path) -> None:
         assert client.page("/run/c")
 
         with hold(tmp_path / "b", "writes it", asks=True):
-            assert client.post("/run/b/delete").status == 500
+            assert client.post("/run/b/delete").status == 409
         assert client.ask("/run/b/delete", method="POST", body={}).status == 403  # without the token
         assert client.ask("/run/b/delete").status == 405
         assert shown(client.page("/?sort=name")) == ["b", "c"]

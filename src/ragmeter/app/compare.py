@@ -36,7 +36,8 @@ class _Addresses(Addresses):
         self._query = query
 
     def rows(self, change: str) -> str:
-        return self._query.address(change=change, search="", filters=())  # the number of a card is of all rows
+        # the number of a card is of all rows by the headline metric
+        return self._query.address(change=change, metric="", search="", filters=())
 
     def cut_to(self, column: str, value: str) -> str:
         return self._query.address(where=Condition(column, EQUAL, value) if column else None)
