@@ -213,7 +213,7 @@ def test_real_questions_beside_them_and_ranks(ragmeter: Run, tmp_path: Path, url
             ragmeter(
                 "ask", "--dataset", dataset, "--target", f"rag:{system}", "--metrics", "recall@5", "--run", runs[-1]
             )
-    done = ragmeter("questions", "--run", "questions", "--check", *runs)
+    done = ragmeter("questions", "--run", "questions", "--check", *runs[:4], *reversed(runs[4:]))
     assert done.returncode == 0, done.stderr
     check = StoredRun(tmp_path / "runs" / "questions").summary().test_set.check
     assert (check.metric, check.systems, check.tau) == ("recall@5", 4, 1.0)
@@ -224,6 +224,8 @@ def test_real_questions_beside_them_and_ranks(ragmeter: Run, tmp_path: Path, url
     assert "4 systems by recall@5: Kendall's tau with real questions 1" in done.stdout
     done = ragmeter("questions", "--run", "questions", "--check", *runs[:5])
     assert "4 runs over the questions of questions, and 1 over others" in done.stderr
+    done = ragmeter("questions", "--run", "questions", "--check", *runs[:3], *runs[5:])
+    assert "are not of the same 3 systems" in done.stderr
 
 
 def test_offline(ragmeter: Run, tmp_path: Path) -> None:
