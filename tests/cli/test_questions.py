@@ -235,6 +235,16 @@ def test_offline(ragmeter: Run, tmp_path: Path) -> None:
     assert "written without a model" in done.stdout
     rows = StoredRun(tmp_path / "runs" / "made").rows().to_pylist()
     assert all(row["relevant"] and row["question"] for row in rows)
+    ragmeter("label", "made", "--n", "2")
+    text = (tmp_path / "labels.csv").read_text(encoding="utf-8")
+    (tmp_path / "labels.csv").write_text(text.replace(",,,", ",yes,,no"), encoding="utf-8")
+    assert "people accept 0% of 2 questions" in ragmeter("label", "made").stdout  # about answers nothing is asked
+    (tmp_path / "german.jsonl").write_text(
+        json.dumps({"id": "1", "text": "Der See ist tief, und niemand hat gesehen, was in ihm ist und wie es lebt."})
+    )
+    done = ragmeter("questions", "german.jsonl", "--offline", "--run", "german")
+    assert done.returncode == 3
+    assert "not in English or Spanish" in done.stderr
 
 
 def test_the_judge_of_a_project_writes(ragmeter: Run, tmp_path: Path, url: str) -> None:

@@ -175,6 +175,23 @@ def test_another_plan_does_not_replace_a_set_that_was_paid_for(tmp_path: Path) -
         make(tmp_path, chunks, Wish(6, FACTS))
 
 
+def test_what_was_rejected_later_has_no_twins(tmp_path: Path) -> None:
+    shared = "Every guide is sold for nine crowns."
+    lines = [json.dumps({"id": str(n), "text": f"{writer.passage(n)} {shared}"}) + "\n" for n in range(60)]
+    (tmp_path / "c.jsonl").write_text("".join(lines), encoding="utf-8")
+    answers = iter(["pounds that nobody has ever counted in the dark"] * 3)
+
+    def replies(prompt: str) -> str:
+        if "Does the passage answer" in prompt:
+            return "No"
+        answer = next(answers, "nine crowns")
+        return json.dumps({"sentence": shared, "question": "What does a guide cost?", "answer": answer})
+
+    _, card, _ = make(tmp_path, tmp_path / "c.jsonl", Wish(5, FACTS), replies, workers=1)
+    assert card.written == 1
+    assert card.rejected["not_supported"] == 3
+
+
 def test_the_model_is_asked_in_doubt(tmp_path: Path) -> None:
     def unsupported(prompt: str) -> str:
         if "Does the passage answer" in prompt:

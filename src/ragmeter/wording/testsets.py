@@ -167,7 +167,7 @@ def _worth_lines(card: TestSetCard) -> Iterator[Line]:
     if (people := card.people) is not None:
         yield people_line(people), PLAIN
     else:
-        yield "no person has looked at them yet: `ragmeter label questions --n 20`", WARNING
+        yield "no person has looked at them yet: `ragmeter label RUN --n 20`", WARNING
 
 
 def people_line(people: Acceptance) -> str:

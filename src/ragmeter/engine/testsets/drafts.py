@@ -60,9 +60,14 @@ class Drafts:
         """Whether calls were not made because a limit was reached."""
         return SKIPPED_BUDGET in self.rejected
 
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether so many drafts in a row were none that nothing more is asked."""
+        return self.in_vain >= _ROUND
+
     def next_round(self) -> list[Draft]:
         """What to write next: of each kind what is missing; another kind where no passage is left for it."""
-        if self.is_over_budget or self.in_vain >= _ROUND:
+        if self.is_over_budget or self.is_in_vain:
             return []
         taken = Counter(draft.planned.kind for draft in self.taken)
         room = min(self.missing, _ROUND)

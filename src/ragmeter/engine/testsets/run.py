@@ -120,6 +120,7 @@ def _write_offline(plan: TestSetPlan, drafts: Drafts) -> None:
                     if other.chance >= filters.SURE:
                         add_other(draft, other)
             room -= drafts.settle(some, room)
+            drafts.in_vain = 0  # nobody was asked in vain
             if not room:
                 break
 
@@ -142,7 +143,7 @@ def _nothing_written(drafts: Drafts) -> AllFailedError:
 def _stopped_by(drafts: Drafts) -> str:
     if not drafts.missing:
         return ""
-    return BUDGET if drafts.is_over_budget else IN_VAIN if drafts.in_vain else NO_PASSAGES
+    return BUDGET if drafts.is_over_budget else IN_VAIN if drafts.is_in_vain else NO_PASSAGES
 
 
 def _card(plan: TestSetPlan, drafts: Drafts, like: Texts | None) -> TestSetCard:

@@ -27,8 +27,10 @@ def render_test_set(run: Run, *, title: str | None, max_rows: int) -> Page:
     ]
     places = list(range(min(run.n_rows, max_rows)))
     names = [name for name in _COLUMNS if name in run.columns]
+    records = list(run.records(places, names))
+    names = [name for name in names if any(record[name] for record in records)]  # without a model there are no answers
     rows = []
-    for record in run.records(places, names):
+    for record in records:
         shown = {**record, "kind": KINDS.get(str(record.get("kind")), record.get("kind"))}
         rows.append([in_own_direction(_text(shown[name])) for name in names])
     caption = f"{len(places):,} of {run.n_rows:,} questions"
