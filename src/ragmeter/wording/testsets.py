@@ -54,6 +54,7 @@ _STOPPED = {
     "no_passages_left": "there is no passage left that was not tried",
     "nothing_taken": "none of the last 50 drafts was a question; is the model able to do this?",
 }
+GOOD_FOR = "What this test set is good for"
 FIT = "fit to rank retrievers; not shown to rank generators"
 FIT_OFFLINE = (
     "written without a model, from words of the passages: not fit to decide which of two good retrievers is better, "
