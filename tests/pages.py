@@ -46,6 +46,10 @@ def run_command(line: str, folder: Path) -> str:
         done = subprocess.run(
             command, cwd=folder, env=alone, capture_output=True, text=True, encoding="utf-8", check=False
         )
+    elif program == "python":
+        assert arguments[1].startswith("ragmeter."), line
+        command = [sys.executable, *arguments]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", check=False)
     else:
         assert program == "ragmeter", line
         done = call(arguments, folder, {"COLUMNS": "120", "PYTHONPATH": os.pathsep.join(sys.path)})

@@ -146,3 +146,34 @@ def test_the_documents_have_no_words_that_are_gone() -> None:
     for document in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = document.read_text(encoding="utf-8")
         assert not re.search(r"no evidence|points (above|below)|have a star|marked with `\*`", text), document.name
+
+
+def test_the_list_for_assistants_has_all_pages() -> None:
+    listed = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", listed)
+    assert [link for link in links if not (ROOT / "docs" / link).is_file()] == []
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert pages <= set(links)
+
+
+def test_the_commands_for_who_works_on_the_project() -> None:
+    text = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)
+    assert len(named) > 5
+    assert set(named) <= targets
+    [collected] = re.findall(r"^\.venv/bin/python (-m pytest .+)$", text, re.MULTILINE)
+    command = [sys.executable, *collected.split(), "--collect-only"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "tests/io/test_xlsx.py" in done.stdout
+    assert all((ROOT / link).is_file() for link in re.findall(r"\]\(([^)]+)\)", text))
+
+
+def test_the_skill_stands_alone() -> None:
+    text = (ROOT / "skills" / "ragmeter" / "SKILL.md").read_text(encoding="utf-8")
+    front = re.match(r"---\nname: ragmeter\ndescription: (.+)\n---\n", text)
+    assert front is not None
+    assert len(front[1]) <= 1024
+    assert "](" not in text, "no links: the file is copied elsewhere"
+    assert len(text.split()) < 1000

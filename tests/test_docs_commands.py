@@ -1,4 +1,4 @@
-"""Every command and snippet on the pages of docs/ runs, in a folder that has what the pages speak of.
+"""Every command and snippet on the pages of docs/, and of the skill, runs, in a folder that has what they speak of.
 
 The tutorials, the tour and the page for those who come from other tools are followed step by step, with what they show
 (tests/test_tutorials.py), as are docs/web.md there, and docs/formats.md (tests/test_formats_page.py).
@@ -39,7 +39,7 @@ from tests.show.test_exports import Client
 from tests.store import bucket
 from tests.testsets.writer import plain_reply, writes_questions
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "skills" / "ragmeter" / "SKILL.md"]
 #: Pages that other tests follow.
 FOLLOWED = {"coming-from", "formats", "tour", "web"}
 #: What can't be run here, each with the reason; its options and metrics are looked at all the same.

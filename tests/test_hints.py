@@ -83,9 +83,9 @@ def test_an_error_speaks_to_its_caller() -> None:
 @pytest.mark.parametrize(
     ("origin", "expected"),
     [
-        (None, "pip install 'ragmeter[http]'"),
-        ({"url": "https://example.com/ragmeter.whl"}, "pip install 'ragmeter[http]'"),
-        ({"url": "file:///no/such/folder", "dir_info": {}}, "pip install 'ragmeter[http]'"),
+        (None, "pip install 'ragmeter-eval[http]'"),
+        ({"url": "https://example.com/ragmeter.whl"}, "pip install 'ragmeter-eval[http]'"),
+        ({"url": "file:///no/such/folder", "dir_info": {}}, "pip install 'ragmeter-eval[http]'"),
         ({"url": "CLONE", "dir_info": {}}, "pip install 'CLONE[http]'"),
         ({"url": "CLONE", "dir_info": {"editable": True}}, "pip install --editable 'CLONE[http]'"),
     ],

@@ -126,7 +126,7 @@ def test_ir_measures(tmp_path: Path) -> None:
     ("title", "tool", "modules"),
     [
         ("Ragas", "ragas", ["ragas.metrics.collections", "ragas.metrics"]),
-        ("DeepEval", "deepeval", ["deepeval.metrics"]),
+        ("DeepEval", "deepeval", ["deepeval.metrics", "deepeval.test_case", "deepeval.dataset"]),
     ],
 )
 def test_the_metrics_of_a_table_are_there(tmp_path: Path, title: str, tool: str, modules: list[str]) -> None:
@@ -141,3 +141,64 @@ def test_the_metrics_of_a_table_are_there(tmp_path: Path, title: str, tool: str,
     environment = {**QUIET, "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
+
+
+#: The metrics that a package has, where it lists them, and its objects, scored by us as they are.
+OF_RAGAS = """
+import warnings; warnings.simplefilter("ignore")
+from ragas import metrics
+from ragas.metrics import collections
+print(*sorted({name for name in (*collections.__all__, *metrics._DEPRECATED_METRICS) if name[0].isupper()}))
+from ragas import EvaluationDataset, MultiTurnSample, SingleTurnSample
+from ragas.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
+one = SingleTurnSample(user_input="capital?", response="Paris", reference="Paris", retrieved_contexts=["Paris."])
+calls = [ToolCall(name="atlas", args={"of": "France"})]
+talk = MultiTurnSample(
+    user_input=[HumanMessage(content="capital?"), AIMessage(content="", tool_calls=calls),
+                ToolMessage(content="Paris"), AIMessage(content="Paris"),
+                HumanMessage(content="sure?"), AIMessage(content="Yes")],
+    reference="Yes", reference_tool_calls=calls)
+from ragmeter import evaluate
+for data in (one, [one], EvaluationDataset(samples=[one]), talk, EvaluationDataset(samples=[talk])):
+    rows = evaluate(data, metrics="exact_match").rows.to_pydict()
+    print(rows["answer"], rows["exact_match"])
+"""
+OF_DEEPEVAL = """
+from deepeval.dataset import EvaluationDataset, Golden
+from deepeval.test_case import ConversationalTestCase, LLMTestCase, ToolCall, Turn
+from deepeval.test_case.llm_test_case import RetrievedContextData
+passage = RetrievedContextData(context="Paris.", source="a.pdf")
+one = LLMTestCase(input="capital?", actual_output="Paris", expected_output="Paris", context=["ideal"],
+                  retrieval_context=[passage], tools_called=[ToolCall(name="atlas")])
+talk = ConversationalTestCase(turns=[Turn(role="user", content="capital?"),
+                                     Turn(role="assistant", content="Paris", retrieval_context=["Paris."])])
+cases, talks = EvaluationDataset(), EvaluationDataset()
+cases.add_test_case(one)
+talks.add_test_case(talk)
+goldens = EvaluationDataset(goldens=[Golden(input="capital?", expected_output="Paris")])
+from ragmeter import ask, evaluate
+for data in (one, [one], cases, talk, talks):
+    rows = evaluate(data, metrics="offline_supported").rows.to_pydict()
+    print(rows["answer"], rows["contexts"])
+print(ask(goldens, lambda question: "Paris", metrics="exact_match")["exact_match"].mean)
+"""
+
+
+def printed(tool: str, code: str, folder: Path) -> list[str]:
+    """What a script prints in a tool's environment."""
+    environment = {**QUIET, "PATH": os.environ["PATH"], "HOME": str(folder)}
+    command = [str(programs(tool) / "python"), "-W", "ignore", "-c", code]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_ragas_s_metrics_are_all_in_the_table_and_its_objects_are_read(tmp_path: Path) -> None:
+    metrics, *results = printed("ragas", OF_RAGAS, tmp_path)
+    table = set(re.findall(r"`([A-Z]\w+)", "".join(re.findall(r"^\|(.*?)\|", section("Ragas"), re.MULTILINE))))
+    assert set(metrics.split()) - {"BaseMetric"} <= table
+    assert results == ["['Paris'] [1.0]"] * 3 + ["['Paris', 'Yes'] [nan, 1.0]"] * 2
+
+
+def test_deepeval_s_objects_are_read(tmp_path: Path) -> None:
+    assert printed("deepeval", OF_DEEPEVAL, tmp_path) == ["['Paris'] [['Paris.']]"] * 5 + ["1.0"]

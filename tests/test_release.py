@@ -40,8 +40,12 @@ def test_the_section_of_a_release_gets_its_date(release: dict[str, Any]) -> None
         release["section"](dated, "0.3.0")
 
 
+def in_wheel(name: str) -> str:
+    return f"ragmeter/{name}" if name.startswith("examples/") else name.removeprefix("src/")
+
+
 def test_a_wheel_without_a_file_of_the_package_is_refused(release: dict[str, Any], tmp_path: Path) -> None:
-    command = ["git", "ls-files", "src/ragmeter"]
+    command = ["git", "ls-files", "src/ragmeter", "examples/nq"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
     if not listed:
         pytest.skip("no clone")
@@ -51,7 +55,7 @@ def test_a_wheel_without_a_file_of_the_package_is_refused(release: dict[str, Any
     for names in (listed, listed[1:], [*listed, "src/other.py"]):
         with zipfile.ZipFile(tmp_path / "ragmeter.whl", "w") as wheel:
             for name in names:
-                wheel.writestr(name.removeprefix("src/"), "")
+                wheel.writestr(in_wheel(name), "")
         if names is listed:
             release["check_files"](tmp_path / "ragmeter.whl", source)
         else:
@@ -61,7 +65,7 @@ def test_a_wheel_without_a_file_of_the_package_is_refused(release: dict[str, Any
         archive.addfile(tarfile.TarInfo("ragmeter-0.1.0/tests/data/a.jsonl"), io.BytesIO())
     with zipfile.ZipFile(tmp_path / "ragmeter.whl", "w") as wheel:
         for name in listed:
-            wheel.writestr(name.removeprefix("src/"), "")
+            wheel.writestr(in_wheel(name), "")
     with pytest.raises(SystemExit, match="should not have"):
         release["check_files"](tmp_path / "ragmeter.whl", source)
 

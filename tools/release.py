@@ -112,10 +112,11 @@ def check_files(wheel: Path, source: Path, library: str = "") -> None:
         if library in packed and digest not in archive.read(library):
             sys.exit(f"{wheel.name}: {library} was made of other sources")
     listed = subprocess.run(
-        ["git", "ls-files", "src/ragmeter"],
+        ["git", "ls-files", "src/ragmeter", "examples/nq"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.split()  # fmt: skip
-    expected = {name.removeprefix("src/") for name in listed} | ({library} if library else set())
+    expected = {f"ragmeter/{name}" if name.startswith("examples") else name.removeprefix("src/") for name in listed}
+    expected |= {library} if library else set()
     if packed != expected:
         sys.exit(f"the wheel lacks {sorted(expected - packed)}, and should not have {sorted(packed - expected)}")
     with tarfile.open(source) as archive:

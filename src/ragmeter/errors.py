@@ -4,7 +4,8 @@
     ├── InputError            a file or a data frame can't be read
     │   └── ColumnError       a column is missing or ambiguous
     ├── UsageError            a wrong call or option, not wrong data
-    │   └── UnknownNameError  no such metric, evaluator or language (suggests similar names)
+    │   ├── UnknownNameError  no such metric, evaluator or language (suggests similar names)
+    │   └── RunExistsError    a run of this name has replies that were paid for, and would be replaced
     ├── OutputError           a file or a folder can't be written
     ├── BusyError             another process works on the same run
     ├── EndpointError         a server refuses the key, the model or the address, or nothing works for too long
@@ -78,6 +79,10 @@ class ColumnError(InputError):
 
 class UsageError(RagmeterError):
     """A wrong call or option, not wrong data."""
+
+
+class RunExistsError(UsageError):
+    """A run of this name has replies that were paid for, or more answers, and would be replaced."""
 
 
 class UnknownNameError(UsageError):

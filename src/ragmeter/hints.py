@@ -14,6 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+#: The package as an index knows it; the command and the import are `ragmeter`.
+DISTRIBUTION = "ragmeter-eval"
 #: The marks before, between and after the two spellings.
 _BEGIN, _MIDDLE, _END = "\x02", "\x1f", "\x03"
 _SPELLINGS = re.compile(f"{_BEGIN}([^{_BEGIN}{_MIDDLE}{_END}]*){_MIDDLE}([^{_BEGIN}{_MIDDLE}{_END}]*){_END}")
@@ -47,13 +49,13 @@ def install_command(extra: str) -> str:
     from urllib.request import url2pathname
 
     try:
-        origin = json.loads(distribution("ragmeter").read_text("direct_url.json") or "{}")
+        origin = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         origin = {}
     address = urlsplit(origin.get("url", ""))
     place = url2pathname(address.path)
     if address.scheme != "file" or not Path(place).exists():
-        return f"pip install {quote(f'ragmeter[{extra}]')}"
+        return f"pip install {quote(f'{DISTRIBUTION}[{extra}]')}"
     editable = "--editable " if origin.get("dir_info", {}).get("editable") else ""
     return f"pip install {editable}{quote(f'{place}[{extra}]')}"
 

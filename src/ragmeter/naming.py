@@ -78,6 +78,8 @@ def render(base: str, settings: Settings) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 100 and 100.0 are one name
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 

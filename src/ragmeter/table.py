@@ -102,6 +102,9 @@ OTHER_TURN = _outcome("other_turn", "the score of the conversation is with its l
 TURN_NOT_SCORED = _outcome("turn_not_scored", "a turn of the conversation has no score")
 NOT_MARKED = _outcome("no_unanswerable", "the question is not marked as answerable or unanswerable")
 NOT_YES_OR_NO = _outcome("not_yes_or_no", "what marks the question as answerable is neither yes nor no")
+NO_EXPECTATION = _outcome("no_expectation", "nothing is expected of the answer")
+NO_NUMBER = _outcome("no_number", "there is no number to check")
+SLOW_PATTERN = _outcome("pattern_too_slow", "the pattern took over a second")
 NOTHING_TO_USE = _outcome("nothing_to_use", "the passages support no claim of the reference")
 #: The outcome of an answer, or of a reference, that claims nothing.
 NO_CLAIMS = "no_claims"

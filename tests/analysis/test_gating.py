@@ -360,6 +360,47 @@ def test_a_gate_seldom_passes_by_accident(tmp_path: Path) -> None:
         assert passed <= 1
 
 
+def test_the_same_means_within_the_margin_on_both_sides(tmp_path: Path) -> None:
+    """One row in twenty moves: the interval of a loss or gain of 0.02 lies within 0.1, and not within 0.01."""
+    random = np.random.default_rng(3)
+    before = random.random(400)
+    make_run(tmp_path / "main", {"score": before})
+    for name, step in (("lower", -0.4), ("higher", 0.4)):
+        moved = np.clip(before + step * (random.random(400) < 0.05), 0, 1)
+        make_run(tmp_path / name, {"score": moved})
+        (check, *_) = gate(name, same_as="main:score:0.1", output_dir=tmp_path).checks
+        assert check.passed, check.reason
+        assert "the interval rules out a difference of more than 0.1" in check.reason
+        (check, *_) = gate(name, same_as={"main": {"score": 0.01}}, output_dir=tmp_path).checks
+        assert not check.passed
+        assert "does not rule out a difference of more than 0.01" in check.reason
+        assert check.asked == 'same_as={"main": {"score": 0.01}}'
+    assert gate("higher", no_worse_than="main:score:0.01", output_dir=tmp_path).checks[0].passed
+    make_run(tmp_path / "other", {"score": before / 2})
+    (check, *_) = gate("other", same_as="main:score:0.05", output_dir=tmp_path).checks
+    assert "the whole interval is a difference of more than 0.05" in check.reason
+
+
+def test_the_same_is_said_seldom_of_what_is_just_not(tmp_path: Path) -> None:
+    """Where the true difference is the margin itself, at most one of 40 draws may pass (2.5% are meant)."""
+    random = np.random.default_rng(11)
+    for n in (50, 200):
+        passed = 0
+        for trial in range(40):
+            folder = tmp_path / f"{n}-{trial}"
+            before = random.uniform(0.2, 0.7, n)
+            make_run(folder / "main", {"score": before})
+            make_run(folder / "new", {"score": before + random.normal(0.05, 0.1, n)})
+            passed += gate("new", same_as="main:score:0.05", output_dir=folder).checks[0].passed
+        assert passed <= 3  # P(4 or more of 40 at 2.5%) is 0.02
+
+
+def test_a_margin_of_the_same_below_zero(tmp_path: Path) -> None:
+    keep(tmp_path, "main", rows(9, 1))
+    with pytest.raises(UsageError, match=r"0\.02 allows a difference of two points"):
+        gate("main", same_as="main:exact_match:-0.1", output_dir=tmp_path)
+
+
 def test_questions_left_out_are_no_way_to_be_no_worse(tmp_path: Path) -> None:
     """The baseline has 100 questions; the run answers 90 of them, leaves out 6, and fails in 4."""
     keep(tmp_path, "main", rows(100, 0), "token_f1")

@@ -105,5 +105,5 @@ def test_compare_says_what_moved(ragmeter: Run, tmp_path: Path) -> None:
     (tmp_path / "better.jsonl").write_text("\n".join(map(json.dumps, better)))
     ragmeter("evaluate", "--metrics", "offline_correct", "--results", "better.jsonl", "--run", "b")
     done = ragmeter("compare", "r", "b")
-    assert "of 1 more right answer, 1 by retrieval" in done.stdout
+    assert "right: 0 → 1" in done.stdout or "not retrieved: 1 → 0" in done.stdout
     assert json.loads(ragmeter("compare", "r", "b", "--json").stdout)["pairs"][0]["causes"]["by_retrieval"] == 1

@@ -237,7 +237,7 @@ def test_a_row_that_declines_to_answer_says_so(reference: dict[str, str], tmp_pa
     ]
     metrics = "faithfulness[judge=offline]"
     package.evaluate(rows, metrics=metrics, run="r", output_dir=tmp_path / "runs")
-    sentence = "1: the answer declines to answer: no score by faithfulness[judge=offline] (abstained)"
+    sentence = "1: the answer declines to answer: no score by faithfulness[judge=offline]"
     done = ragmeter("explain", "r", "1")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == sentence

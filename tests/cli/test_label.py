@@ -263,3 +263,14 @@ def test_two_people_in_one_folder_have_a_file_each(tmp_path: Path) -> None:
     for name in ("anna", "bob"):
         labels = rows(tmp_path / f"labels-demo-{name}.csv")
         assert [(row["label"], row["rater"]) for row in labels] == [("correct", name), ("wrong", name)]
+
+
+def test_labels_do_not_go_into_a_workbook(ragmeter: Command, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"answer": "a", "reference": "a"}\n')
+    ragmeter("evaluate", "rows.jsonl", "--metrics", "exact_match", "--run", "r")
+    (tmp_path / "there.xlsx").write_bytes(b"PK")
+    for name in ("new.xlsx", "there.xlsx"):
+        done = ragmeter("label", "r", "--blank", "--output", name)
+        assert done.returncode == 2
+        assert f"labels go into a .csv or .tsv file, not {name}" in done.stderr
+    assert (tmp_path / "there.xlsx").read_bytes() == b"PK"

@@ -31,7 +31,7 @@ def score(ragmeter: Run, folder: Path, name: str, answers: dict[int, str | None]
     return done.stdout
 
 
-@pytest.mark.parametrize(("answer", "more"), [(None, ""), ("", "; 12 of 12 answers are empty")])
+@pytest.mark.parametrize(("answer", "more"), [(None, ""), ("", ", 12 an empty one")])
 def test_a_run_without_an_answer(ragmeter: Run, tmp_path: Path, answer: str | None, more: str) -> None:
     assert score(ragmeter, tmp_path, "good", {}).startswith("100% right")
     said = f"0 of 12 questions have an answer{more}"
@@ -49,7 +49,7 @@ def test_a_run_without_an_answer(ragmeter: Run, tmp_path: Path, answer: str | No
 def test_a_run_without_some_answers(ragmeter: Run, tmp_path: Path) -> None:
     score(ragmeter, tmp_path, "good", {})
     printed = score(ragmeter, tmp_path, "part", {3: None, 4: None, 5: "  "})
-    assert printed.startswith("9 of 12 questions have an answer; 1 of 12 answers are empty\n")
+    assert printed.startswith("9 of 12 questions have an answer, 1 an empty one\n")
     assert "the row has no answer" in printed  # the cause `failed`
     for form in ([], ["--markdown"]):
         first = ragmeter("compare", "good", "part", *form).stdout.partition("\n")[0]
@@ -62,4 +62,4 @@ def test_empty_answers_of_a_csv_file(ragmeter: Run, tmp_path: Path) -> None:
     lines = [f"{n},What is capital {n}?,{'' if n < 9 else 'Rome'},Paris {n}" for n in range(12)]
     (tmp_path / "e.csv").write_text("\n".join(["qid,question,answer,reference", *lines]), encoding="utf-8")
     printed = ragmeter("evaluate", "e.csv").stdout
-    assert printed.startswith("3 of 12 questions have an answer; 9 of 12 answers are empty\n")
+    assert printed.startswith("3 of 12 questions have an answer, 9 an empty one\n")

@@ -26,7 +26,7 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
 def files(folder: Path) -> None:
     write(folder / "gold.jsonl", GOLD)
     write(folder / "other.jsonl", OTHER_GOLD)
-    for name, right in (("a", 6), ("b", 9)):
+    for name, right in (("a", 6), ("b", 9), ("c", 3)):
         answers = [
             {"qid": row["qid"], "answer": row["reference"] if n < right else "Rome"} for n, row in enumerate(GOLD)
         ]
@@ -70,7 +70,7 @@ def test_a_run_that_can_be_compared(ragmeter: Run, tmp_path: Path) -> None:
         ("a", "a", "gold", "token_f1"),
         ("b", "b", "gold", "token_f1"),
         ("alien", "a", "gold", "exact_match"),
-        ("new", "b", "gold", "token_f1"),
+        ("new", "c", "gold", "token_f1"),
     ):
         ragmeter("evaluate", f"{answers}.jsonl", f"{gold}.jsonl", "--run", name, "--metrics", metrics)
     runs = tmp_path / "runs"

@@ -13,6 +13,7 @@ from ragmeter.cli.project import read_project
 from ragmeter.cli.project_keys import SYSTEMS, keys_after, keys_of, schema, table_keys
 from ragmeter.errors import RagmeterError
 from tests.conftest import Run
+from tests.judge_server import JudgeServer
 
 RAG = """
 def log(name):
@@ -103,7 +104,7 @@ def test_the_first_questions_of_each_system(ragmeter: Run, folder: Path) -> None
     assert "**a-first-2**: only the first 2 questions were asked, of 3" in (folder / "page.md").read_text()
     write(folder, TWO.replace("[data]", "limit = 1\n[data]"))
     done = ragmeter("run", "--only", "b-top_k=2")
-    assert "b-top_k=2-first-1: only the first question was asked, of 3" in done.stdout
+    assert "only the first question was asked, of 3" in done.stdout
     write(folder, TOML + '[systems.file]\nresults = "qa.jsonl"\n')
     assert "--limit has no effect: no system is asked" in ragmeter("run", "--limit", "2").stderr
 
@@ -349,3 +350,26 @@ def test_the_file_in_the_documents_is_read(tmp_path: Path) -> None:
     assert "--target=mypkg.rag:build(top_k=3, model='big')" in project.plans[1].arguments
     assert {"--judge-model=gpt-4o-mini", "--judge-budget=2.0"} <= set(project.plans[0].arguments)
     assert "--reference=qa.jsonl" in project.plans[-1].arguments
+
+
+def test_a_judge_costs_nothing_that_no_metric_asks_for(ragmeter: Run, folder: Path) -> None:
+    plain = TOML.replace('metrics = ["token_f1"]\n', "")
+    with JudgeServer() as server:
+        judge = f'[judge]\nmodel = "m"\nbase_url = "{server.url}"\ncheck = false\n'
+        write(folder, f'{plain}{judge}[systems.a]\ntarget = "rag:plain"\n')
+        done = ragmeter("run")
+        assert done.returncode == 0, done.stderr
+        assert not server.requests
+        assert "right" in done.stdout.splitlines()[0], "one system is shown as by its command: the headline first"
+        assert "next: `ragmeter report a`" in done.stdout
+        wrong = 'target = "rag:build"\nsettings = { top_k = 1 }\n'
+        metrics = 'metrics = ["llm_correct"]\n'
+        write(folder, f"{metrics}{plain}{judge}[systems.a]\n{wrong}replace = true\n")
+        assert ragmeter("run").returncode == 0
+        n_asked = len(server.requests)
+        assert n_asked
+        write(folder, f"{metrics}{plain}{judge}[systems.a]\n{wrong}[systems.b]\n{wrong}")
+        done = ragmeter("run")
+        assert (done.returncode, "a is kept as it is" in done.stderr) == (0, True), done.stderr
+        assert "replace = true" in done.stderr
+        assert (folder / "runs" / "b" / "summary.json").is_file(), "the other system is asked all the same"

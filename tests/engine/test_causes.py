@@ -130,7 +130,15 @@ def test_what_the_offline_judge_is_not_sure_of_is_not_known() -> None:
     )
     found = causes(evaluate(rows, metrics="offline_correct"))
     for chance, cause in zip(chances, found, strict=True):
-        assert (cause == "not_known") == (0.4 < chance < 0.6), (chance, cause)
+        assert (cause == "not_known") == (0.4 < chance < 0.5), (chance, cause)
+        assert (cause == "right") == (chance >= 0.5), "as many are right as the metric says"
+
+
+def test_an_empty_answer_is_wrong_and_declines_nothing() -> None:
+    rows = [row("", FRANCE), row(" ", ITALY), row("", FRANCE, unanswerable="yes")]
+    assert causes(evaluate(rows, metrics="offline_correct")) == [
+        "retrieved_not_used", "not_retrieved", "rightly_declined"
+    ]  # fmt: skip
 
 
 def test_the_summary_has_every_share_with_its_interval() -> None:

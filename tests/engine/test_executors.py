@@ -142,6 +142,9 @@ def test_our_own_metrics_score_each_row_by_itself() -> None:
     columns["grade"] = [str(1 + place % 5) for place, _ in enumerate(columns["answer"])]
     columns["answer"] = [f"{answer} [{place % 3}]" for place, answer in enumerate(columns["answer"])]
     columns["contexts"] = [["a", "b"] for _ in columns["answer"]]
+    columns["must_contain"] = columns["must_match"] = ["a" for _ in columns["answer"]]
+    columns["expected_json"] = ['{"a": 1}' for _ in columns["answer"]]
+    columns["cost_usd"] = [0.002 * (place % 9) for place, _ in enumerate(columns["answer"])]
     columns["unanswerable"] = ["yes" if place % 3 else "no" for place, _ in enumerate(columns["answer"])]
     columns |= {name: [value[place % 2] for place, _ in enumerate(columns["answer"])] for name, value in JUDGED.items()}
     metrics = [metric for metric in known() if metric.source.startswith("ragmeter.") and not metric.embedded]

@@ -45,7 +45,7 @@ BAD: dict[str, tuple[str, bytes, list[str]]] = {
     "not Parquet": ("r.parquet", b"PAR1 is not enough", ["not a readable Parquet file"]),
     "damaged gzip": ("r.csv.gz", gzip.compress(GOOD.encode())[:-9], ["damaged"]),
     "unknown ending": ("r.docx", b"PK", ["'.docx'", "csv, tsv, json"]),
-    "a spreadsheet": ("r.xlsx", b"PK", ["'.xlsx'", "save the sheet as CSV", "csv, tsv, json"]),
+    "a spreadsheet": ("r.ods", b"PK", ["'.ods'", "save the sheet as CSV", "csv, tsv, json"]),
     "a decimal comma": ("r.csv", b'qid,answer,reference,latency_ms\n1,a,a,"12,5"\n', ["'12,5'", "line 2", "decimal"]),
     "missing column": ("r.csv", b"qid,answer,gold\n1,a,a\n", ["token_f1", "'reference'", "gold", "--column"]),
     "semicolons": ("r.csv", b"qid;answer;reference\n1;a;a\n", ["line 1", "separated by ';'", "--delimiter ';'"]),

@@ -645,3 +645,10 @@ def test_the_number_of_a_citation_is_no_answer(gold: str, answer: str, right: bo
 )
 def test_struck_out_words_are_not_said(answer: str, right: bool) -> None:
     assert (probability("which city is the capital of france", "Paris", answer) >= 0.5) == right
+
+
+@pytest.mark.parametrize("reference", ["I don't know", "The documents don't say.", "No lo sé"])
+def test_where_the_reference_declines_an_answer_is_right_that_declines(reference: str) -> None:
+    answers = ["I do not know.", "No lo sé.", "Berlin", ""]
+    rows = ["Who was mayor in 3000?"] * len(answers), [reference] * len(answers), answers
+    assert get_metric("offline_correct")(*rows).tolist() == [1, 1, 0, 0]

@@ -78,8 +78,9 @@ def test_rows_without_events_are_scored_and_failed_ones_are_not() -> None:
 
 
 def test_the_weights_are_in_the_name() -> None:
-    metric = get("satisfaction_score[similarity_weight=1,events_weight=0,latency_weight=0]")
-    assert metric.name == "satisfaction_score[similarity_weight=1.0,events_weight=0.0,latency_weight=0.0]"
+    name = "satisfaction_score[similarity_weight=1,events_weight=0,latency_weight=0]"
+    metric = get("satisfaction_score[similarity_weight=1.0,events_weight=0.0,latency_weight=0.0]")
+    assert metric.name == name  # as somebody types it
     assert get(metric.name) == metric
     scores = metric.function(np.array([0.7]), [[]], [9e9], **metric.settings)
     assert scores.tolist() == [pytest.approx(0.7)]

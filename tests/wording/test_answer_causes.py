@@ -46,4 +46,4 @@ def test_moved(parts: tuple[int, int, int], sentence: str) -> None:
 
 def test_moved_says_that_those_who_rightly_decline_are_counted() -> None:
     sentence = moved_sentence(2, 0, 1, with_declined=True)
-    assert sentence == "of 3 more right or rightly declined answers, 2 by retrieval, 1 otherwise"
+    assert sentence == "of 3 more right or rightly declined answers, 2 by retrieval, 1 by other causes"

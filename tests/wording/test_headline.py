@@ -48,12 +48,17 @@ NONE = summary_of(mean=None, n_total=3, n_scored=0, n_not_scored={"target_error"
         ({"token_f1": SHARE}, "token_f1 0.43 (0.15 to 0.71), on 7 questions"),
         ({"offline_correct": NONE, "token_f1": SHARE}, "token_f1 0.43 (0.15 to 0.71), on 7 questions"),
         ({"offline_correct": NONE}, "no score by offline_correct, on 3 questions (3 system error)"),
-        ({"token_f1": summary_of(mean=0.5, n_scored=1)}, "token_f1 0.5000, on 1 question"),
+        ({"token_f1": summary_of(mean=0.5, n_scored=1)}, "token_f1 0.50, on 1 question"),
         ({}, ""),
     ],
 )
 def test_the_result_in_a_sentence(metrics: dict[str, MetricSummary], sentence: str) -> None:
     assert headline_sentence(metrics) == sentence
+
+
+def test_right_refusals_that_do_not_count_as_right_are_said() -> None:
+    assert headline_sentence({"offline_correct": RATE}, "questions", 20).endswith("; 20 more rightly declined")
+    assert "declined" not in headline_sentence({"token_f1": SHARE}, "questions", 20)
 
 
 def test_another_level_is_said_and_answers_are_counted() -> None:

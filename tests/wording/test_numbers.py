@@ -17,6 +17,8 @@ from ragmeter import evaluate
 from ragmeter.wording.numbers import (
     about,
     compact,
+    compared,
+    compared_percents,
     deserved_decimals,
     equals,
     hundredths,
@@ -25,12 +27,15 @@ from ragmeter.wording.numbers import (
     number,
     p_value,
     percent,
+    probability,
     rate_with_interval,
     scored,
     signed,
     signed_interval,
     significant,
+    three_digits,
     whole,
+    with_interval,
 )
 from ragmeter.wording.numbers import given as as_given
 from tests.browser import chromium, missing
@@ -61,6 +66,38 @@ CASES = [
 @pytest.mark.parametrize(("value", "text"), CASES)
 def test_a_number(value: float | None, text: str) -> None:
     assert number(value) == text
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_difference_is_that_of_the_means_as_they_are_shown(before: float, after: float) -> None:
+    first, second, difference = compared(before, after, 3)
+    if float(first) != float(second):
+        assert float(difference) == pytest.approx(float(second) - float(first), abs=1e-9)
+    first, second, difference, _ = compared_percents(before, after, 0)
+    if first != second:
+        assert float(difference) == pytest.approx(float(second[:-1]) - float(first[:-1]), abs=1e-9)
+
+
+def test_rates_have_a_digit_more_where_the_sum_would_look_wrong() -> None:
+    assert compared_percents(139 / 220, 131 / 220, 0) == ("63.2%", "59.5%", "-3.7", 1)
+    assert compared_percents(0.44, 0.7, 0) == ("44%", "70%", "+26", 0)
+    assert compared(None, 0.5, 2) == ("–", "0.50", "–")
+
+
+def test_digits_of_estimates_and_of_milliseconds() -> None:
+    assert with_interval(0.45, (0.2582, 0.6579)) == ("0.45", "0.26 to 0.66")
+    assert [three_digits(value) for value in (0.9139, 12.345, 1234.5, 0.0, None)] == [
+        "0.914",
+        "12.3",
+        "1,235",
+        "0",
+        "–",
+    ]
+
+
+def test_a_probability_is_not_rounded_to_certainty_or_to_a_verdict() -> None:
+    chances = (0.9843, 0.9961, 0.4996, 0.6666, 0.0012, 1.0)
+    assert [probability(chance) for chance in chances] == ["0.98", "0.996", "0.4996", "0.67", "0.001", "1.00"]
 
 
 def test_whole_numbers_have_no_decimals() -> None:

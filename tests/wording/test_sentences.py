@@ -37,8 +37,8 @@ def test_what_an_interval_says_of_a_margin(decided: dict[str, object], words: st
 
 def test_a_mean_that_is_no_rate_is_said() -> None:
     assert no_rates(["token_f1", "offline_hallucination", "unknown", "offline_quality[aspect=correctness]"]) == [
-        "the mean of offline_hallucination is no share of answers; offline_hallucinated is",
-        "the mean of offline_quality[aspect=correctness] is no share of answers; it puts answers in an order",
+        "the mean of offline_hallucination is not a share of answers; offline_hallucinated is",
+        "the mean of offline_quality[aspect=correctness] is not a share of answers; it only ranks them",
     ]
 
 
@@ -63,8 +63,8 @@ def test_causes() -> None:
 def test_a_calibration() -> None:
     raw = Estimate(0.5, None, 90, None, "rate")
     corrected = Estimate(0.8, (0.7, 0.9), 40, None, "ppi")
-    text = "The share of answers that people would call correct is 0.8000 (95%: 0.7000 to 0.9000, from 40 labels)"
-    assert corrected_sentence("m", corrected, raw, 0.95) == f"{text}; m says 0.5000, which is too strict."
+    text = "The share of answers that people would call correct is 0.80 (95%: 0.70 to 0.90, from 40 labels)"
+    assert corrected_sentence("m", corrected, raw, 0.95) == f"{text}; m says 0.50, which is too strict."
     assert corrected_sentence("m", Estimate.none("nobody looked", 0), raw, 0.95).endswith("yet: nobody looked.")
     assert "up to 42.9% of its verdicts" in always_agrees(7)
     assert unlabelled_strata(list("abcdef")) == "no row of 6 strata is labelled yet (a, b, c, d, e, …)"

@@ -198,7 +198,7 @@ class _Uses:
         if "retrieved" not in run.columns:
             raise UsageError(
                 f"the run {run.name} has no column 'retrieved': the ids of what was retrieved",
-                hint="give the results a column of lists of ids",
+                hint="give the results a column `retrieved` of lists of ids, or passages that are objects with an `id`",
             )
         names = ("retrieved", "relevant", IDS_AS_WRITTEN)
         columns = {name: run.rows([name])[name].combine_chunks() for name in names if name in run.columns}

@@ -59,6 +59,7 @@ class Command:
 #: The commands in the order of use, under the headings of `ragmeter --help`.
 HEADINGS = {
     "Start": (
+        Command("demo", "see the main job on examples that come with ragmeter"),
         Command("questions", "make a test set from documents, and say what it is good for"),
         Command("evaluate", "score a file of answers, by what its columns allow"),
         Command("ask", "put a dataset's questions to a live system, and score its answers"),

@@ -41,6 +41,7 @@ _EXTRAS = {
     "web": "ragmeter web",
     "app": "ragmeter app",
     "cluster": "--engine",
+    "excel": ".xlsx files",
     "figures": "ragmeter report --figures",
     "images": "images in ragmeter crag generate",
     "languages": "--language auto",

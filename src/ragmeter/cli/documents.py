@@ -35,7 +35,7 @@ def parser() -> Parser:
         default=20,
         help="how many documents are shown, in the table and in each list; default: %(default)s",
     )
-    add("--csv", metavar="FILE", type=Path, help="write all of them to a file")
+    add("--csv", metavar="FILE", type=Path, help="write all of them to a file; for Excel if its name ends with .xlsx")
     formula_option(parser)
     runs_option(parser)
     json_option(parser)
@@ -45,15 +45,16 @@ def parser() -> Parser:
 def run(chosen: argparse.Namespace) -> int:
     """Count, and print."""
     from ragmeter.analysis.document_list import list_documents
-    from ragmeter.io.write import replacing, write_rows
+    from ragmeter.io.write import replacing, table_format, write_rows
     from ragmeter.show.terminal.document_list import show_documents
 
+    file_format = "csv" if chosen.csv is None else table_format(chosen.csv)
     documents = list_documents(chosen.run, corpus=chosen.corpus, output_dir=chosen.output_dir)
     if chosen.csv is not None:
         table = documents.table
         with replacing(chosen.csv, private=True) as (temporary,):
             rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-            write_rows(temporary, table.column_names, rows, "csv", guard=chosen.guard)
+            write_rows(temporary, table.column_names, rows, file_format, guard=chosen.guard)
     if chosen.json:
         print(dumps(documents.as_dict(), indent=2))
         return 0

@@ -10,6 +10,7 @@ from importlib import metadata
 
 import ragmeter
 from ragmeter import kernel
+from ragmeter.hints import DISTRIBUTION
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:\[[^]]*\])?\s*\(?\s*(?:>=\s*([0-9][^,;)\s]*))?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
@@ -33,7 +34,7 @@ class Package:
 def packages() -> list[Package]:
     """The packages that ragmeter's own metadata names; empty where ragmeter is used without being installed."""
     try:
-        requirements = metadata.requires("ragmeter") or []
+        requirements = metadata.requires(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         return []
     return list(_read(requirements))

@@ -141,10 +141,10 @@ def parser() -> Parser:
         "--output-dir",
         metavar="DIR",
         type=location,
-        help=f"for --metrics also an address such as s3://bucket/runs; default: {EVALUATION_RESULTS}/, or {RUNS}/ for "
-        "--metrics",
+        help=f"the folder of runs, also an address such as s3://bucket/runs; default: {RUNS}/, with --evaluator "
+        f"{EVALUATION_RESULTS}/",
     )
-    options.keeping_options(output, "the file's name and the time; for --metrics")
+    options.keeping_options(output, "the file's name and the time")
     output.add_argument("--output-prefix", metavar="P", help="the beginning of the files' names, for --evaluator")
     output.add_argument("--output-format", choices=FORMATS, help="for --evaluator; default: tsv")
     options.formula_option(output)
@@ -315,9 +315,9 @@ def _show(
         late = [f"column left out of rows.parquet, it appears late: {name}" for name in summary.columns_left_out]
         skipped = [f"part skipped: {reason}" for reason in summary.parts_skipped]
         problems = [*terminal.unmatched(summary.join), *problems, *late, *map(terminal.printable, skipped)]
-    terminal.show_not_scored(summary.metrics)
-    for line in problems:
+    for line in problems:  # a row without a partner is why it has no score
         out.print(line, style="red", soft_wrap=True)
+    terminal.show_not_scored(summary.metrics)
     print_judge(evaluation.summary, evaluation.manifest, evaluation.judging)
     instead = ", in place of an earlier run" if replaced else ""
     terminal.show_place(folder, summary.n_rows, instead)

@@ -14,6 +14,7 @@ Write a run in the format of another tool:
 
   ragmeter export nightly --to csv
   ragmeter export nightly --output nightly.parquet
+  ragmeter export nightly --to xlsx                            # for Excel
   ragmeter export nightly --to trec --output nightly.run       # and nightly.qrels; for trec_eval
   ragmeter export nightly --to openinference                   # spans as OTLP JSON, for Phoenix or a collector
   ragmeter export nightly --to mlflow --tracking-uri http://127.0.0.1:5000
@@ -23,6 +24,7 @@ Data is sent only to the MLflow that --tracking-uri names: scores and settings, 
 """
 _FORMATS = (
     "csv",
+    "xlsx",
     "parquet",
     "jsonl",
     "trec",

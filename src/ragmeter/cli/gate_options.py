@@ -30,6 +30,8 @@ _OPTIONS: dict[str, OptionWords] = {
     "no_worse_than": {"metavar": "RUN:METRIC:MARGIN", "action": "append", "help": "another run on the same questions: "
                       "main:token_f1:0.02 passes if the 95%% interval of the difference rules out that this run is "
                       "worse by more than 0.02"},
+    "same_as": {"metavar": "RUN:METRIC:MARGIN", "action": "append", "help": "another run on the same questions: passes "
+                "if that interval rules out a difference of more than the margin in either direction"},
     "max_failed": {"metavar": "SHARE", "type": float, "help": "the share of rows that may have no score, of the "
                    "metrics named above or else of all; default: 0.05"},
     "gate_on": {"choices": ("mean", "interval"), "help": "whether --fail-under and --fail-over are for the mean, or "
@@ -75,6 +77,7 @@ def read_gate(
         fail_under=chosen.fail_under,
         fail_over=chosen.fail_over,
         no_worse_than=chosen.no_worse_than,
+        same_as=chosen.same_as,
         max_failed=chosen.max_failed,
         on=chosen.gate_on or "mean",
         output_dir=output_dir,

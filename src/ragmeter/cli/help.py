@@ -13,8 +13,8 @@ from ragmeter.errors import UsageError, did_you_mean
 JUDGE = "judge"
 _JUDGE = f"""\
 A language model as the judge: it stands behind metrics such as llm_correct. These options are the same on `evaluate`,
-`ask`, `web`, `compare --preference` and `crag evaluate`; each of these takes --judge-model and --dry-run, and needs no
-other. See what it would cost, then judge:
+`ask`, `web`, `compare --preference` and `crag evaluate`. Each of these takes --judge-model, and needs no other. Where
+the answers exist (not `ask` and `web`), --dry-run says what it would cost. So see first, then judge:
 
   ragmeter evaluate answers.jsonl --metrics llm_correct --judge-model gpt-4o-mini --dry-run
   ragmeter evaluate answers.jsonl --metrics llm_correct --judge-model gpt-4o-mini --judge-budget 2

@@ -42,6 +42,8 @@ def run(chosen: argparse.Namespace) -> int:
         from ragmeter.cli.label_questions import label_questions
 
         return label_questions(folder, chosen)
+    if chosen.output.suffix.lower() not in (".csv", ".tsv", ".tab"):
+        raise UsageError(f"labels go into a .csv or .tsv file, not {chosen.output}")
     sheet = None if chosen.output.exists() else _new_sheet(folder, chosen)
     is_new = sheet is not None
     if sheet is None:  # or another process has made it meanwhile
@@ -105,8 +107,6 @@ def _new_sheet(run: Run, chosen: argparse.Namespace) -> Sheet | None:
     """A new file; None if another process has made it meanwhile."""
     from ragmeter.analysis.people.sheets import Sheet
 
-    if chosen.output.suffix.lower() not in (".csv", ".tsv"):
-        raise UsageError(f"labels go into a .csv or .tsv file, not {chosen.output}")
     sheet = Sheet.of(_sample(run, chosen, 100), chosen.output, contexts=chosen.contexts)
     return sheet if sheet.create() else None
 

@@ -265,10 +265,11 @@ def reading_options(parser: argparse._ActionsContainer) -> None:
         metavar="MIB",
         type=float,
         default=MAX_FIELD,
-        help="refuse a row, or a JSON document, that is larger; default: 256",
+        help="refuse a row, a JSON document or an unpacked .xlsx file that is larger; default: 256",
     )
     text = (
-        "of a BEIR folder: which qrels to read; default: test. Of a JSON object with several lists of rows: which one"
+        "of a BEIR folder: which qrels to read; default: test. Of a JSON object with several lists of rows, "
+        "or a workbook with several sheets: which one"
     )
     parser.add_argument("--split", metavar="NAME", help=text)
 
@@ -335,7 +336,8 @@ def formula_option(parser: argparse._ActionsContainer) -> None:
         "--no-formula-guard",
         dest="guard",
         action="store_false",
-        help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula",
+        help="in csv and tsv, leave cells as they are that a spreadsheet would run as a formula; "
+        "in xlsx, do not mark them",
     )
 
 

@@ -34,6 +34,8 @@ Table: TypeAlias = dict[str, Any]
 _TABLES = ("data", "judge", "gate")
 #: Options that name a file to be written: each run needs its own.
 _WRITTEN = ("output", "junit", "markdown")
+#: Commands that choose metrics by themselves: never one that a model judges, unless the system itself names the model.
+_CHOOSES = ("ask", "evaluate", "web")
 #: A system that is an agent is asked first, and then judged.
 _STEPS = {"crag generate": ("crag generate", "crag evaluate")}
 
@@ -201,6 +203,8 @@ def _plans(name: str, system: Table, common: Table, settings: Table, dataset: An
     check_keys(own, {"dataset", "settings", *known} - {"output_dir"}, f"[systems.{name}]")
     dataset = own.pop("dataset", dataset)
     options = {**{key: value for key, value in common.items() if key in known}, **own}
+    if command in _CHOOSES and "metrics" not in options and "judge_model" not in own:
+        options = {key: value for key, value in options.items() if key in own or keys_of(command)[key].table != "judge"}
     if dataset is not None and command in DATASETS:
         options = {DATASETS[command]: dataset, **options}
     all_settings = {**settings, **_table(system, "settings", f"systems.{name}.")}

@@ -7,14 +7,14 @@ import io
 import json
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import chdir, redirect_stdout, suppress
+from contextlib import chdir, nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.cli import options
 from ragmeter.cli.commands import COMMANDS, PROJECT
 from ragmeter.cli.parser import Parser, command_parser
-from ragmeter.errors import InputError, RagmeterError, UsageError, did_you_mean
+from ragmeter.errors import InputError, RagmeterError, RunExistsError, UsageError, did_you_mean
 from ragmeter.io.progress import show_notice
 from ragmeter.io.write import dumps, replacing
 
@@ -75,19 +75,29 @@ def _run(project: Project, plans: Sequence[PlannedRun], file: Path, *, json: boo
     _check_baselines(project, plans)
     progress = _Progress(file.with_name(f".{file.name}.done.json"))
     codes = {}
+    is_alone = len(plans) == 1 and not json  # then it shows what its command does
     for number, plan in enumerate(plans, 1):
-        code = progress.code(plan)
+        code, is_new = progress.code(plan), False
         if code is None:
             show_notice(f"{plan.run} ({number} of {len(plans)})")
-            with redirect_stdout(io.StringIO()):
-                code = _worst([step.run() for step in plan.steps])
-            progress.note(plan, code)
+            try:
+                with nullcontext() if is_alone else redirect_stdout(io.StringIO()):
+                    code, is_new = _worst([step.run() for step in plan.steps]), True
+                progress.note(plan, code)
+            except RunExistsError as error:
+                show_notice(
+                    f"{plan.run} is kept as it is: {error.message}; `replace = true` in {file.name} makes it anew"
+                )
+                code = 0
         else:
             show_notice(f"{plan.run} ({number} of {len(plans)}): done before")
+        if is_alone and not is_new:
+            COMMANDS["summary"].call([plan.run, f"--output-dir={project.output_dir}"])
         codes[plan.run] = code
     runs = list(codes)
     comparison = _comparison(project, runs) if len(runs) > 1 else None
-    _show(project, codes, comparison, json=json)
+    if not is_alone:
+        _show(project, codes, comparison, json=json)
     with redirect_stdout(sys.stderr if json else sys.stdout):
         _do_after(project, runs)
     progress.forget(plans)
@@ -192,7 +202,9 @@ def _show(project: Project, codes: Mapping[str, int], comparison: Comparison | N
     summaries = {name: run.metrics() for name, run in runs.items()}
     if not json:
         cautions = [f"{name}: {line}" for name, run in runs.items() for line in limit_lines(run.manifest())]
-        show_project(summaries, codes, comparison, cautions)
+        usages = {name: run.summary().judge_usage for name, run in runs.items()}
+        costs = {name: usage.cost_usd for name, usage in usages.items() if usage is not None and usage.cost_usd}
+        show_project(summaries, codes, comparison, cautions, costs)
         return
     systems = {
         name: {"metrics": summaries[name], "exit_code": codes[name], "limit": run.manifest().limit}

@@ -31,7 +31,7 @@ from ragmeter.cli.options import (
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
-from ragmeter.io.write import check_writable, dumps
+from ragmeter.io.write import check_writable, dumps, table_format
 
 if TYPE_CHECKING:
     from ragmeter.definition import Metric
@@ -202,7 +202,12 @@ def parser() -> Parser:
     add = parser.add_argument
     add("--url", required=True, help="the page")
     add("--input", metavar="FILE", type=Path, help="a file with query and ground_truth")
-    add("--output", metavar="FILE", type=Path, help="where the results go, as CSV")
+    add(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="where the results go, as CSV, or for Excel: results.xlsx",
+    )
     add(
         "--try",
         dest="trial",
@@ -284,6 +289,7 @@ def _check(chosen: argparse.Namespace) -> None:
     if chosen.output.is_dir():
         raise UsageError(f"--output {chosen.output} is a folder", hint="name a file, for example results.csv")
     check_writable(chosen.output.parent)
+    table_format(chosen.output)
 
 
 def _target(chosen: argparse.Namespace, evidence: Path | None) -> Any:

@@ -18,7 +18,7 @@ from ragmeter.io.data import Data
 from ragmeter.io.join import RepeatedQidError
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import stem
-from ragmeter.io.write import EVALUATION_RESULTS, check_writable, dumps, replacing, write_columns
+from ragmeter.io.write import EVALUATION_RESULTS, check_format, check_writable, dumps, replacing, write_columns
 from ragmeter.table import Batch, Row
 
 
@@ -53,6 +53,7 @@ def run_evaluators(
     by_metrics = [evaluator for evaluator in evaluators if isinstance(evaluator, MetricEvaluator)]
     needs = [metric for evaluator in by_metrics for metric in evaluator.metrics().values()]
     check_writable(Path(output_dir))
+    check_format(output_format)
     prefix = output_prefix or stem(Path(results))
     outputs = []
     own_classes = len(by_metrics) < len(evaluators)

@@ -11,7 +11,7 @@ from ragmeter.effects.limits.caller import Failure
 from ragmeter.effects.limits.calls import Limits
 from ragmeter.errors import UsageError
 from ragmeter.io.source import open_source
-from ragmeter.io.write import replacing, write_rows
+from ragmeter.io.write import replacing, table_format, write_rows
 from ragmeter.registry import BaseScorer, get
 from ragmeter.table import NewRow, Row
 from ragmeter.targets.port import Question
@@ -224,7 +224,8 @@ def read_queries(path: str | Path) -> list[NewRow]:
 
 
 def write_scored(path: Path, rows: Sequence[Row], *, guard: bool = True) -> None:
-    """Write rows as CSV, with the columns of the first row."""
+    """Write rows as CSV, or for Excel if the name says so, with the columns of the first row."""
     titles = list(rows[0]) if rows else []
+    file_format = table_format(path)
     with replacing(path) as (temporary,):
-        write_rows(temporary, titles, ([row.get(title) for title in titles] for row in rows), "csv", guard=guard)
+        write_rows(temporary, titles, ([row.get(title) for title in titles] for row in rows), file_format, guard=guard)

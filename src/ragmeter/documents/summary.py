@@ -127,6 +127,7 @@ class Summary(Record, frozen=True, kw_only=True, omit_defaults=True):
     numbers: dict[str, Percentiles] = field(default_factory=_empty)  # columns of numbers that are no metrics
     answers: Answers | None = None  # where rows have none, or an empty one
     abstained: Abstained | None = None
+    rightly_declined: Count = 0  # that the share of right answers does not count as right
     cause: AnswerCauses | None = None  # where answers are judged, and there are passages or gold documents
     columns_left_out: dict[str, Count] = field(default_factory=_empty)  # that appear late: how many rows had them
     long_references: Count | None = None  # where a metric is for short ones

@@ -44,6 +44,7 @@ from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.stats.confidence import Confidence
 from ragmeter.table import NO_RESULT, SKIPPED_BUDGET, TARGET_ERROR, TIMEOUT, Batch, outcome_column
+from ragmeter.wording.metrics import first_of
 
 if TYPE_CHECKING:
     from ragmeter.engine.judging.column_run import ColumnRun
@@ -139,6 +140,7 @@ def extend(
                 metrics={**summary.metrics, **added.metrics},
                 abstained=added.abstained or summary.abstained,
                 document_ids=added.document_ids or summary.document_ids,
+                rightly_declined=_rightly_declined(summary, added),
                 cause=added.cause,
                 **writer.cautions(),
             ),
@@ -170,6 +172,12 @@ def _with_judges(now: Summary, before: Summary) -> Summary:
             usage = total_usage([earlier[name].usage, later[name].usage])
             judges[name] = structs.replace(later[name], usage=usage)
     return structs.replace(now, judges=judges, judge_usage=total_usage(judge.usage for judge in judges.values()))
+
+
+def _rightly_declined(before: Summary, added: Summary) -> int:
+    """The count that belongs to the metric of right answers."""
+    metrics = {**before.metrics, **added.metrics}
+    return (added if metrics and first_of(list(metrics)) in added.metrics else before).rightly_declined
 
 
 def _correctness(missing: Sequence[Metric], unchanged: Iterable[str]) -> Metric | None:

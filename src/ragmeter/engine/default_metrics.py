@@ -70,6 +70,7 @@ class MetricChoice:
     lacking: Mapping[str, tuple[str, ...]]
     empty: frozenset[str] = frozenset()
     looked_at: int | None = None  # so many rows say what is empty; None: all
+    no_causes: str = ""  # why nothing says where answers failed
 
     @classmethod
     def of(
@@ -89,11 +90,13 @@ class MetricChoice:
             if metric.references in (None, references) and (metric.model is None or metric.model in models)
         ]
         missing = {metric.name: metric.missing(columns) for metric in usable}
+        metrics = tuple(name for name, lacks in missing.items() if not lacks)
         return cls(
-            tuple(name for name, lacks in missing.items() if not lacks),
+            metrics,
             {name: lacks for name, lacks in missing.items() if lacks and not _RARE.intersection(lacks)},
             frozenset(empty),
             looked_at,
+            _no_causes(metrics, columns) if {"reference", "answer"} <= set(columns) else "",
         )
 
     @classmethod
@@ -110,7 +113,8 @@ class MetricChoice:
         if not metrics:
             return self
         lacking = {name: tuple(gone[name]) for name in self.metrics if gone[name]}
-        return MetricChoice(metrics, {**lacking, **self.lacking}, self.empty, self.looked_at)
+        no_causes = self.no_causes or _no_causes(metrics, {*columns, "relevant"})
+        return MetricChoice(metrics, {**lacking, **self.lacking}, self.empty, self.looked_at, no_causes)
 
     def remaining(self, metrics: Sequence[Metric], asked: MetricChoice) -> list[Metric]:
         """These metrics without those that were chosen before asking, and are not any more."""
@@ -122,9 +126,10 @@ class MetricChoice:
         columns: dict[tuple[str, ...], list[str]] = {}
         for name, lacks in self.lacking.items():
             columns.setdefault(lacks, []).append(name)
-        left_out = "; ".join(f"{' and '.join(names)} ({self._lack(lacks)})" for lacks, names in columns.items())
-        chosen = f"chosen by its columns: {', '.join(self.metrics)}{f'; left out: {left_out}' if left_out else ''}"
-        return f"{chosen}; name metrics to choose otherwise"
+        parts = [f"{' and '.join(names)} ({self._lack(lacks)})" for lacks, names in columns.items()]
+        parts += [f"where answers failed ({self.no_causes})"] if self.no_causes else []
+        left_out = f"; left out: {'; '.join(parts)}" if parts else ""
+        return f"chosen by its columns: {', '.join(self.metrics)}{left_out}; --metrics chooses others"
 
     def _lack(self, columns: Sequence[str]) -> str:
         """What is missing, or there with nothing in it."""
@@ -133,6 +138,14 @@ class MetricChoice:
         verb = "is" if len(empty) == 1 else "are"
         where = "" if self.looked_at is None else f" in the first {self.looked_at:,} rows"
         return ", ".join([*missing, *([f"{' and '.join(empty)} {verb} empty{where}"] if empty else [])])
+
+
+def _no_causes(metrics: Collection[str], columns: Collection[str]) -> str:
+    """Why a run with these metrics and columns has no causes; an empty text where it has some."""
+    if not {"llm_correct", "offline_correct"}.intersection(metrics):
+        return "no metric says which answers are right"
+    has_evidence = "contexts" in columns or {"relevant", "retrieved"} <= set(columns)
+    return "" if has_evidence else "no contexts"
 
 
 def models_of(judge: object, embedding_model: str | None) -> list[Model]:

@@ -107,7 +107,8 @@ class Evaluation(Tabular, Mapping[str, MetricSummary]):
         """How many answers there are, where some are missing or empty, and the result in a sentence."""
         unit = result_unit(self.manifest)
         answers = answers_sentence(self.summary.answers, self.summary.n_rows, unit)
-        return [line for line in (answers, headline_sentence(self.metrics, unit)) if line]
+        headline = headline_sentence(self.metrics, unit, self.summary.rightly_declined)
+        return [line for line in (answers, headline) if line]
 
     def _table(self, name: str) -> Any:
         return self.rows if name == "rows" else arrow_table(summary_records(self.metrics))

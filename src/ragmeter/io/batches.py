@@ -17,7 +17,7 @@ _CELLS = 4_000_000
 #: The most columns of a table, as in a spreadsheet. Rows that each have a key of their own would fill any memory.
 MAX_COLUMNS = 16_384
 #: Names of data whose rows are no lines; data in memory has a name without an ending.
-_NO_LINES = re.compile(r"\.(json|parquet)(\.(gz|zst|zstd))?$|^[^./\\]+$", re.IGNORECASE)
+_NO_LINES = re.compile(r"\.(json|parquet|xls[xm])(\.(gz|zst|zstd))?$|^[^./\\]+$", re.IGNORECASE)
 
 
 def batches_of_records(records: Iterable[tuple[int, int, Row]], name: str) -> Iterator[Batch]:

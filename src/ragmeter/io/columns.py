@@ -33,6 +33,7 @@ from ragmeter.io.objects import Passages, read_documents, read_gold_documents, r
 from ragmeter.io.paths import split_path, value_at
 from ragmeter.io.source import Source
 from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, likely_titles, recognise, weak_lists
+from ragmeter.io.tools import turns
 from ragmeter.io.tools.fields import Known, heads_of, known_file
 from ragmeter.io.tools.openinference import NOTE, has_spans, rows_of_spans
 from ragmeter.naming import base_of
@@ -102,6 +103,9 @@ class Typed:
                 if has_spans(first):
                     self.source.say(NOTE)
                     rows = rows_of_spans(rows, self.source.name)
+                elif turns.has_conversations(first):
+                    self.source.say(turns.NOTE)
+                    rows = turns.rows_of_conversations(rows, self.source.name)
                 yield from rows
             return
         for batch in self.source.some(self._choose):

@@ -21,6 +21,8 @@ from ragmeter.table import GOLD_COLUMNS, NO_RESULT, QID, Batch, Column
 
 #: The most unmatched ids that are listed; the others are only counted.
 _NAMED = 20
+#: Columns of texts that both files may have, and that tell no rows apart.
+_TEXTS = frozenset({"answer", "reference", "contexts"})
 
 
 @dataclass
@@ -226,9 +228,10 @@ def require_qid(batch: Batch, typed: Typed, other: Typed) -> None:
     if QID in batch.columns:
         return
     titles, others = (list(next(side.source.batches()).columns) for side in (typed, other))
-    shared = [title for title in titles if title in others]
+    shared = [title for title in titles if title in others and title not in _TEXTS]  # what is compared joins nothing
+    unique = "it" if len(shared) == 1 else "one of them"
     hint = (
-        f"both have {', '.join(shared)}: if one of them is unique, add {column_option('qid', shared[0])}"
+        f"both have {', '.join(shared)}: if {unique} is unique, add {column_option('qid', shared[0])}"
         if shared
         else f"the columns are {', '.join(titles)}, and {', '.join(others)} in {other.source.name}: none to join by"
     )

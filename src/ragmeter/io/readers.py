@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from ragmeter.errors import InputError
 from ragmeter.io.delimited import strict
-from ragmeter.io.formats import jsons, parquet, trec
+from ragmeter.io.formats import jsons, parquet, trec, xlsx
 from ragmeter.io.formats.parquet import Choose
 from ragmeter.io.limits import Limit
 from ragmeter.io.locations import Location
@@ -20,10 +20,10 @@ from ragmeter.io.reading import Reading
 from ragmeter.io.text_stream import Opener, binary, read_text, text_errors
 from ragmeter.table import Batch
 
-FORMATS = "csv, tsv, json, jsonl, parquet, or a run or qrels of TREC, plain or compressed (.gz, .zst)"
+FORMATS = "csv, tsv, json, jsonl, parquet, xlsx, or a run or qrels of TREC, plain or compressed (.gz, .zst)"
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_SPREADSHEETS = frozenset({".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers"})
+_SPREADSHEETS = frozenset({".xls", ".xlsb", ".ods", ".numbers"})
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,10 @@ def _json_document(file: File) -> Iterator[Batch]:
     return file.texts(partial(jsons.read_document, name=file.name, limit=file.limit, split=split, say=file.say))
 
 
+def _workbook(file: File) -> Iterator[Batch]:
+    return xlsx.read(file.name, file.opened, file.limit, split=file.reading.split, say=file.say)
+
+
 def _trec(kind: trec.Kind, file: File) -> Iterator[Batch]:
     return file.texts(trec.reader(kind, file.name, file.limit, file.say))
 
@@ -89,6 +93,8 @@ READERS: dict[str, Reader] = {
     ".ndjson": _json_lines,
     ".json": _json_document,
     ".parquet": _parquet,
+    ".xlsx": _workbook,
+    ".xlsm": _workbook,
 }
 
 

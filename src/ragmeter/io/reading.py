@@ -12,9 +12,9 @@ from ragmeter.errors import UsageError
 class Reading:
     """How to read a file. Without `delimiter` it follows from the file's ending.
 
-    `max_field` is the most that a row may take, or a JSON document, in MiB. `split` is the part of a data set to read
-    that has several under names: `test` of a BEIR folder, of a `DatasetDict`, or of a JSON object with lists of rows.
-    `decimal` is the mark in numbers of csv and tsv files, a point or a comma.
+    `max_field` is the most that a row, a JSON document or an unpacked workbook may take, in MiB. `split` is the part of
+    a data set to read that has several under names: `test` of a BEIR folder, of a `DatasetDict`, of a JSON object with
+    lists of rows, or a workbook's sheet. `decimal` is the mark in numbers of csv and tsv files, a point or a comma.
     """
 
     encoding: str | None = None

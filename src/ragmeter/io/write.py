@@ -17,7 +17,7 @@ from ragmeter.hints import option
 from ragmeter.io.cells import whole
 from ragmeter.io.delimited.formulas import guarded
 
-FORMATS = ("tsv", "csv", "jsonl", "parquet")
+FORMATS = ("tsv", "csv", "jsonl", "parquet", "xlsx")
 #: Default output folders.
 RUNS = Path("runs")
 EVALUATION_RESULTS = Path("data/evaluation_results")
@@ -88,6 +88,21 @@ def check_writable(folder: Path, named_by: str = option("output_dir")) -> None:
         raise OutputError(f"can't write into {folder}", hint=f"choose another folder with {named_by}")
 
 
+def table_format(path: Path) -> str:
+    """The format of a table that is CSV unless its name says that it is for Excel; raises if that can't be written."""
+    file_format = "xlsx" if path.suffix.lower() == ".xlsx" else "csv"
+    check_format(file_format)
+    return file_format
+
+
+def check_format(file_format: str) -> None:
+    """Raise if a package is missing that writes this format, before any work is done."""
+    if file_format == "xlsx":
+        from ragmeter.io.formats.xlsx import load_openpyxl
+
+        load_openpyxl("writing Excel files")
+
+
 def write_rows(
     path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]], file_format: str, *, guard: bool = True
 ) -> None:
@@ -95,6 +110,11 @@ def write_rows(
     if file_format in _DELIMITERS:
         cells = ([_cell(value, guard) for value in row] for row in rows)
         _write_cells(path, [_cell(title, guard) for title in columns], cells, file_format)
+    elif file_format == "xlsx":
+        from ragmeter.io.formats import xlsx
+
+        plain = ([value if isinstance(value, str) else _cell(value, guard) for value in row] for row in rows)
+        xlsx.write(path, columns, plain, guard=guard)
     elif file_format == "jsonl":
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for row in rows:

@@ -2,6 +2,7 @@
 
 from ragmeter.metrics import (
     abstention,
+    assertions,
     citations,
     claims,
     conversation,
@@ -15,6 +16,7 @@ from ragmeter.metrics import (
 
 __all__ = [
     "abstention",
+    "assertions",
     "citations",
     "claims",
     "conversation",

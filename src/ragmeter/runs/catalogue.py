@@ -113,13 +113,15 @@ def comparable_run(path: Path) -> str | None:
     """The newest other run of the same folder that this one can be compared with, by the same questions.
 
     Without one it is the newest of as many rows, if most of the questions are the same. Only the latest runs are looked
-    at.
+    at, and only those of other answers.
     """
     own = RunEntry.of(path).with_fingerprint()
     times = {name: max(stamp[1] for stamp in stamps if stamp) for name, stamps in run_stamps(path.parent).items()}
     latest = sorted((name for name in times if name != path.name), key=lambda name: times[name], reverse=True)
     entries = [RunEntry.of(path.parent / name) for name in latest[:_LATEST]]
     alike = [entry for entry in entries if not entry.error and not own.metrics.keys().isdisjoint(entry.metrics)]
+    answers = _answers(path)
+    alike = [entry for entry in alike if answers is None or _answers(entry.path) != answers]
     alike = [entry.with_fingerprint() for entry in alike]
     same = next((entry.name for entry in alike if own.questions and entry.questions == own.questions), None)
     if same is not None:
@@ -127,6 +129,14 @@ def comparable_run(path: Path) -> str | None:
     as_long = [entry for entry in alike if entry.n_rows == own.n_rows <= _MOST_ROWS]
     questions = _questions(path) if as_long else set()
     return next((e.name for e in as_long if 2 * len(questions & _questions(e.path)) > len(questions)), None)
+
+
+def _answers(path: Path) -> object:
+    """A hash of the file of answers that a run has scored; None where there is none."""
+    try:
+        return read_manifest(path / MANIFEST).inputs.get("results", {}).get("sha256")
+    except RagmeterError:
+        return None
 
 
 def _questions(path: Path) -> set[tuple[str | None, ...]]:

@@ -11,7 +11,7 @@ from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
 
 #: Formats of tables, whose first or last bytes have the names of their columns.
-_TABLES = (".csv", ".tsv", ".jsonl", ".parquet")
+_TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
 _TITLES = 65_536
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ragmeter.documents.manifest import Manifest
-from ragmeter.errors import AllFailedError, InputError, UsageError
+from ragmeter.errors import AllFailedError, InputError, RunExistsError
 from ragmeter.hints import by_caller, option
 from ragmeter.io.locations import Location
 from ragmeter.runs.layout import MANIFEST
@@ -33,7 +33,7 @@ def hold_for_new_run(
             lost = paid_replies(path, keeps_verdicts)
             lost = lost or ("the answers to all questions" if limited and _is_whole(path) else "")
         if lost:
-            raise UsageError(
+            raise RunExistsError(
                 f"the run {path.name} exists already, and has {lost}",
                 hint=f"choose another name with {option('run')}, or replace the run with "
                 f"{by_caller('--replace', 'replace=True')}: its journal stays{instead}",

@@ -17,7 +17,7 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.errors import InputError, UnknownNameError, UsageError
 from ragmeter.io.locations import Location, StorePath, location, on_disk
-from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, SHARE_OF, hides_in
+from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, SHARE_OF, hides_in
 from ragmeter.naming import matching
 from ragmeter.registry import other_names
 from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
@@ -52,6 +52,11 @@ from ragmeter.table import (
 TEXTS = (pa.large_string(), pa.string())
 #: A column with more values than this, or with longer ones, is not offered as a slice.
 MOST_SLICES, _LONGEST = 50, 100
+#: What a run lacks that has no causes.
+_NO_CAUSES = (
+    "a run has causes where a metric says which answers are right (llm_correct, offline_correct or exact_match), and "
+    "passages or gold documents are there"
+)
 #: How a missing value is shown.
 NOTHING = "(none)"
 
@@ -294,7 +299,12 @@ class Run:
         """A column of texts."""
         if name not in self.texts:
             raise UnknownNameError("column", name, self.texts, hint=f"{self.name} has {', '.join(self.texts)}")
-        return self._rows.array(name)
+        column = self._rows.array(name)
+        if name == CAUSE and self.summary().cause is not None:
+            unknown = set(pc.unique(column).to_pylist()) - {None, *CAUSES}
+            if unknown:
+                raise unreadable(self.rows_path, f"there is no cause {min(unknown)!r}")
+        return column
 
     def slice_candidates(self) -> list[str]:
         """The user's own columns of short values. A cause is a result, and none of them."""
@@ -357,7 +367,9 @@ def full_name(name: str, names: Iterable[str], owner: str, *, named_by: str = ""
         begin = f"{named_by}: " if named_by else ""
         raise UsageError(f"{begin}{name} could be {' or '.join(matches)}", hint="write the name in full")
     if not matches:
-        raise UnknownNameError("metric", name, available, hint=f"{owner} has {', '.join(available)}")
+        no_causes = name.startswith(SHARE_OF) and not any(known.startswith(SHARE_OF) for known in available)
+        why = f"; {_NO_CAUSES}" if no_causes else ""
+        raise UnknownNameError("metric", name, available, hint=f"{owner} has {', '.join(available)}{why}")
     return matches[0]
 
 

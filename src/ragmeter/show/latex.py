@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,15 @@ from ragmeter.runs.lookup import run_labels
 from ragmeter.runs.run import Run
 from ragmeter.wording.methods import Methods
 from ragmeter.wording.metrics import common_level, differing_level, level
-from ragmeter.wording.numbers import MISSING, deserved_decimals, number, p_value, percent, signed, signed_interval
+from ragmeter.wording.numbers import MISSING, compared, deserved_decimals, number, p_value, percent, signed_interval
 from ragmeter.wording.texts import in_latex
+from ragmeter.wording.verdicts import apart_sentence
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison, MetricDifference
 
+#: The hyphen before a negative number in a sentence.
+_NEGATIVE = re.compile(r"(?<![\w.])-(?=\d)")
 _ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "none": ""}
 
 
@@ -62,7 +66,9 @@ def comparison_as_latex(comparison: Comparison, runs: Sequence[Run], more: str =
         lines += [_difference(name, result) for name, result in pair.metrics.items()]
     lines += ["\\bottomrule", "\\end{tabular}\\par}", ""]
     said = list(dict.fromkeys(text for pair in comparison.pairs for text in (pair.sentence, *pair.warnings)))
-    lines += [in_latex(text) for text in (*said, more) if text]
+    if comparison.ranking is not None:
+        said.append(apart_sentence(comparison.baseline, comparison.ranking.groups))
+    lines += [_NEGATIVE.sub("$-$", in_latex(text)) for text in (*said, more) if text]
     *sentences, signature = map(in_latex, _methods(comparison, runs).sentences())
     lines += ["", "{\\sloppy\\paragraph{Methods}", *sentences, f"{_breakable(signature)}\\par}}", ""]
     return "\n".join(lines)
@@ -103,8 +109,8 @@ def _difference(name: str, result: MetricDifference) -> str:
     decimals = deserved_decimals(result.interval)
     ends = "" if result.interval is None else f"[{signed_interval(result.interval, decimals).replace(' to ', ', ')}]"
     star = "$^{*}$" if result.verdict in (BETTER, WORSE, DIFFERENT, SMALL) else ""
-    means = [_dashes(number(mean, decimals=decimals)) for mean in (result.mean_a, result.mean_b)]
-    difference = f"{_dashes(signed(result.difference, decimals=decimals))}{star} {{\\small{_dashes(ends)}}}"
+    *means, difference = map(_dashes, compared(result.mean_a, result.mean_b, decimals))
+    difference = f"{difference}{star} {{\\small{_dashes(ends)}}}"
     p = p_value(result.p_holm)
     p = f"$<${p[1:]}" if p.startswith("<") else _dashes(p)
     cells = (in_latex(name) + _ARROWS.get(result.direction, ""), *means, difference, p, f"{result.n:,}")

@@ -13,7 +13,7 @@ from ragmeter.show.slice_table import SliceTable
 from ragmeter.show.system_tables import SystemTables
 from ragmeter.table import IDS_AS_WRITTEN
 from ragmeter.wording import verdicts
-from ragmeter.wording.answer_causes import TITLES, cause_lines
+from ragmeter.wording.answer_causes import cause_lines, cause_titles
 from ragmeter.wording.causes import answers_sentence, counted_causes, failures
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import (
@@ -187,10 +187,12 @@ def _figures(name: str, summary: MetricSummary) -> tuple[str, ...]:
 
 
 def _causes(run: Run, label: str) -> list[str]:
-    rows = [tuple(map(in_markdown, line.cells)) for line in cause_lines(run.summary().cause)]
-    if not rows:
+    lines = cause_lines(run.summary().cause)
+    if not lines:
         return []
-    return [f"**Where it failed, {label}**", "", *_table(TITLES, rows, (_LEFT, _RIGHT, _RIGHT, _RIGHT, _LEFT)), ""]
+    rows = [tuple(map(in_markdown, line.cells)) for line in lines]
+    table = _table(cause_titles(lines), rows, (_LEFT, _RIGHT, _RIGHT, _RIGHT, _LEFT))
+    return [f"**Where it failed, {label}**", "", *table, ""]
 
 
 def _failures(run: Run, label: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ragmeter.analysis.comparing import Pair, differing_slices
 from ragmeter.wording import verdicts
-from ragmeter.wording.numbers import deserved_decimals, number, percent, signed, signed_interval
+from ragmeter.wording.numbers import compared, deserved_decimals, percent, signed_interval
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,10 @@ class SliceTable:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """A row for each slice, the candidate's greatest gain first."""
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for part in differing_slices(self.pair):
             decimals = deserved_decimals(part.interval)
-            means = (number(mean, decimals=decimals) for mean in (part.mean_a, part.mean_b))
-            difference = signed(part.difference, decimals=decimals), signed_interval(part.interval, decimals)
+            figures = *compared(part.mean_a, part.mean_b, decimals), signed_interval(part.interval, decimals)
             sign = verdicts.SLICE_DIFFERS if part.differs else ""
-            rows.append((f"{part.column}: {part.value}", sign, *means, *difference, f"{part.n:,}"))
+            rows.append((f"{part.column}: {part.value}", sign, *figures, f"{part.n:,}"))
         return rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import AnswerCauses
 from ragmeter.wording.causes import cause_meaning
-from ragmeter.wording.numbers import percent
+from ragmeter.wording.numbers import MISSING, percent, rate_with_interval
 
 #: Each cause in words, and what it says of the answer. The order is that of every table.
 WORDS = {
@@ -27,7 +27,7 @@ EVIDENCE = {
     "gold_documents": "ids of gold documents",
     "judged_claims": "the judge's labels of claims",
     "offline_support": "the texts of the passages, offline",
-    "passages_disagree": "the passages answer otherwise than the reference: look at these first",
+    "passages_disagree": "a passage contradicts the reference (look at these first)",
     "no_passages": "nothing was retrieved",
     "marked_unanswerable": "the question is marked as unanswerable",
     "reference_declines": "the reference declines, too",
@@ -74,8 +74,16 @@ class CauseLine:
     @property
     def cells(self) -> tuple[str, str, str, str, str]:
         """The cells under `TITLES`."""
-        low, high = (percent(end, decimals=0) for end in self.summary.interval or (0.0, 1.0))
-        return self.words, percent(self.summary.mean or 0.0, decimals=0), f"{low} to {high}", f"{self.count:,}", self.by
+        share, ends = rate_with_interval(self.summary.mean, self.summary.interval)
+        between = f"{ends.replace(' to ', '% to ')}%" if ends else MISSING
+        return self.words, share, between, f"{self.count:,}", self.by
+
+
+def cause_titles(lines: Sequence[CauseLine]) -> list[str]:
+    """The titles of a table of these lines: of how many rows the shares are, and the level of the intervals."""
+    summary = lines[0].summary
+    particular = {"share": f"of {summary.n_total:,}", "interval": f"{percent(summary.level)} interval"}
+    return [particular.get(title, title) for title in TITLES]
 
 
 def cause_lines(causes: AnswerCauses | None) -> list[CauseLine]:
@@ -107,9 +115,9 @@ def moved_counts(before: Mapping[str, int], after: Mapping[str, int]) -> str:
     return "; ".join(counts)
 
 
-def causes_by(metrics: Mapping[str, str]) -> str:
-    """Says by which metric the causes of each run were told."""
-    return f"told by {' and by '.join(f'{metric} in {run}' for run, metric in metrics.items())}"
+def causes_by(sources: Mapping[str, str]) -> str:
+    """Says by which metric, or which evidence, the causes of each run were told."""
+    return f"told by {' and by '.join(f'{source} in {run}' for run, source in sources.items())}"
 
 
 def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int, *, with_declined: bool = False) -> str:
@@ -117,7 +125,7 @@ def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int, *, wit
 
     `with_declined`: some of them rightly decline, which a metric of right answers need not count as right.
     """
-    parts = {"by retrieval": by_retrieval, "by generation": by_generation, "otherwise": otherwise}
+    parts = {"by retrieval": by_retrieval, "by generation": by_generation, "by other causes": otherwise}
     net = sum(parts.values())
     moved = {name: count for name, count in parts.items() if count}
     if not moved:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ragmeter.documents.record import Interval
-from ragmeter.wording.numbers import interval, number, percent
+from ragmeter.wording.numbers import deserved_decimals, number, percent, with_interval
 
 _NAMED = 5
 
@@ -32,7 +32,7 @@ FEW_CLUSTERS = (
     "groups: with so few the intervals hold a little less often than they say"
 )
 NONE_OF_A_KIND = "people call no labelled {unit} {kind}: the judge can't help, and the corrected value is the labels'"
-FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: how the judge does on such is hardly known"
+FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: too few to say how well the judge does on these"
 NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, and its raw mean means little"
 NOT_NARROWER = "the judge does not make the interval narrower: the labels alone tell as much"
 
@@ -59,10 +59,9 @@ def corrected_sentence(
     low, high = corrected.interval
     called = f"The share of answers that people would call {'wrong' if counts_wrong else 'correct'}"
     share = called if unit == "answer" else f"By people, {metric}"
-    text = (
-        f"{share} is {number(corrected.value)} ({percent(level)}: "
-        f"{interval(corrected.interval)}, from {corrected.n:,} labels); {metric} says {number(raw.value)}"
-    )
+    value, ends = with_interval(corrected.value, corrected.interval)
+    raw_value = number(raw.value, decimals=deserved_decimals(corrected.interval))
+    text = f"{share} is {value} ({percent(level)}: {ends}, from {corrected.n:,} labels); {metric} says {raw_value}"
     if low <= raw.value <= high:
         return f"{text}, which the labels don't contradict."
     return f"{text}, which is too {'strict' if (raw.value < low) != counts_wrong else 'lenient'}."

@@ -32,7 +32,7 @@ def answers_sentence(answers: Answers | None, n_rows: int, unit: str = "question
     """How many questions have an answer, and how many answers are empty; an empty text where all have one."""
     if answers is None:
         return ""
-    empty = f"; {answers.empty:,} of {n_rows:,} answers are empty" if answers.empty else ""
+    empty = f", {answers.empty:,} an empty one" if answers.empty else ""
     return f"{answers.given:,} of {n_rows:,} {unit} have an answer{empty}"
 
 
@@ -42,9 +42,11 @@ def abstained_sentence(counts: Abstained | None) -> str:
         return ""
     right, wrong = counts.right, counts.wrong
     unmarked = counts.n - right - wrong
-    parts = [f"right: {right:,} (the question is marked unanswerable)", f"wrong: {wrong:,}"] if right + wrong else []
-    parts += [f"not marked: {unmarked:,}"] if parts and unmarked else []
-    return f"answers that decline: {counts.n:,}" + (f"; {', '.join(parts)}" if parts else "")
+    parts = (
+        [f"rightly, as the question is marked unanswerable: {right:,}", f"wrongly: {wrong:,}"] if right + wrong else []
+    )
+    parts += [f"of questions without a mark: {unmarked:,}"] if parts and unmarked else []
+    return "; ".join([f"answers that decline: {counts.n:,}", *parts])
 
 
 def counted_causes(causes: Mapping[str, int]) -> str:

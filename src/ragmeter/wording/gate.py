@@ -38,8 +38,9 @@ def margin_reason(
     unmoved: int | None = None,
     alike: bool = False,
     unit: str = "questions",
+    what: str = "a loss",
 ) -> str:
-    """A comparison's sentence, and whether its interval rules out a loss beyond the margin.
+    """A comparison's sentence, and whether its interval rules out a loss (or a difference: `what`) beyond the margin.
 
     `worst` is the interval's end on the side of a loss, and below 0 if that is one. `lost`: the whole interval is
     beyond the margin. `needed` is the number of questions that would show that two runs are equally good. `unmoved` is
@@ -47,7 +48,7 @@ def margin_reason(
     at 95%). `alike`: the interval has no width, as all rows moved alike and the metric has no known range. `few` names
     the units (rows or clusters) if there are too few for an accurate interval.
     """
-    loss = f"a loss of more than {given(margin)}"
+    loss = f"{what} of more than {given(margin)}"
     decision = f"the interval {'rules out' if passed else 'does not rule out'} {loss}"
     if unmoved is not None:
         decision = f"no row moved: up to {min(3, unmoved)}/{unmoved:,} of the {unit} may, so {decision}"

@@ -135,10 +135,16 @@ def check_line(check: JudgeCheck, *, is_named: bool = False) -> Line:
     judge = f"the judge {check.model}" if is_named and check.model else "this judge"
     if check.skipped:
         return f"{judge} was not tried on built-in cases: {check.skipped}", PLAIN
-    missed = f"; it missed: {'; '.join(check.missed)}" if check.missed else ""
+    missed = f"; it missed: {first_missed(check)}" if check.missed else ""
     caution = check_caution(check)
     what = f"{cases_right(check, judge)}{caution and ': '}{caution}{missed}"
     return what, WARNING if caution else PLAIN
+
+
+def first_missed(check: JudgeCheck) -> str:
+    """The first cases that a judge missed, and how many more there are."""
+    more = f" and {len(check.missed) - _MOST_CAUSES:,} more" if len(check.missed) > _MOST_CAUSES else ""
+    return f"{'; '.join(check.missed[:_MOST_CAUSES])}{more}"
 
 
 def decided_by(judged_by: Mapping[str, int]) -> str:

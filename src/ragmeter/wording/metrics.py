@@ -18,6 +18,8 @@ _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "ne
 FEW = f"few: fewer than {FEW_ROWS} rows, or groups of rows; such an interval is rough"
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
+#: Of a mean without an interval, which nobody knows the uncertainty of.
+_DECIMALS_WITHOUT = 2
 
 
 def titled(name: str, direction: str) -> str:
@@ -112,8 +114,11 @@ def result_unit(manifest: Manifest) -> str:
     return "answers" if (manifest.repeats or 1) > 1 else "questions"
 
 
-def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questions") -> str:
-    """The result in a sentence: `72% right (66 to 78), on 212 of 220 questions`; an empty text without metrics."""
+def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questions", rightly_declined: int = 0) -> str:
+    """The result in a sentence: `72% right (66 to 78), on 212 of 220 questions`; an empty text without metrics.
+
+    `rightly_declined`: so many answers are as they should be, and are not among the right ones.
+    """
     name = headline_metric(metrics)
     if name is None:
         return ""
@@ -130,7 +135,9 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
         mean, interval = headline(summary)
         ends = interval or ""
     between = f" ({differing_level(summary)}{ends})" if ends else ""
-    return f"{mean} right{between}, {on}" if is_right(name) else f"{name} {mean}{between}, {on}"
+    if not is_right(name):
+        return f"{name} {mean}{between}, {on}"
+    return f"{mean} right{between}, {on}{f'; {rightly_declined:,} more rightly declined' * bool(rightly_declined)}"
 
 
 def headline(summary: MetricSummary) -> tuple[str, str | None]:
@@ -142,6 +149,8 @@ def headline(summary: MetricSummary) -> tuple[str, str | None]:
     if bounds is not None:
         return numbers.interval(bounds, decimals=numbers.deserved_decimals(bounds)), None
     decimals = numbers.deserved_decimals(summary.interval)
+    if summary.interval is None:
+        decimals = _DECIMALS_WITHOUT
     ends = None if summary.interval is None else numbers.interval(summary.interval, decimals=decimals)
     return numbers.number(summary.mean, decimals=decimals), ends
 
@@ -204,7 +213,7 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
     by_threshold = {metric.rate for metric in known.values() if metric.rate}
     return [
         *(
-            f"the mean of {name} is no share of answers; {metric.rate or 'it puts answers in an order'}"
+            f"the mean of {name} is not a share of answers; {metric.rate or 'it only ranks them'}"
             f"{' is' if metric.rate else ''}"
             for name, metric in of_name.items()
             if not metric.mean_is_rate

@@ -76,6 +76,46 @@ def deserved_decimals(bounds: Sequence[float] | None) -> int | None:
     return min(_MOST_DECIMALS, max(0, _DIGITS_OF_DOUBT - 1 - math.floor(math.log10(half))))
 
 
+def with_interval(value: float | None, bounds: Sequence[float] | None) -> tuple[str, str]:
+    """An estimate and its interval, with as many decimals as the interval deserves: 0.45, 0.26 to 0.66."""
+    decimals = deserved_decimals(bounds)
+    return number(value, decimals=decimals), interval(bounds, decimals=decimals)
+
+
+def probability(chance: float) -> str:
+    """A probability with two decimals, or as many as tell it from one half, from 0 and from 1: 0.98, 0.996, 0.499."""
+    return number(float(chance), min((0.0, 0.5, 1.0), key=lambda limit: abs(chance - limit)), 2)
+
+
+def three_digits(value: float | None) -> str:
+    """A number with three significant digits, or all before the point: 0.914, 12.3, 1,234; for example milliseconds."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    return number(float(value), decimals=max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0)
+
+
+def compared(before: float | None, after: float | None, decimals: int | None) -> tuple[str, str, str]:
+    """Two means and their difference: that of the means as they are shown, so that whoever subtracts them agrees."""
+    means = number(before, decimals=decimals), number(after, decimals=decimals)
+    if before is None or after is None:
+        return *means, MISSING
+    difference = after - before
+    if decimals is not None and max(abs(before), abs(after)) < _HUGE:
+        difference = float(_rounded(after, decimals) - _rounded(before, decimals)) or difference
+    return *means, signed(difference, decimals=decimals)
+
+
+def compared_percents(before: float | None, after: float | None, decimals: int) -> tuple[str, str, str, int]:
+    """Two rates in percent, their difference in points, and the decimals of all: one more where the sum needs it."""
+    if before is None or after is None:
+        return MISSING, MISSING, MISSING, decimals
+    rates = 100 * before, 100 * after
+    if _rounded(rates[1], decimals) - _rounded(rates[0], decimals) != _rounded(rates[1] - rates[0], decimals):
+        decimals += 1
+    first, second, difference = compared(*rates, decimals)
+    return f"{first}%", f"{second}%", difference, decimals
+
+
 def points(share: float | None, decimals: int) -> str:
     """A difference of two rates in percentage points: +26."""
     return signed(None if share is None else 100 * share, decimals=decimals)

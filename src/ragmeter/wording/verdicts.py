@@ -15,17 +15,16 @@ from ragmeter.documents.comparison import (
     WORSE,
     NumberOfTests,
 )
+from ragmeter.documents.metrics import is_few
 from ragmeter.wording.comparison import JudgedDifference, Wording, listed
 from ragmeter.wording.metrics import first_of, is_right
 from ragmeter.wording.numbers import (
     about,
+    compared,
+    compared_percents,
     deserved_decimals,
     given,
-    number,
     percent,
-    points,
-    rounded_percent,
-    signed,
     signed_interval,
     two_digits,
 )
@@ -132,10 +131,22 @@ def _verdict(metric: str, a: str, b: str, result: JudgedDifference) -> str:
     return f"No {'sure difference' if result.excludes_zero else 'difference seen'} {between}{on}"
 
 
-def with_missing(sentence: str, missing: str, unscored: str) -> str:
-    """A verdict with what it does not rest on: a metric that one run lacks, and rows without a score in one run."""
-    whole = f"{sentence.removesuffix('.')}, {unscored}." if unscored else sentence
+def with_missing(sentence: str, missing: str, unscored: str, declined: str = "") -> str:
+    """A verdict with what it does not rest on: a metric that one run lacks, rows without a score in one run, and
+    answers that rightly decline and do not count as right.
+    """
+    parts = [
+        sentence.removesuffix("."),
+        *([f", {unscored}"] if unscored else []),
+        *([f"; {declined}"] if declined else []),
+    ]
+    whole = f"{''.join(parts)}."
     return f"{missing}: {whole}" if missing else whole
+
+
+def declined_besides(metric: str, before: int, after: int) -> str:
+    """How many more answers of both runs rightly decline than the metric calls right, where that has changed."""
+    return f"rightly declined besides: {after:,} instead of {before:,}" if is_right(metric) and before != after else ""
 
 
 def no_verdict_reworded(questions: int, pairs: int) -> str:
@@ -182,15 +193,13 @@ def _figures(metric: str, result: JudgedDifference) -> _Figures:
     if result.binary:
         ends = None if result.interval is None else [100 * end for end in result.interval]
         whole = max(0, (deserved_decimals(ends) or 1) - 1)  # of a percentage, a digit less
-        means = [rounded_percent(mean, whole) for mean in (result.mean_b, result.mean_a)]
-        difference = _in_points(points(result.difference, whole))
-        between = signed_interval(ends, whole)
+        before, after, difference, whole = compared_percents(result.mean_a, result.mean_b, whole)
+        difference, between = _in_points(difference), signed_interval(ends, whole)
     else:
         decimals = deserved_decimals(result.interval)
-        means = [number(mean, decimals=decimals) for mean in (result.mean_b, result.mean_a)]
-        difference = signed(result.difference, decimals=decimals)
+        before, after, difference = compared(result.mean_a, result.mean_b, decimals)
         between = signed_interval(result.interval, decimals)
-    return _Figures(f"{means[0]}{words} instead of {means[1]}", difference, between if result.interval else "")
+    return _Figures(f"{after}{words} instead of {before}", difference, between if result.interval else "")
 
 
 def _questions(result: JudgedDifference) -> str:
@@ -245,6 +254,8 @@ def outlook(result: JudgedDifference) -> str:
     """Where no difference is sure: how many questions would show a small one, and which one these would."""
     if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.needed and result.smallest and result.margin):
         return ""
+    if is_few(result.n, result.n_clusters):  # what so few show is no basis for a plan
+        return ""
     seen = _amount(result, result.smallest)
     if result.smallest <= result.margin:
         return f"A difference of {seen} would probably have been seen."
@@ -289,7 +300,8 @@ def slices_sentence(metric: str, slices: int, *, any_differs: bool) -> str:
     tested = f"Holm-corrected over {slices:,} slices of at least 20 rows"
     if any_differs:
         return f"Where? By {metric}, {SLICE_DIFFERS} ({tested}); other slices may stray by chance:"
-    return f"Where? By {metric}, no slice surely differs from the other rows ({tested}); farthest from the whole are:"
+    none = "no slice differs significantly from the other rows"
+    return f"Where? By {metric}, {none} ({tested}); farthest from the whole are:"
 
 
 def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
@@ -300,11 +312,15 @@ def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
 
 def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:
     """The verdict on the first of several systems; `of_best` compares it with the baseline."""
+    if best != baseline and of_best.startswith(f"{best} is "):
+        return f"{of_best.removesuffix('.')}, compared with {baseline}."
     return of_best if best != baseline else f"None of {systems - 1:,} systems comes before the baseline {baseline}."
 
 
 def changed_title(way: str, shown: int, total: int, metric: str) -> str:
     """The title of the rows that got better or worse by a metric: how many there are."""
+    if not total:
+        return f"no row got {way} by {metric}"
     rows = f"{total:,} row{'' if total == 1 else 's'} got {way} by {metric}"
     return f"{rows}:" if shown >= total else f"{rows}; {shown:,} of them (--{way} N shows more):"
 

@@ -3,7 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+import pytest
+
 from ragmeter import compare, evaluate
+from ragmeter.errors import InputError
 
 PASSAGE = "Paris is the capital of France."
 
@@ -22,10 +26,11 @@ def rows(*causes: str) -> list[dict[str, Any]]:
         "relevant": ["fr"],
         "contexts": [PASSAGE],
     }
-    return [{"qid": str(place), **same, **made[cause]} for place, cause in enumerate(causes)]
+    return [{**same, **made[cause]} for cause in causes]
 
 
 def changes(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> Any:
+    a, b = ([{"qid": str(place), **row} for place, row in enumerate(run)] for run in (a, b))
     runs = {"a": evaluate(a, metrics="offline_correct"), "b": evaluate(b, metrics="offline_correct")}
     return compare(runs)[0].causes
 
@@ -38,7 +43,9 @@ def test_whose_work_it_is_that_more_answers_are_right() -> None:
     assert found.a == {"right": 1, "not_retrieved": 3, "retrieved_not_used": 1, "failed": 1}
     assert found.b == {"right": 4, "not_retrieved": 1, "retrieved_not_used": 1}
     assert found.moved["not_retrieved"] == {"right": 2, "retrieved_not_used": 1}
-    assert found.sentence == "of 3 more right answers, 1 by retrieval, 1 by generation, 1 otherwise"
+    assert found.sentence == "", "six rows show no difference, and nobody's work is to be seen in it"
+    many = changes(before * 8, after * 8)
+    assert many.sentence == "of 24 more right answers, 8 by retrieval, 8 by generation, 8 by other causes"
     back = changes(after, before)
     assert (back.by_retrieval, back.by_generation, back.otherwise, back.net) == (-1, -1, -1, -3)
 
@@ -67,13 +74,46 @@ def test_causes_by_other_metrics_are_not_compared() -> None:
 
 def test_answers_that_rightly_decline_are_named() -> None:
     asked = {
-        "qid": "m",
         "question": "Who was mayor of Paris in 3000?",
         "reference": "I don't know",
         "retrieved": ["fr"],
     }
     told, declined = ([{**asked, "answer": answer, "contexts": [PASSAGE]}] for answer in ("Bob Stone", "I don't know"))
-    moved = changes(rows("right") + told, rows("right") + declined)
-    assert moved.a == {"right": 1, "not_known": 1}
-    assert moved.b == {"right": 1, "rightly_declined": 1}
-    assert moved.sentence == "of 1 more right or rightly declined answer, 1 otherwise"
+    moved = changes((rows("right") + told) * 10, (rows("right") + declined) * 10)
+    assert moved.a == {"right": 10, "not_known": 10}
+    assert moved.b == {"right": 10, "rightly_declined": 10}
+    assert moved.sentence == "of 10 more right or rightly declined answers, 10 by other causes"
+
+
+def test_causes_by_other_evidence_are_not_compared() -> None:
+    with_ids = rows("right", "not_retrieved")
+    texts = [{name: cell for name, cell in row.items() if name not in ("retrieved", "relevant")} for row in with_ids]
+    runs = {"a": evaluate(with_ids, metrics="offline_correct"), "b": evaluate(texts, metrics="offline_correct")}
+    pair = compare(runs)[0]
+    assert pair.causes is None
+    assert (
+        pair.left_out["causes"] == "told by ids of gold documents in a and by the texts of the passages, offline in b"
+    )
+
+
+def test_what_rightly_declines_and_counts_as_wrong_is_in_the_verdict() -> None:
+    marked = {"question": "Who was mayor of Paris in 3000?", "reference": "unanswerable", "unanswerable": True}
+    runs = {
+        name: evaluate([*rows("right"), {**marked, "answer": answer}] * 5, metrics="offline_correct,abstention_correct")
+        for name, answer in (("a", "I don't know."), ("b", "Bob Stone"))
+    }
+    assert runs["a"].summary.rightly_declined == 5
+    assert "50% right" in repr(runs["a"])
+    assert "5 more rightly declined" in repr(runs["a"])
+    assert compare(runs)[0].sentence.endswith("; rightly declined besides: 0 instead of 5.")
+
+
+def test_a_cause_that_there_is_not_is_damage(tmp_path: Path) -> None:
+    for name in "ab":
+        evaluate(rows("right", "failed"), metrics="offline_correct", run=name, output_dir=tmp_path)
+    table = pq.read_table(tmp_path / "b" / "rows.parquet")
+    causes = table["cause"].cast("string").to_pylist()
+    place = table.schema.get_field_index("cause")
+    pq.write_table(table.set_column(place, "cause", [["zzz", *causes[1:]]]), tmp_path / "b" / "rows.parquet")
+    with pytest.raises(InputError, match="there is no cause 'zzz'"):
+        compare(["a", "b"], output_dir=tmp_path)

@@ -7,10 +7,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ragmeter.analysis.comparing.row_pairs import Pairing
+from ragmeter.documents.summary import AnswerCauses
 from ragmeter.engine.causes import verdicts_by
-from ragmeter.metrics.causes import CAUSE, CAUSES, GOOD, OF_GENERATOR, OF_RETRIEVER, RIGHTLY_DECLINED, SHARE_OF
+from ragmeter.metrics.causes import (
+    CAUSE,
+    CAUSES,
+    GOLD_DOCUMENTS,
+    GOOD,
+    JUDGED_CLAIMS,
+    OF_GENERATOR,
+    OF_RETRIEVER,
+    OFFLINE_SUPPORT,
+    RIGHTLY_DECLINED,
+    SHARE_OF,
+)
 from ragmeter.runs.run import Run
-from ragmeter.wording.answer_causes import causes_by, moved_counts, moved_sentence
+from ragmeter.wording.answer_causes import causes_by, evidence_words, moved_counts, moved_sentence
+
+#: The evidence of a row is the best one there is, in this order.
+_EVIDENCE = (GOLD_DOCUMENTS, JUDGED_CLAIMS, OFFLINE_SUPPORT)
 
 
 @dataclass(frozen=True)
@@ -43,11 +58,26 @@ class CauseChanges:
 
 
 def causes_differ(a: Run, b: Run, labels: tuple[str, str]) -> str:
-    """Why the causes of two runs can't be compared: other metrics say which answers are right; else an empty text."""
-    if a.summary().cause is None or b.summary().cause is None:
+    """Why the causes of two runs can't be compared; an empty text where they can.
+
+    Other metrics say which answers are right, or other evidence says what was retrieved.
+    """
+    of_a, of_b = a.summary().cause, b.summary().cause
+    if of_a is None or of_b is None:
         return ""
     by_a, by_b = verdicts_by(a.metrics()), verdicts_by(b.metrics())
-    return "" if by_a == by_b else causes_by(dict(zip(labels, (by_a, by_b), strict=True)))
+    if by_a != by_b:
+        return causes_by(dict(zip(labels, (by_a, by_b), strict=True)))
+    on_a, on_b = _best_evidence(of_a), _best_evidence(of_b)
+    if on_a == on_b or not (on_a and on_b):
+        return ""
+    return causes_by(dict(zip(labels, map(evidence_words, (on_a, on_b)), strict=True)))
+
+
+def _best_evidence(causes: AnswerCauses) -> str:
+    """What says whether the passages have the answer, where it can: the best evidence of a run's rows."""
+    kinds = {name for by in causes.evidence.values() for name in by}
+    return next((name for name in _EVIDENCE if name in kinds), "")
 
 
 def judged_metric(name: str, run: Run) -> str:
@@ -60,7 +90,7 @@ def judged_metric(name: str, run: Run) -> str:
 
 def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:
     """What moved by cause on the rows that both runs have; None where one has no causes, or they can't be compared."""
-    if a.summary().cause is None or b.summary().cause is None or verdicts_by(a.metrics()) != verdicts_by(b.metrics()):
+    if a.summary().cause is None or b.summary().cause is None or causes_differ(a, b, (a.name, b.name)):
         return None
     before = a.column(CAUSE).take(pairing.a).to_pylist()
     after = b.column(CAUSE).take(pairing.b).to_pylist()

@@ -16,7 +16,7 @@ from ragmeter.documents.summary import Unmatched
 from ragmeter.io.tabular import Tabular, arrow_table, ends, html_lines, html_table
 from ragmeter.wording.comparison import clustered_by, tests_made
 from ragmeter.wording.metrics import titled
-from ragmeter.wording.numbers import deserved_decimals, number, percent, signed, signed_interval
+from ragmeter.wording.numbers import compared, deserved_decimals, percent, signed_interval
 from ragmeter.wording.verdicts import TITLES, marked, test_sentence, where_sentence
 
 
@@ -120,7 +120,7 @@ class Pair:
     many questions it would take. `warnings` say whose judges differ, so that no verdict can be given. `causes` says
     what moved by cause, where both runs have causes. `better_rows` and `worse_rows` are those that changed most by all
     metrics together. `missing` says which run lacks the metric that the other one is judged by, and `unscored` how many
-    rows have a score in one run alone: `sentence` has both.
+    rows have a score in one run alone, and `declined` how many answers rightly decline: `sentence` has all three.
     """
 
     a: str
@@ -141,6 +141,7 @@ class Pair:
     causes: CauseChanges | None = None
     missing: str = ""
     unscored: str = ""
+    declined: str = ""
 
     @property
     def mostly_reworded(self) -> bool:
@@ -273,9 +274,9 @@ def is_mostly_reworded(questions_differ: int, n_paired: int) -> bool:
 def table_cells(name: str, result: MetricDifference) -> tuple[str, ...]:
     """A metric's row of the table: the cells under `wording.verdicts.TITLES`."""
     decimals = deserved_decimals(result.interval)
-    means = (number(mean, decimals=decimals) for mean in (result.mean_a, result.mean_b))
-    difference = signed(result.difference, decimals=decimals), signed_interval(result.interval, decimals)
-    return titled(name, result.direction), marked(result.verdict), *means, *difference
+    figures = compared(result.mean_a, result.mean_b, decimals)
+    interval = signed_interval(result.interval, decimals)
+    return titled(name, result.direction), marked(result.verdict), *figures, interval
 
 
 def _record(pair: Pair, result: MetricDifference | SliceDifference, **more: str) -> dict[str, Any]:

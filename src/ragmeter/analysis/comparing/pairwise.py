@@ -38,7 +38,7 @@ from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 from ragmeter.wording.comparison import Wording
 from ragmeter.wording.numbers import given
-from ragmeter.wording.verdicts import headline_metric, no_verdict_reworded, reworded_sentence
+from ragmeter.wording.verdicts import declined_besides, headline_metric, no_verdict_reworded, reworded_sentence
 
 #: A spread below this share of the largest difference is rounding: the differences are all the same.
 _ROUNDING = 1e-12
@@ -245,6 +245,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         causes=None if other_questions else cause_changes(a, b, pairing),
         missing=missing_metric(a, b, labels) if names is None else "",
         unscored=unscored_rows(a, b, pairing, headline, metrics[headline]),
+        declined=declined_besides(headline, a.summary().rightly_declined, b.summary().rightly_declined),
     )
 
 

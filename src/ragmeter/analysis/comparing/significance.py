@@ -74,11 +74,15 @@ def with_verdicts(pair: Pair, wording: Wording, tests: NumberOfTests) -> Pair:
     slices = [_turned(part, metrics[part.metric], of_slices) for part in pair.slices]
     result = metrics[pair.headline]
     sentence = verdict_sentence(pair.headline, pair.a, pair.b, result, replace(wording, tests=tests.headline))
+    causes = pair.causes
+    if causes is not None and result.verdict not in (BETTER, WORSE, DIFFERENT, SMALL):
+        causes = replace(causes, sentence="")  # nobody's work is a difference that may be chance
     return replace(
         pair,
         metrics=metrics,
         slices=slices,
-        sentence=with_missing(sentence, pair.missing, pair.unscored),
+        causes=causes,
+        sentence=with_missing(sentence, pair.missing, pair.unscored, pair.declined),
         remarks=[remark for remark in (tally(metrics), outlook(result)) if remark],
     )
 

@@ -16,9 +16,10 @@ from ragmeter.analysis.gating.checks import Check, Verdict
 from ragmeter.analysis.gating.rules import (
     FAIL_UNDER,
     INTERVAL,
+    MARGINS,
     MAX_FAILED,
     MEAN,
-    NO_WORSE_THAN,
+    SAME_AS,
     Bounds,
     Gate,
     Margins,
@@ -54,6 +55,7 @@ def gate(
     fail_under: Bounds | None = None,
     fail_over: Bounds | None = None,
     no_worse_than: Margins | None = None,
+    same_as: Margins | None = None,
     max_failed: float | None = None,
     gate_on: str = MEAN,
     output_dir: str | Path = RUNS,
@@ -66,6 +68,7 @@ def gate(
         fail_over: the greatest mean that is allowed: `{"latency_ms": 2000}`.
         no_worse_than: baselines and margins: `{"main": {"token_f1": 0.02}}` requires that the 95% interval of the
             difference to the run `main`, on the same questions, rules out a loss of more than 0.02.
+        same_as: the same, for a difference of more than 0.02 either way: two one-sided tests at 2.5%.
         max_failed: the share of rows that may have no score; by default 0.05.
         gate_on: "mean", or "interval": then the whole interval has to be within the bound.
         output_dir: the folder of runs.
@@ -74,6 +77,7 @@ def gate(
         fail_under=fail_under,
         fail_over=fail_over,
         no_worse_than=no_worse_than,
+        same_as=same_as,
         max_failed=max_failed,
         on=gate_on,
         output_dir=output_dir,
@@ -96,7 +100,7 @@ def decide(gate: Gate, run: RunLike) -> Verdict:
     checks, sentences = [], limit_lines(opened.manifest())
     unscored = [(name, _unscored_rows(opened, name, summaries[name])) for name in names]
     for rule in gate.rules:
-        if rule.kind != NO_WORSE_THAN:
+        if rule.kind not in MARGINS:
             checks.append(_check_bound(rule, summaries[rule.metric], gate.on))
             continue
         check, missing, texts = _check_margin(rule, opened, baselines)
@@ -273,7 +277,7 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     result = pair.metrics[rule.metric]
     passed = False
     if result.interval is not None and result.verdict != JUDGES_DIFFER:
-        worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
+        worst, _ = _ends(rule, result.interval, result.direction)
         # Without a known range no pseudo-rows keep the interval wide, and one of no width rules nothing out.
         passed = _reaches(worst, -rule.value, under=True) and result.interval[0] < result.interval[1]
     bounds = [(of.measures | of.share_measures)[rule.metric].bounds for of in (run, baseline)]
@@ -296,7 +300,7 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> 
         return result.sentence
     if result.interval is None:
         return result.sentence if result.difference is None else no_interval(result.sentence)
-    best = result.interval[1] if result.direction == "higher" else -result.interval[0]
+    worst, best = _ends(rule, result.interval, result.direction)
     worse = not passed and best < -rule.value
     variances = Variances((result.standard_error or 0.0) ** 2 * result.n_questions)
     needed: float = questions_needed(variances, rule.value) if rule.value else 0.0
@@ -304,7 +308,6 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> 
         needed = max(needed, 3 * span / rule.value * result.n_questions / (result.n_clusters or result.n))
     unclear = not passed and not worse and needed > result.n_questions
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
-    worst = result.interval[0] if result.direction == "higher" else -result.interval[1]
     return margin_reason(
         result.sentence,
         rule.value,
@@ -316,7 +319,16 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> 
         unmoved=(result.n_clusters or result.n) if not (passed or result.better or result.worse) else None,
         alike=result.interval[0] == result.interval[1],
         unit="questions" if result.n_clusters is None else "clusters",
+        what="a difference" if rule.kind == SAME_AS else "a loss",
     )
+
+
+def _ends(rule: Rule, interval: Interval, direction: str) -> Interval:
+    """The interval's end that is farther beyond the rule's margin, and the other one; a loss is below 0."""
+    low, high = interval
+    if rule.kind == SAME_AS:  # a difference in any direction counts
+        return -max(-low, high), 0.0 if low <= 0 <= high else -min(abs(low), abs(high))
+    return (low, high) if direction == "higher" else (-high, -low)
 
 
 def _unpaired_questions(rule: Rule, run: Run, baseline: Run) -> _Unscored:

@@ -23,7 +23,15 @@ from ragmeter.wording.numbers import given
 if TYPE_CHECKING:
     from ragmeter.table import Measure
 
-FAIL_UNDER, FAIL_OVER, NO_WORSE_THAN, MAX_FAILED = "fail_under", "fail_over", "no_worse_than", "max_failed"
+FAIL_UNDER, FAIL_OVER, NO_WORSE_THAN, SAME_AS, MAX_FAILED = (
+    "fail_under",
+    "fail_over",
+    "no_worse_than",
+    "same_as",
+    "max_failed",
+)
+#: The rules that compare the run with a baseline.
+MARGINS = (NO_WORSE_THAN, SAME_AS)
 MEAN, INTERVAL = "mean", "interval"
 #: The share of rows that may have no score: a gate must not pass because the hard rows failed.
 MOST_FAILED = 0.05
@@ -43,6 +51,7 @@ _EXAMPLES = {
     FAIL_UNDER: "METRIC=VALUE, for example token_f1=0.6",
     FAIL_OVER: "METRIC=VALUE, for example latency_ms=2000",
     NO_WORSE_THAN: "BASELINE:METRIC:MARGIN, for example main:token_f1:0.02",
+    SAME_AS: "BASELINE:METRIC:MARGIN, for example main:token_f1:0.02",
 }
 
 
@@ -101,12 +110,18 @@ class Gate:
         fail_under: Bounds | None = None,
         fail_over: Bounds | None = None,
         no_worse_than: Margins | None = None,
+        same_as: Margins | None = None,
         max_failed: float | None = None,
         on: str = MEAN,
         output_dir: str | Location = RUNS,
     ) -> Gate:
         """Parse the rules; an error names the rule and what is wrong with it."""
-        rules = [*_bounds(FAIL_UNDER, fail_under), *_bounds(FAIL_OVER, fail_over), *_margins(no_worse_than)]
+        rules = [
+            *_bounds(FAIL_UNDER, fail_under),
+            *_bounds(FAIL_OVER, fail_over),
+            *_margins(NO_WORSE_THAN, no_worse_than),
+            *_margins(SAME_AS, same_as),
+        ]
         if max_failed is not None and not 0 <= max_failed <= 1:
             raise UsageError(f"{parameter(MAX_FAILED)} must be between 0 and 1, got {given(max_failed)}")
         if on not in (MEAN, INTERVAL):
@@ -114,8 +129,8 @@ class Gate:
         if not rules and max_failed is None:
             raise UsageError(
                 "the gate has no rules, so there is nothing to check",
-                hint=f"give {parameter(FAIL_UNDER)}, {parameter(FAIL_OVER)}, {parameter(NO_WORSE_THAN)} or "
-                f"{parameter(MAX_FAILED)}",
+                hint=f"give {parameter(FAIL_UNDER)}, {parameter(FAIL_OVER)}, {parameter(NO_WORSE_THAN)}, "
+                f"{parameter(SAME_AS)} or {parameter(MAX_FAILED)}",
             )
         return cls(tuple(dict.fromkeys(rules)), max_failed, on, location(output_dir))
 
@@ -137,7 +152,12 @@ def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:
 
 
 def _check_direction(rule: Rule, measure: Measure) -> None:
-    wrong = {FAIL_UNDER: ("lower", FAIL_OVER), FAIL_OVER: ("higher", FAIL_UNDER), NO_WORSE_THAN: ("none", "")}
+    wrong = {
+        FAIL_UNDER: ("lower", FAIL_OVER),
+        FAIL_OVER: ("higher", FAIL_UNDER),
+        NO_WORSE_THAN: ("none", ""),
+        SAME_AS: ("", ""),
+    }
     direction, instead = wrong[rule.kind]
     if measure.direction != direction:
         return
@@ -155,12 +175,13 @@ def _check_direction(rule: Rule, measure: Measure) -> None:
 def _check_size(rule: Rule, measure: Measure) -> None:
     """Refuse a value outside the metric's range, such as 60 for 0.6."""
     low, high = measure.bounds
-    if rule.kind == NO_WORSE_THAN:
+    if rule.kind in MARGINS:
         low, high = 0.0, high - low
     if low <= rule.value <= high:
         return
-    if rule.kind == NO_WORSE_THAN and rule.value < 0:
-        raise UsageError(f"{rule.named}: a margin must be at least 0", hint="0.02 allows a loss of two points")
+    if rule.kind in MARGINS and rule.value < 0:
+        allowed = "loss" if rule.kind == NO_WORSE_THAN else "difference"
+        raise UsageError(f"{rule.named}: a margin must be at least 0", hint=f"0.02 allows a {allowed} of two points")
     ends = [given(end) for end in measure.bounds]
     span = f"between {ends[0]} and {ends[1]}" if math.isfinite(high) else f"from {given(low)} on"
     points = f"; {given(rule.value)} points are {given(rule.value / 100)}" if measure.bounds == (0.0, 1.0) else ""
@@ -180,26 +201,24 @@ def _bounds(kind: str, bounds: Bounds | None) -> Iterator[Rule]:
         yield Rule(kind, _metric(kind, metric, text), number)
 
 
-def _margins(margins: Margins | None) -> Iterator[Rule]:
+def _margins(kind: str, margins: Margins | None) -> Iterator[Rule]:
     if isinstance(margins, Mapping):
         for baseline, by_metric in margins.items():
             if not isinstance(by_metric, Mapping):
-                raise UsageError(
-                    f"no_worse_than: {baseline!r} has {by_metric!r}", hint='write {"main": {"token_f1": 0.02}}'
-                )
+                raise UsageError(f"{kind}: {baseline!r} has {by_metric!r}", hint='write {"main": {"token_f1": 0.02}}')
             folder = None if isinstance(baseline, str | PathLike) else find_run(baseline)
             name = str(baseline) if folder is None else folder.name
             for metric, margin in by_metric.items():
-                size = _number(NO_WORSE_THAN, f"{name}:{metric}:{margin}", margin)
-                yield Rule(NO_WORSE_THAN, _metric(NO_WORSE_THAN, metric), size, name, folder)
+                size = _number(kind, f"{name}:{metric}:{margin}", margin)
+                yield Rule(kind, _metric(kind, metric), size, name, folder)
         return
-    for text in _texts(NO_WORSE_THAN, margins):
+    for text in _texts(kind, margins):
         # From the right: a path may have colons, and so may a metric's settings.
         match = _MARGIN.fullmatch(text.strip())
         if match is None:
-            raise _unreadable(NO_WORSE_THAN, text)
-        margin = _number(NO_WORSE_THAN, text, match["margin"])
-        yield Rule(NO_WORSE_THAN, match["metric"], margin, match["baseline"])
+            raise _unreadable(kind, text)
+        margin = _number(kind, text, match["margin"])
+        yield Rule(kind, match["metric"], margin, match["baseline"])
 
 
 def _texts(kind: str, rules: str | Iterable[str] | None) -> list[str]:
@@ -215,8 +234,11 @@ def _texts(kind: str, rules: str | Iterable[str] | None) -> list[str]:
 def _metric(kind: str, name: str, rule: str = "") -> str:
     if not isinstance(name, str) or not name.strip():
         raise _unreadable(kind, rule or name)
-    naming.parse(name.strip().removeprefix(SHARE_OF))  # raises if it is not a name
-    return name.strip()
+    name = name.strip()
+    if name.startswith(SHARE_OF):  # as tables write it, or as the column does
+        name = SHARE_OF + name.removeprefix(SHARE_OF).strip().replace(" ", "_")
+    naming.parse(name.removeprefix(SHARE_OF))  # raises if it is not a name
+    return name
 
 
 def _number(kind: str, text: str, value: object) -> float:

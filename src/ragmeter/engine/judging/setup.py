@@ -132,7 +132,10 @@ class JudgeSetup:
         """The settings themselves; an error where no judge is set, since there is nothing to estimate then."""
         if self.judge is None:
             raise UsageError(
-                "there is nothing to estimate without a judge", hint=by_caller("name its model with --judge-model", "")
+                "there is nothing to estimate without a judge",
+                hint=by_caller(
+                    "name a metric that a model judges, and the model: --metrics llm_correct --judge-model MODEL", ""
+                ),
             )
         return self
 

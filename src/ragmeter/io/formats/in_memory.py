@@ -1,21 +1,31 @@
 """Rows that Python has in memory: dicts in a list or a generator, a dict of lists, a Dataset of Hugging Face.
 
-In place of a dict stands any object with attributes, such as DeepEval's LLMTestCase or a sample of Ragas. A Dataset is
-known by what it has, so that `datasets` need not be installed.
+In place of a dict stands any object with attributes, such as DeepEval's LLMTestCase or a sample of Ragas, alone, in a
+list or in the tool's own EvaluationDataset. All are known by what they have, so that nothing need be installed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
 from functools import partial
 from typing import Any
 
 from ragmeter.errors import InputError, UsageError, did_you_mean
 from ragmeter.hints import option
 from ragmeter.io.batches import ROWS, batches_of_records, numbered
+from ragmeter.io.titles import text_column
 from ragmeter.io.tools.json_tables import same_length
 from ragmeter.table import Batch, Row
+
+#: Where an EvaluationDataset has its rows: Ragas's; DeepEval's, with answers or else with questions alone.
+_ROWS_OF_DATASETS = ("samples", "test_cases", "goldens")
+#: What one row alone has, of Ragas or DeepEval.
+_ROW_ATTRIBUTES = ("user_input", "actual_output", "turns")
+#: Lists of objects that are no passages: messages, calls of tools.
+_LISTS = ("user_input", "turns", "tools_called", "expected_tools", "reference_tool_calls", "tool_calls")
+_PASSAGES = "retrieval_context"
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,7 @@ def rows_of(data: Any, what: str, split: str | None) -> InMemoryRows | None:
         if data and all(map(_is_dataset, data.values())):
             return rows_of(_split(data, split), what, None)
         return _columns(data, what)
+    data = _as_rows(data)
     if _is_dataset(data):  # it may be too large for the memory: read again each time
         count = len(data) if hasattr(data, "__len__") else None
         return InMemoryRows(lambda: batches_of_records(numbered(_dicts(data, what)), what), count)
@@ -50,8 +61,23 @@ def rows_of(data: Any, what: str, split: str | None) -> InMemoryRows | None:
     return InMemoryRows(lambda: batches_of_records(numbered(rows), what), len(rows))
 
 
+def _as_rows(data: Any) -> Any:
+    """The rows of an EvaluationDataset, or a row that is not in a list as a list of one; anything else as it is."""
+    if isinstance(data, type | str | bytes | list | tuple):
+        return data
+    for name in _ROWS_OF_DATASETS:
+        rows = getattr(data, name, None)
+        if isinstance(rows, list) and rows:
+            return rows
+    return [data] if any(name in getattr(data, "__dict__", ()) for name in _ROW_ATTRIBUTES) else data
+
+
 def _record(item: Any) -> Row | None:
-    """A dict as it is, an object's public attributes by their names; None for what has none."""
+    """A dict as it is, an object's public attributes by their names; None for what has none.
+
+    An attribute that is None is left out, since Ragas and DeepEval have dozens, but for a question, a reference or an
+    answer: that one is missing.
+    """
     if isinstance(item, Mapping):
         return item
     if isinstance(item, type) or callable(item):
@@ -60,7 +86,41 @@ def _record(item: Any) -> Row | None:
         names = [field.name for field in fields(item)]
     else:
         names = list(getattr(item, "_fields", ()) or getattr(item, "__dict__", ()))
-    return {name: getattr(item, name) for name in names if isinstance(name, str) and name[:1] != "_"} or None
+    record = {name: getattr(item, name) for name in names if isinstance(name, str) and name[:1] != "_"}
+    return {
+        name: _cell(name, value) for name, value in record.items() if value is not None or text_column(name)
+    } or None
+
+
+def _cell(name: str, value: Any) -> Any:
+    """An attribute as a cell: messages and calls of tools are objects of JSON."""
+    if not isinstance(value, list):
+        return value
+    if name == _PASSAGES:
+        return [_passage(item) for item in value]
+    return [_plain(item) for item in value] if name in _LISTS else value
+
+
+def _passage(item: Any) -> Any:
+    """DeepEval's RetrievedContextData as an object with a text."""
+    text = getattr(item, "context", None)
+    return {"text": text, "source": getattr(item, "source", None)} if isinstance(text, str) else item
+
+
+def _plain(value: Any) -> Any:
+    """An object with attributes as an object of JSON, and what is in it likewise."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    record = value if isinstance(value, Mapping) else _record(value)
+    if record is None:
+        return str(value)
+    plain = {str(key): [_passage(item) for item in part] if key == _PASSAGES and part else _plain(part)
+             for key, part in record.items()}  # fmt: skip
+    return {key: part for key, part in plain.items() if part is not None}
 
 
 def _is_dataset(data: Any) -> bool:

@@ -23,7 +23,7 @@ from ragmeter.judges.asking.judge import Judge
 from ragmeter.judges.asking.judgement import Judgement
 from ragmeter.judges.verdict import CORRECT, WRONG
 from ragmeter.table import STOPPED
-from ragmeter.wording.judging import cases_right, check_caution
+from ragmeter.wording.judging import cases_right, check_caution, first_missed
 
 #: Of fewer verdicts nothing is said about their all being the same.
 _FEW = 20
@@ -161,7 +161,7 @@ async def check_judge(
         len(PROBES),
         tuple(f"{probe.kind}: {probe.answer!r} for {probe.reference!r}" for probe in missed),
     )
-    missed_cases = f"It missed {'; '.join(check.missed)}{_without_verdict(judgements.values())}"
+    missed_cases = f"It missed {first_missed(check)}{_without_verdict(judgements.values())}"
     if check.right < FEWEST_RIGHT:
         raise UsageError(
             f"{column_judge.judge.model}: {cases_right(check)}, and {FEWEST_RIGHT} are needed: tossing a coin gets "

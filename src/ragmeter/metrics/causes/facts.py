@@ -28,6 +28,7 @@ from ragmeter.metrics.causes import (
 )
 from ragmeter.metrics.causes.statements import has_own_number, statement_of, statements_support
 from ragmeter.metrics.normalize import same_words
+from ragmeter.metrics.offline import RIGHT
 from ragmeter.metrics.ranking import ranked
 from ragmeter.metrics.refusals import is_miss, is_read_as_refusal
 from ragmeter.metrics.support import as_passages, has_text, is_supported
@@ -35,8 +36,8 @@ from ragmeter.table import IDS_AS_WRITTEN, SCORED, Column, Scores
 
 #: At least this share of claims, by the labels of a judge.
 _SHARE = 0.5
-#: A probability of the offline judge between these is no verdict.
-SURE_WRONG, SURE_RIGHT = 0.4, 0.6
+#: Above this probability the offline judge is not sure that an answer is wrong.
+SURE_WRONG = 0.4
 _UNKNOWN = Known(None, NO_EVIDENCE)
 _NO_ANSWER = "no_answer"
 
@@ -45,8 +46,9 @@ _NO_ANSWER = "no_answer"
 class Correctness:
     """Who says which answers are right: the metric, its scores, and the outcome of each row.
 
-    `is_probability`: the scores are probabilities, of which those near one half say nothing. `reads_texts`: who says so
-    reads as much as the support model does, so that asking that one too changes no order of magnitude.
+    `is_probability`: the scores are probabilities. An answer is right where the metric calls it right, so that both
+    shares agree; where a wrong one has failed is not asked if it may be right. `reads_texts`: who says so reads as much
+    as the support model does, so that asking that one too changes no order of magnitude.
     """
 
     metric: str
@@ -61,9 +63,9 @@ class Correctness:
         if np.isnan(score):
             outcome = self.outcomes[row]
             return Known(None, NO_REFERENCE if outcome == SCORED else outcome)
-        if self.is_probability and SURE_WRONG < score < SURE_RIGHT:
+        if self.is_probability and SURE_WRONG < score < RIGHT:
             return Known(None, NOT_SURE)
-        return Known(bool(score >= SURE_RIGHT), self.metric)
+        return Known(bool(score >= RIGHT), self.metric)
 
 
 @dataclass(frozen=True)
@@ -159,12 +161,15 @@ class _Row:
 
     def settle(self, *, reads_texts: bool) -> None:
         """Whether the answer declines, and whether the texts of passages are to be read."""
-        if self.failure is None and not (self.right.holds and self.retrieved.holds):
+        if self.failure is None and (self.unanswerable or not (self.right.holds and self.retrieved.holds)):
             self.declines = is_miss(self.answer) and not self._repeats_reference
             if self.declines:  # one reference that declines lets it
                 self.reference_declines = any(map(is_miss, self.references))
             elif self.right.holds is False:  # where one has an answer, there was something to retrieve
                 self.reference_declines = bool(self.references) and all(map(is_miss, self.references))
+            if not has_text(self.answer):  # a bad answer, unless there is nothing to answer
+                self.declines = bool(self.unanswerable or self.reference_declines)
+                self.supported = Known(False, OFFLINE_SUPPORT)
         if self.passages == []:
             self.supported = Known(False, NO_PASSAGES)
             if self.retrieved.holds is None:

@@ -171,7 +171,9 @@ def _findings(compared: Compared, place: int, features: Mapping[str, float]) -> 
         )
         + ("; they contradict each other" if features["numbers_contradicted"] else ""),
         "negation": listed("nothing is negated", ("in the answer", answer, pairs.other & answer.has(Mark.NEGATION))),
-        "refusal": "the answer declines to answer" if features["refusal"] else "no refusal",
+        "refusal": ("the answer declines to answer" if n_words else "the answer is empty")
+        if features["refusal"]
+        else "no refusal",
         "alternatives": listed(
             "the answer gives one candidate",
             ("joined by", answer, answer.has(Mark.EITHER) & ~pairs.answer_asked),

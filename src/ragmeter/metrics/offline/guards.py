@@ -18,7 +18,7 @@ import numpy as np
 
 from ragmeter.metrics.bags import share
 from ragmeter.metrics.offline import thresholds as threshold
-from ragmeter.metrics.offline.matching.comparison import Compared
+from ragmeter.metrics.offline.matching.comparison import Compared, refusals
 from ragmeter.metrics.offline.matching.replacements import (
     another_day,
     another_name,
@@ -53,6 +53,17 @@ def _same_signs(case: Compared) -> Bools:
         gold, answer = (text.strip() for text in case.texts(row)[1:])
         same[row] = bool(gold) and gold == answer
     return np.asarray(same)
+
+
+def _both_decline(case: Compared) -> Bools:
+    """Where the gold answer says that there is no answer, and so does the answer. An empty one says nothing."""
+    says_something = (np.diff(case.pairs.answer.starts) > 0) & ~_only_question(case)
+    return np.asarray(_nothing_to_answer(case, declined=True) & says_something)
+
+
+def _nothing_to_answer(case: Compared, *, declined: bool) -> Bools:
+    """Where the gold answer says that there is no answer, and the answer declines, or gives one."""
+    return np.asarray(case.gold_declines & (refusals(case.pairs.answer, case.answers) == declined))
 
 
 def _no_number(case: Compared) -> Bools:
@@ -134,6 +145,13 @@ _HEAPED = "the answer is a heap in which the gold words are a small part"
 #: alternatives, a negation or a refusal counts as wrong.
 GUARDS = {
     "same signs": Guard("gold answer and answer are the same signs, and no words", NO_CAP, _same_signs, 0.95),
+    "both decline": Guard(
+        "the gold answer says that there is no answer, and so does the answer", NO_CAP, _both_decline, 0.65
+    ),
+    "nothing to answer": Guard(
+        "the gold answer says that there is no answer, and the answer gives one", WRONG,
+        lambda case: _nothing_to_answer(case, declined=False),
+    ),
     "numbers": Guard("not one number of the gold answer is there, and others stand in their place", 0.3, _no_number),
     "another number": Guard("a name has another number after it than in the gold answer", 0.3, another_number),
     "another unit": Guard("the number has another unit than in the gold answer", 0.3, another_unit),

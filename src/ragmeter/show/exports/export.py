@@ -12,7 +12,7 @@ from ragmeter.runs.inputs import check_no_input
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run
 from ragmeter.show.exports.mlflow import log_to_mlflow
-from ragmeter.show.exports.rows import write_csv, write_jsonl, write_parquet
+from ragmeter.show.exports.rows import write_csv, write_jsonl, write_parquet, write_xlsx
 from ragmeter.show.exports.spans import write_spans
 from ragmeter.show.exports.testsets import write_beir, write_deepeval, write_qa_pairs, write_qrels, write_ragas
 from ragmeter.show.exports.trec import write_trec
@@ -20,6 +20,7 @@ from ragmeter.show.exports.trec import write_trec
 #: The formats that are files: how each is written, and the end of the file's name.
 FILES: dict[str, tuple[Callable[[Run, Path, bool], list[Path]], str]] = {
     "csv": (write_csv, ".csv"),
+    "xlsx": (write_xlsx, ".xlsx"),
     "parquet": (write_parquet, ".parquet"),
     "jsonl": (write_jsonl, ".jsonl"),
     "trec": (write_trec, ".run"),
@@ -48,12 +49,12 @@ def export(
 
     Args:
         run: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
-        to: csv, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow; of a
-            test set also qa-pairs, beir, qrels, ragas or deepeval. By default the end of `output` says which.
+        to: csv, xlsx, parquet, jsonl, trec (a ranking, and its qrels), openinference (spans as OTLP JSON) or mlflow;
+            of a test set also qa-pairs, beir, qrels, ragas or deepeval. By default the end of `output` says which.
         output: the file; by default the run's name, in the current folder.
         tracking_uri: MLflow's address. It gets the run's scores and settings, no questions and no answers.
         experiment: MLflow's experiment.
-        guard: in CSV, put a quote before cells that a spreadsheet would run as a formula.
+        guard: in CSV, put a quote before cells that a spreadsheet would run as a formula; in xlsx, mark them as texts.
         output_dir: the folder of runs.
     """
     if to is None:

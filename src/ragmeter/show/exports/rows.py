@@ -1,4 +1,4 @@
-"""A run's rows as CSV, JSON lines or one Parquet file."""
+"""A run's rows as CSV, JSON lines, an Excel workbook or one Parquet file."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ def write_csv(run: Run, path: Path, guard: bool) -> list[Path]:
     """All columns, lists as JSON; a score that is missing is an empty cell."""
     with replacing(path, private=True) as (temporary,):
         write_rows(temporary, run.columns, _rows(run), "csv", guard=guard)
+    return [path]
+
+
+def write_xlsx(run: Run, path: Path, guard: bool) -> list[Path]:
+    """As CSV has them, in one sheet; a text is never a formula."""
+    with replacing(path, private=True) as (temporary,):
+        write_rows(temporary, run.columns, _rows(run), "xlsx", guard=guard)
     return [path]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ragmeter.documents.summary import AnswerCauses
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
-from ragmeter.wording.answer_causes import TITLES, cause_lines
-from ragmeter.wording.numbers import percent
+from ragmeter.wording.answer_causes import cause_lines, cause_titles
 from ragmeter.wording.texts import printable
 
 
@@ -15,7 +14,7 @@ def show_causes(causes: AnswerCauses | None) -> None:
     lines = cause_lines(causes)
     if not lines:
         return
-    titles = [f"{percent(lines[0].summary.level)} interval" if title == "interval" else title for title in TITLES]
+    titles = cause_titles(lines)
     names = (0, len(titles) - 1)
     table = Figures([Column(title, place not in names, title == "evidence") for place, title in enumerate(titles)])
     for line in lines:

@@ -10,7 +10,7 @@ from ragmeter.analysis.people.offline import Recalibration
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.stats.agreement import Estimate
-from ragmeter.wording.numbers import given, interval, number, percent, whole
+from ragmeter.wording.numbers import given, interval, number, percent, whole, with_interval
 from ragmeter.wording.texts import printable
 
 
@@ -43,7 +43,7 @@ def show_calibration(result: Calibration, written: Sequence[Path]) -> None:
             out.sentence(f"{name}: there is none, because {estimate.undefined}", "red")
     if result.effective_labels is not None:
         labels, worth = result.corrected.n, whole(result.effective_labels)
-        out.sentence(f"with the judge, {labels:,} labels tell as much as {worth} labels alone")
+        out.sentence(f"these {labels:,} labels with the judge are worth {worth} labels without it")
     out.sentence(result.sentence, "bold")
     for warning in result.warnings:
         out.sentence(f"beware: {warning}", "red")
@@ -68,7 +68,7 @@ def _confusion(result: Calibration) -> Figures:
 def _estimates(title: str, estimates: dict[str, Estimate], level: float) -> Figures:
     table = Figures.of(title, "value", f"{percent(level)} interval", "n")
     for name, estimate in estimates.items():
-        table.add(name, number(estimate.value), interval(estimate.interval), f"{estimate.n:,}")
+        table.add(name, *with_interval(estimate.value, estimate.interval), f"{estimate.n:,}")
     return table
 
 
@@ -87,7 +87,8 @@ def agreement_lines(between: BetweenPeople) -> Iterator[str]:
     yield f"Krippendorff's alpha: {number(alpha.value)}, {n}{undefined}"
     yield f"pairs that agree: {number(between.agreement)}, n = {between.pairs:,}"
     if kappa is not None:
-        yield f"Cohen's kappa between them: {number(kappa.value)} ({interval(kappa.interval)}), n = {kappa.n:,}"
+        value, ends = with_interval(kappa.value, kappa.interval)
+        yield f"Cohen's kappa between them: {value} ({ends}), n = {kappa.n:,}"
 
 
 def show_recalibration(result: Recalibration, output: Path) -> None:

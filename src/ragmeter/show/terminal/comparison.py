@@ -67,6 +67,8 @@ def _show_changed(pair: Pair, way: str, rows: Sequence[ChangedRow]) -> None:
             out.sentence(title, "bold")
         for line in _changed(part, headline):
             out.sentence(line, indent=_INDENT)
+    if not (total or by_headline) and result.direction != "none":
+        out.sentence(verdicts.changed_title(way, 0, 0, headline), "bold")
 
 
 def show_verdict(pair: Pair) -> None:
@@ -138,7 +140,8 @@ def cautions(pair: Pair) -> Iterator[str]:
     few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < FEW_ROWS})
     if few:
         unit = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"
-        yield f"few {unit}: {few[0]:,}; such an interval is rough"
+        least_to_most = f"{few[0]:,}" if len(few) == 1 else f"{few[0]:,} to {few[-1]:,}"
+        yield f"few {unit}: {least_to_most}; such an interval is rough"
     for name, reason in pair.left_out.items():
         yield f"not compared: {name}, {reason}"
 
@@ -152,7 +155,7 @@ def _changed(rows: Sequence[ChangedRow], headline: str) -> Iterator[str]:
     for row in rows:
         by = ""
         if headline not in row.scores:  # another metric put it here
-            by = ", ".join(f"{name} {number(a)} → {number(b)}" for name, (a, b) in row.scores.items())
+            by = ", ".join(f"{name} {_score(a)} → {_score(b)}" for name, (a, b) in row.scores.items())
         yield f" {row.qid}: {_short(row.question)} ({_reference(row.reference)}){f' {by}' if by else ''}"
         yield f"   baseline: {_short(row.answer_a)}"
         yield f"   candidate: {_short(row.answer_b)}"
@@ -164,7 +167,12 @@ def _movers(pair: Pair) -> Iterator[str]:
         if result.movers:
             yield f"{name} moved most on:"
         for mover in result.movers:
-            yield f" {mover.qid}: {_short(mover.question)}: {number(mover.a)} → {number(mover.b)}"
+            yield f" {mover.qid}: {_short(mover.question)}: {_score(mover.a)} → {_score(mover.b)}"
+
+
+def _score(score: float) -> str:
+    """A single row's score: two decimals tell enough."""
+    return number(score, decimals=2)
 
 
 def _reference(reference: Sequence[str] | None) -> str:

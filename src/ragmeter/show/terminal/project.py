@@ -11,9 +11,9 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.show.terminal.comparison import show_comparison
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.wording.causes import failures
+from ragmeter.wording.causes import cause_name, failures
 from ragmeter.wording.metrics import headline, titled
-from ragmeter.wording.numbers import MISSING, percent, scored
+from ragmeter.wording.numbers import MISSING, money, percent, scored
 from ragmeter.wording.texts import printable
 
 _CODES = {1: "the gate failed", 3: "too many rows without a score"}
@@ -24,8 +24,9 @@ def show_project(
     codes: Mapping[str, int],
     comparison: Comparison | None,
     cautions: Sequence[str] = (),
+    costs: Mapping[str, float] | None = None,
 ) -> None:
-    """The comparison of the runs, or the means of each where there is none; and what went wrong in which."""
+    """The comparison of the runs, or the means of each where there is none; what went wrong in which; judges' costs."""
     out = console()
     if comparison is None:
         _show_means(summaries)
@@ -33,9 +34,12 @@ def show_project(
         show_comparison(comparison)
     for run, summary in summaries.items():
         for reason in failures(summary):
-            out.sentence(f"{run}: no score, {reason.cause}: {reason.count:,} ({reason.which_metrics})", "yellow")
+            name = cause_name(reason.cause)
+            out.sentence(f"{run}: no score, {name}: {reason.count:,} ({reason.which_metrics})", "yellow")
     for line in cautions:
         out.sentence(line, "red")
+    for run, cost in (costs or {}).items():
+        out.sentence(f"{run}: its judge cost {money(cost)}")
     for run, code in codes.items():
         if code:
             out.sentence(f"{run}: {_CODES.get(code, f'exit code {code}')}", "red")

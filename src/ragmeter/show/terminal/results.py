@@ -19,7 +19,7 @@ from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, SCORED
 from ragmeter.wording.answer_causes import row_sentence
 from ragmeter.wording.causes import cause_meaning
-from ragmeter.wording.numbers import given, hundredths, number, percent, significant
+from ragmeter.wording.numbers import given, hundredths, number, percent, probability, significant
 from ragmeter.wording.signs import ARROWS, ARROWS_EXPLAINED
 from ragmeter.wording.texts import printable
 
@@ -138,7 +138,7 @@ def _judged(verdict: RunVerdict) -> str:
     if verdict.value is None and verdict.outcome not in (None, SCORED):
         return f"{verdict.column} is missing, {verdict.outcome}; {by} was to decide"
     right = " of being right" if verdict.column.startswith(JUDGE_COLUMNS[0]) else ""
-    chance = "" if verdict.probability is None else f", probability{right} {number(verdict.probability)}"
+    chance = "" if verdict.probability is None else f", probability{right} {probability(verdict.probability)}"
     value = f"{verdict.column} is {verdict.value}" if verdict.value is not None else verdict.column
     return f"{value}, decided by {by}{chance}"
 
@@ -147,19 +147,19 @@ def show_abstained(qid: str, metrics: Sequence[str]) -> None:
     """Show that a row's answer declines to answer, and which metrics give it no score for that."""
     if metrics:
         meaning = cause_meaning(ABSTAINED)
-        console().sentence(f"{qid}: {meaning}: no score by {', '.join(metrics)} ({ABSTAINED})", "bold")
+        console().sentence(f"{qid}: {meaning}: no score by {', '.join(metrics)}", "bold")
 
 
 def show_explanation(qid: str, explanation: Explanation) -> None:
     """The verdict, and each piece of evidence with its weight; an opinion, where the run has a verdict of its own."""
     out = console()
     verdict = "right" if explanation.correct else "wrong"
-    chance = number(explanation.probability)
+    chance = probability(explanation.probability)
     whose = "the offline judge's opinion" if explanation.judged else qid
     out.print(printable(f"{whose}: {verdict}, probability of being right {chance}"), style="bold")
     out.sentence(f"compared with: {explanation.reference}")
     if explanation.uncalibrated is not None:
-        before = number(explanation.uncalibrated)
+        before = probability(explanation.uncalibrated)
         out.sentence(f"the evidence makes it {before}; your labels ({explanation.calibration}) bend that")
     table = Figures([Column("evidence", figures=False), Column("weight"), Column("what was found", figures=False)])
     for piece in explanation.evidence:

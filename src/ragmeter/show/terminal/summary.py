@@ -26,7 +26,7 @@ from ragmeter.wording.ids import id_lines, never_match_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import FEW, headline, headline_sentence, median, result_unit, titled
 from ragmeter.wording.metrics import cautions as cautions_of
-from ragmeter.wording.numbers import MISSING, money, number, percent, scored
+from ragmeter.wording.numbers import MISSING, money, number, percent, scored, three_digits
 from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def show_headline(metrics: Mapping[str, MetricSummary], manifest: Manifest, of_r
     unit = result_unit(manifest)
     if of_run is not None and (answers := answers_sentence(of_run.answers, of_run.n_rows, unit)):
         console().sentence(answers, "bold red")
-    console().sentence(headline_sentence(metrics, unit), "bold")
+    declined = 0 if of_run is None else of_run.rightly_declined
+    console().sentence(headline_sentence(metrics, unit, declined), "bold")
 
 
 def show_place(run: Run, n_rows: int, note: str = "") -> None:
@@ -120,7 +121,7 @@ def slice_table(column: str, slices: Sequence[Slice]) -> Figures:
 def percentiles(columns: Mapping[str, Percentiles]) -> list[str]:
     """A line for each column of numbers in the table, such as latency."""
     return [
-        f"{name}: median {number(of.p50)}, p95 {number(of.p95)}, p99 {number(of.p99)}, n = {of.n:,}"
+        f"{name}: median {three_digits(of.p50)}, p95 {three_digits(of.p95)}, p99 {three_digits(of.p99)}, n = {of.n:,}"
         for name, of in columns.items()
     ]
 

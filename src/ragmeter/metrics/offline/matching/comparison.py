@@ -30,7 +30,7 @@ from ragmeter.metrics.offline.reading.vocabulary import (
     languages_of,
     vocabulary,
 )
-from ragmeter.metrics.refusals import is_miss
+from ragmeter.metrics.refusals import is_miss, is_read_as_refusal
 
 _AT_ONCE = 1 << 20  # words of the three sides: more would take too much memory
 _QUESTION_READ = 1500  # characters
@@ -73,6 +73,12 @@ class Compared:
         for row in np.flatnonzero(declines).tolist():
             declines[row] = not same_words(self.references.text(row), self.answers.text(row))
         return declines
+
+    @cached_property
+    def gold_declines(self) -> Bools:
+        """The gold answers that say that there is no answer, by known phrases alone: a name may sound like one."""
+        declines = np.array([is_read_as_refusal(text) for text in self.references.texts], bool)
+        return np.asarray(declines[self.references.of_row] & (np.diff(self.pairs.gold.starts) > 0))
 
     @cached_property
     def asked(self) -> Asked:

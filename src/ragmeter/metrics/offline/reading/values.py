@@ -158,6 +158,8 @@ def _words(chunk: str, folded: str, table: Table, stem: Callable[[str], str]) ->
         else:  # a word in capitals is an abbreviation, not a function word: US is not us
             chunk_items[0] = chunk_items[0]._replace(marks=_as_acronym(chunk_items[0].marks))
     if chunk_items and _BELOW_ZERO.match(folded) and chunk_items[0].marks & Mark.NUMBER:
+        if len(chunk_items) > 1 and chunk_items[1].word == chunk_items[0].word:
+            del chunk_items[0]  # no year with a footnote is below zero
         chunk_items[0] = number(-chunk_items[0].value, f"-{chunk_items[0].word}", chunk_items[0].marks)
     if not folded.isalnum():
         signs = dict.fromkeys(_PERCENT_SIGNS.get(character, character) for character in folded)
