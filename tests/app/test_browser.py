@@ -342,7 +342,7 @@ def test_what_is_shown_has_an_address(browser: Any, tmp_path: Path) -> None:
         page.keyboard.press("j")
         page.locator("#drawer h1", has_text="q3").wait_for()
         page.go_back()
-        page.locator("#drawer h1", has_text="q1").wait_for()
+        page.locator("html[data-ready] #drawer h1", has_text="q1").wait_for()  # the page was loaded anew
         page.go_back()
         page.locator("#drawer:empty").wait_for(state="attached")
         page.locator("text=1 to 30 of 30 rows").wait_for()
