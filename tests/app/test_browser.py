@@ -371,7 +371,7 @@ def test_what_is_done_with_runs_of_the_list(browser: Any, tmp_path: Path) -> Non
         bar.locator(".swap").click()
 
         def act(run: str, button: str) -> None:
-            page.locator(f"[aria-label='Actions: {run}']").click()
+            page.locator(f"html[data-ready] [aria-label='Actions: {run}']").click()
             page.locator(f"#actions[open] button:text-is('{button}')").click()
 
         act("second", "Set as baseline")
@@ -385,7 +385,7 @@ def test_what_is_done_with_runs_of_the_list(browser: Any, tmp_path: Path) -> Non
         assert page.get_by_role("link", name="third", exact=True).count() == 0
         page.locator(".note button:text-is('Undo')").click()
         page.get_by_role("link", name="third", exact=True).wait_for()
-        page.locator("[aria-label='Actions: third']").click()
+        page.locator("html[data-ready] [aria-label='Actions: third']").click()
         page.locator("#actions[open] input[name=name]").fill("../third")
         page.locator("#actions[open] button:text-is('Rename')").click()
         page.locator("#actions [role=alert]", has_text="not a name for a run").wait_for()

@@ -75,8 +75,8 @@ def test_filters_are_joined_by_and_and_apply_at_once(visit: Visit) -> None:
     page.fill("#search-rows", "museum 3")  # museums 3, 33 and 39, without a press of a key
     shown(page, 3)
     assert page.evaluate("document.activeElement.id") == "search-rows"
-    columns = [value for name, value in fields(page) if name == "column"]
-    assert columns == ["exact_match", "token_f1", "kind"]
+    filters = [value for name, value in fields(page) if name == "filter"]
+    assert filters == ["exact_match=0", "token_f1>=0.9", "kind=odd"]
     page.reload()
     shown(page, 3)
     page.click("#chips .chip:has-text('token_f1') a")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_a_label_is_a_write(run: Run, tmp_path: Path) -> None:
         assert client.post("/run/r/row/1/label", rater="Ann", label="wrong?").status == 400
 
 
-def alarms(tmp_path: Path, reply: str, answers: list[str | None]) -> tuple[list[str], list[str]]:
+def alarms(tmp_path: Path, reply: str, answers: Sequence[str | None]) -> tuple[list[str], list[str]]:
     """The red notes of a run's page, and the amber ones, in words."""
     rows = [
         {"qid": f"q{i}", "question": f"Q {i}", "answer": answer, "reference": "gold"}
