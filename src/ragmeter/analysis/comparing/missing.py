@@ -10,7 +10,7 @@ from ragmeter.analysis.comparing.row_pairs import Pairing, Rows
 from ragmeter.runs.run import Run
 from ragmeter.wording.causes import answers_sentence
 from ragmeter.wording.metrics import headline_metric
-from ragmeter.wording.verdicts import metric_missing, rows_unscored
+from ragmeter.wording.verdicts import declined_besides, metric_missing, rows_unscored
 
 
 def missing_metric(a: Run, b: Run, labels: tuple[str, str]) -> str:
@@ -39,3 +39,11 @@ def _unanswered(run: Run, rows: Rows) -> bool:
         return not len(rows)
     answers = run.rows(["answer"])["answer"].take(pa.array(rows))
     return int(answers.null_count) == len(rows)
+
+
+def declined_in_neither(a: Run, b: Run, pairing: Pairing, headline: str) -> str:
+    """How many answers of each run rightly decline, of the questions that the headline metric scores in neither."""
+    runs = ((a, pairing.a), (b, pairing.b))
+    is_unscored = np.logical_and.reduce([np.isnan(run.scores(headline)[rows]) for run, rows in runs])
+    before, after = (int((run.rightly_declined()[rows] & is_unscored).sum()) for run, rows in runs)
+    return declined_besides(headline, before, after)

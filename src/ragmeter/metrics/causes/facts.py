@@ -162,7 +162,7 @@ class _Row:
     def settle(self, *, reads_texts: bool) -> None:
         """Whether the answer declines, and whether the texts of passages are to be read."""
         if self.failure is None and (self.unanswerable or not (self.right.holds and self.retrieved.holds)):
-            self.declines = is_miss(self.answer) and not self._repeats_reference
+            self.declines = has_text(self.answer) and is_miss(self.answer) and not self._repeats_reference
             if self.declines:  # one reference that declines lets it
                 self.reference_declines = any(map(is_miss, self.references))
             elif self.right.holds is False:  # where one has an answer, there was something to retrieve
