@@ -137,7 +137,7 @@ def test_what_the_offline_judge_is_not_sure_of_is_not_known() -> None:
 def test_an_empty_answer_is_wrong_and_declines_nothing() -> None:
     rows = [row("", FRANCE), row(" ", ITALY), row("", FRANCE, unanswerable="yes")]
     assert causes(evaluate(rows, metrics="offline_correct")) == [
-        "retrieved_not_used", "not_retrieved", "rightly_declined"
+        "retrieved_not_used", "not_retrieved", "not_known"
     ]  # fmt: skip
 
 

@@ -125,9 +125,9 @@ def _abstained(rows: StoredRows) -> Abstained | None:
 
 
 def _rightly_declined(rows: StoredRows, metrics: Sequence[str]) -> int:
-    """How many answers rightly decline, and have no score by the metric that says which answers are right."""
+    """How many answers rightly decline, and are not right by the metric that says which answers are."""
     right = first_of(metrics) if metrics else ""
     if not is_right(right):
         return 0
-    is_unscored = np.isnan(rows.read([right])[right].to_numpy())
-    return int((rightly_declined(rows, metrics) & is_unscored).sum())
+    is_right_one = rows.read([right])[right].to_numpy() == 1
+    return int((rightly_declined(rows, metrics) & ~is_right_one).sum())

@@ -41,9 +41,16 @@ def _unanswered(run: Run, rows: Rows) -> bool:
     return int(answers.null_count) == len(rows)
 
 
-def declined_in_neither(a: Run, b: Run, pairing: Pairing, headline: str) -> str:
-    """How many answers of each run rightly decline, of the questions that the headline metric scores in neither."""
+def declined_besides_right(a: Run, b: Run, pairing: Pairing, headline: str) -> str:
+    """How many answers of each run rightly decline and are not right by the headline metric, where that has changed.
+
+    Rows that only one run has a score for are left out: in the other they may be among the right ones.
+    """
     runs = ((a, pairing.a), (b, pairing.b))
-    is_unscored = np.logical_and.reduce([np.isnan(run.scores(headline)[rows]) for run, rows in runs])
-    before, after = (int((run.rightly_declined()[rows] & is_unscored).sum()) for run, rows in runs)
+    scores = [run.scores(headline)[rows] for run, rows in runs]
+    is_alike = np.isnan(scores[0]) == np.isnan(scores[1])
+    before, after = (
+        int((run.rightly_declined()[rows] & (of_run != 1) & is_alike).sum())
+        for (run, rows), of_run in zip(runs, scores, strict=True)
+    )
     return declined_besides(headline, before, after)

@@ -167,8 +167,7 @@ class _Row:
                 self.reference_declines = any(map(is_miss, self.references))
             elif self.right.holds is False:  # where one has an answer, there was something to retrieve
                 self.reference_declines = bool(self.references) and all(map(is_miss, self.references))
-            if not has_text(self.answer):  # a bad answer, unless there is nothing to answer
-                self.declines = bool(self.unanswerable or self.reference_declines)
+            if not has_text(self.answer):  # a bad answer, that no passage says
                 self.supported = Known(False, OFFLINE_SUPPORT)
         if self.passages == []:
             self.supported = Known(False, NO_PASSAGES)
