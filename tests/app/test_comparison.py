@@ -71,14 +71,14 @@ def listed(page: str) -> list[str]:
 )
 def test_the_older_run_is_the_baseline_in_whatever_order_they_were_ticked(client: Client, address: str) -> None:
     text = words(client.page(address))
-    assert "B is better on exact_match: 77% instead of 33%" in text
+    assert "B is better on exact_match: 76.7% instead of 33.3%" in text
     assert re.search(r"Baseline A .*Candidate B", text)
     assert "▲ 30 wrong → right ▼ 4 right → wrong — read these 16 right in both 10 wrong in both" in text
 
 
 def test_a_pinned_baseline_counts_and_a_link_swaps(client: Client) -> None:
     page = client.page("/compare?baseline=b&run=a")
-    assert "B is worse on exact_match: 33% instead of 77%" in words(page)
+    assert "B is worse on exact_match: 33.3% instead of 76.7%" in words(page)
     (swap,) = re.findall(rf'href="([^"]+)"[^>]*aria-label="{wording.SWAP}"', page)
     assert "B is better" in words(client.page(unescape(swap)))
 
@@ -103,13 +103,18 @@ def test_conditions_are_joined_by_and(client: Client) -> None:
     both = client.page(f"{PAIR}&filter=exact_match%3D0&filter=recall%401%3D0")
     assert listed(both) == ["1", "2", "3", *(str(n) for n in range(51, 60))]
     assert listed(client.page(f"{PAIR}&filter=exact_match%3D0&filter=A:exact_match%3D1")) == ["0", "1", "2", "3"]
-    added = client.page(f"{PAIR}&filter=exact_match%3D0&of=A&by_metric=recall%401&is=%3E%3D&than=1")
+    added = client.page(f"{PAIR}&filter=exact_match%3D0&of=A&column=recall%401&is=%3E%3D&value=1")
     assert listed(added) == ["0", "1", "2", "3", "50"]
-    assert "B: exact_match = 0 × A: recall@1 &gt;= 1 ×" in words(added) or "A: recall@1 >= 1 ×" in words(added)
+    assert "B: exact_match = no × A: recall@1 ≥ 1 ×" in words(added)
+    assert listed(client.page(f"{PAIR}&filter=exact_match%3D0&filter=topic%3Dscience")) == [
+        "1",
+        "3",
+        *(str(n) for n in range(51, 60, 2)),
+    ]
 
 
 def test_a_slice_cuts_everything(client: Client) -> None:
-    page = client.page(f"{PAIR}&column=topic&value=science")
+    page = client.page(f"{PAIR}&where=topic%3Dscience")
     text = words(page)
     assert "on 30 questions" in text
     assert "▲ 15 wrong → right ▼ 2 right → wrong" in text
@@ -122,19 +127,19 @@ def test_a_slice_cuts_everything(client: Client) -> None:
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        (f"{PAIR}&column=nothing&value=x", "unknown column"),
-        (f"{PAIR}&column=topic&value=maths", "unknown value"),
-        (f"{PAIR}&value=science", "a value needs its column"),
+        (f"{PAIR}&where=nothing%3Dx", "has no column 'nothing'"),
+        (f"{PAIR}&where=topic%3Dmaths", "unknown value"),
+        (f"{PAIR}&value=science", "a filter needs a column"),
         (f"{PAIR}&by=nothing", "is no column with slices"),
-        (f"{PAIR}&colum=topic", "has no 'colum'"),
+        (f"{PAIR}&colum=topic", "no field 'colum'"),
         (f"{PAIR}&change=nothing", "is not one of"),
         (f"{PAIR}&sort=nothing", "is not one of"),
         (f"{PAIR}&metric=nothing", "unknown metric"),
         (f"{PAIR}&filter=what", "can't read the filter"),
-        (f"{PAIR}&filter=nothing%3D1", "unknown metric"),
-        (f"{PAIR}&cause=B:nothing", "unknown cause"),
-        (f"{PAIR}&cause=Z:right", "no run on this page"),
-        (f"{PAIR}&page=x", "is not the number of a page"),
+        (f"{PAIR}&filter=nothing%3D1", "has no column 'nothing'"),
+        (f"{PAIR}&filter=C:exact_match%3D1", "C is no run of this list"),
+        (f"{PAIR}&where=topic~science", "can't cut to"),
+        (f"{PAIR}&page=x", "is no number of a page"),
         (f"{PAIR}&candidate=c", "is none of the candidates b"),
         (f"{PAIR}&alpha=x", "is no number"),
         (f"{PAIR}&alpha=-0.5", "got -0.5"),
@@ -239,5 +244,5 @@ def test_a_judge_that_failed_is_an_alarm_and_different_judges_give_no_verdict(tm
     assert "a and b were judged differently (model: model-a, model-b)" in text
     assert "No verdict between B and A: their llm_correct is from different judges" in text
     alarm = failed[failed.index('class="note bad"') :]
-    assert "have no score: unparsable" in alarm[:400]
+    assert "The judge failed on 40 of 120 rows: unparsable" in alarm[:400]
     assert failed.index('class="note bad"') < failed.index('class="stats"')

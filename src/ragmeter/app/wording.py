@@ -42,10 +42,9 @@ SORTS = {
     "baseline": "worst of the baseline first",
     "candidate": "worst of the candidate first",
 }
-ADD_FILTER, ADD, REMOVE = "+ filter", "Add", "Remove"
+MORE_FILTERS, ADD = "+ filter", "Add"
 PAGE_OF = "page {page:,} of {last:,}"
 MARGIN = "Margins"
-SIDE_BY_SIDE = "Side by side"
 CHOOSE = "Choose"
 NO_RUNS = "There are no runs in this folder yet. `ragmeter evaluate`, `ask` and `web` write them there."
 CONVERSATION = "Conversation"
@@ -121,7 +120,6 @@ CHANGES = {
     "failed": "no score in the candidate alone",
 }
 DOCUMENTS = "Documents"
-DOCUMENT = "Document"
 DOCUMENTS_OF_QUESTIONS = "{documents:,} documents, of {questions:,} questions"
 DOCUMENTS_SHOWN = "{first:,} to {last:,} of {total:,} documents"
 NO_DOCUMENTS = "No document matches."
@@ -150,6 +148,10 @@ RANK = "Rank"
 MISSED = "missed"
 RIGHT, NOT_RIGHT = "right", "wrong"
 LABEL = "Label"
+LABEL_TEST_SET = (
+    "Of a test set, people say whether a user would ask this, whether the answer is right, and whether it is in the "
+    "passage. In a terminal a key answers each; the rate goes into the card."
+)
 LABEL_INTRO = "Is the answer correct? Every label is saved at once, in a file that `ragmeter label` can go on with."
 RATER, PERSON = "Your name", "Person"
 HOW_MANY = "How many rows"
@@ -189,7 +191,7 @@ NOT_SAVED = "Not saved:"
 ALL_LABELLED = "All rows are labelled."
 AGAINST_PEOPLE = "Judge against people"
 ESTIMATES = "Values with their intervals"
-RAW_AND_CORRECTED = "Share of right answers"
+SHARE_RIGHT, SHARE_WRONG = "Share of right answers", "Share of wrong answers"
 AS_IT_IS, LABELS_ALONE, CORRECTED = "judge, as it is", "labels alone", "corrected"
 RELIABILITY = "Is it as sure as it may be?"
 JUDGE_SAYS, PEOPLE_SAY = "probability, by the judge", "share right, by people"
@@ -225,6 +227,7 @@ AGREED, NOT_YET = "Agreed", "not yet"
 CHOOSE_METRIC = "Choose the metric to compare with people."
 THEME = "Light or dark"
 SKIP_TO_MAIN = "Skip to the content"
+NO_PAGE = "There is no such page."
 ERROR = "That did not work"
 SIGNATURE = "How to reproduce"
 UNDER_WAY = "Under way"
@@ -241,23 +244,20 @@ YES_NO = ("no", "yes")
 TONES = {"better": "better than on all rows", "worse": "worse than on all rows"}
 MORE_METRICS = "{count:,} more metrics"
 MORE_LINES = "{count:,} more"
-FAILED_ROWS = "The system failed on {count:,} of {total:,} rows:"
-JUDGE_FAILED = "The judge failed on {count:,} of {total:,} rows:"
 COMPARE_WITH = "Compare with …"
-SEARCH_ROWS = "Search the rows"
-ADD_FILTER = "Add"
+SEARCH_ROWS = "Search questions, answers, references"
 FILTER_BY = "Filter by …"
 COMPARISON_OF = "Comparison"
 COMPARISONS = {
-    "eq": "=",
-    "ne": "≠",
-    "lt": "<",
-    "le": "≤",
-    "gt": ">",
-    "ge": "≥",
-    "has": "contains",
-    "none": "has no value",
-    "some": "has a value",
+    "=": "=",
+    "!=": "≠",
+    "<": "<",
+    "<=": "≤",
+    ">": ">",
+    ">=": "≥",
+    "~": "contains",
+    ":none": "has no value",
+    ":some": "has a value",
 }
 USUAL_COLUMNS = "the usual columns"
 PRESETS = {
@@ -275,7 +275,6 @@ OWN_PAGE = "Own page"
 AS_MARKDOWN = "show as Markdown"
 AS_WRITTEN = "show as it is written"
 BY_METRIC = "by"
-RIGHT = "right"
 WRONG_ANSWER = "wrong"
 YOUR_LABEL = "Your label:"
 SAVED = "saved"

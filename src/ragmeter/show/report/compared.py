@@ -12,7 +12,7 @@ from ragmeter.show.page.compare import causes, differences, slices, systems
 from ragmeter.show.page.compare.parts import first_screen, more_charts
 from ragmeter.show.page.compare.row_list import row_list
 from ragmeter.show.page.compare.rows import read_pairs
-from ragmeter.show.page.compare.verdict import MORE_OR_LESS, RIGHT_OR_WRONG
+from ragmeter.show.page.compare.verdict import change_words
 from ragmeter.show.page.compare.view import Addresses, CompareView
 from ragmeter.show.page.elements import Markup, element, joined, text
 from ragmeter.show.page.parts import folded
@@ -61,7 +61,7 @@ def _examples(view: CompareView) -> Markup:
     """The rows that changed most, first those that got worse."""
     metric = view.pair.headline
     gains = Gains.of(view.baseline, view.candidate, view.pairing, metric)
-    words = RIGHT_OR_WRONG if view.headline.binary else MORE_OR_LESS
+    words = change_words(view.pair.headline, view.headline)
     parts = []
     for change in (WORSE, BETTER):
         places = gains.largest_first(gains.that(change).nonzero()[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.page.compare import causes, charts, slices
 from ragmeter.show.page.compare.parts import first_screen, more_charts
 from ragmeter.show.page.compare.row_list import OfRun, PairedRow, differences, row_list
-from ragmeter.show.page.compare.verdict import heading, row_counts
+from ragmeter.show.page.compare.verdict import change_words, heading, row_counts
 from ragmeter.show.page.compare.view import CompareView
 from ragmeter.show.page.elements import plain
 from ragmeter.table import NUMBER_COLUMNS
@@ -135,3 +136,16 @@ def test_texts_of_rows_stay_texts(view: CompareView) -> None:
 )
 def test_differences(before: str, after: str, marked: str) -> None:
     assert "".join(differences(before, after)) == marked
+
+
+def test_the_words_of_a_change_are_those_of_the_metric() -> None:
+    metrics: dict[str, Any] = {
+        name: SimpleNamespace(binary=binary, direction=direction)
+        for name, binary, direction in (
+            ("offline_correct", True, "higher"), ("offline_hallucinated", True, "lower"), ("token_f1", False, "higher"),
+        )
+    }  # fmt: skip
+    said = {name: change_words(name, result)["worse"].partition(" —")[0] for name, result in metrics.items()}
+    assert said == {
+        "offline_correct": "right → wrong", "offline_hallucinated": "no → yes", "token_f1": "got worse",
+    }  # fmt: skip

@@ -89,6 +89,7 @@ class Bar:
     words: Content
     href: str | None = None
     is_chosen: bool = False
+    about: str = ""  # on hover
 
 
 def bars(rows: Sequence[Bar], caption: str) -> Markup:
@@ -112,7 +113,7 @@ def _bar(row: Bar, axis: Axis) -> Markup:
         "li",
         element("span", name, class_="name"),
         drawing(marks, height=22, class_=row.tone),
-        element("span", row.words, class_="words-of-bar"),
+        element("span", row.words, class_="words-of-bar", title=row.about or None),
     )
 
 

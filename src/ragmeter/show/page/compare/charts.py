@@ -47,10 +47,17 @@ def both_scores(view: CompareView) -> Markup:
         gain = factor * (y - x)
         tone = "better" if gain > 0 else "worse" if gain < 0 else "even"
         here = [axis.low + (place + 0.5) * step for place in (x, y)]
-        about = ", ".join(f"{letter} {number(value, decimals=2)}" for letter, value in zip(letters, here, strict=True))
-        spots.append(Spot(here[0], here[1], count, tone, f"{count:,} rows: {about}"))
+        about = ", ".join(
+            f"{letter} {_between(axis.low + place * step, step)}" for letter, place in zip(letters, (x, y), strict=True)
+        )
+        spots.append(Spot(here[0], here[1], count, tone, f"{count:,} row{'s' if count > 1 else ''}: {about}"))
     names = view.lettered(view.pair.a), view.lettered(view.pair.b)
     return scatter(spots, axis, axis, names, f"{BOTH_SCORES}: {view.pair.headline}, {len(before):,} rows")
+
+
+def _between(low: float, step: float) -> str:
+    """The scores of a cell."""
+    return f"{number(low, decimals=2)} to {number(low + step, decimals=2)}"
 
 
 def distributions(view: CompareView) -> list[Markup]:

@@ -9,8 +9,8 @@ from ragmeter.analysis.comparing.slices import FEWEST_LISTED
 from ragmeter.show.page.charts.intervals import Bar, bars
 from ragmeter.show.page.compare.view import CompareView, tone, turned, way
 from ragmeter.show.page.elements import Content, Markup, element, joined, link, text
-from ragmeter.wording.numbers import deserved_decimals, points, signed
-from ragmeter.wording.verdicts import SLICE_DIFFERS
+from ragmeter.wording.numbers import deserved_decimals, points, signed, signed_interval
+from ragmeter.wording.verdicts import NO_SLICE_DIFFERS, SLICE_DIFFERS
 
 WHERE, ALL_ROWS = "Where?", "all rows"
 #: As many slices are shown of each end.
@@ -25,7 +25,8 @@ def where(view: CompareView, column: str = "") -> Markup:
         return Markup()
     is_mixed = not column and len(columns(view)) > 1
     turned_parts = [part for part in pair.slices if part.turns]
-    explained = element("p", SLICE_DIFFERS, class_="soft") if any(part.differs for part in parts) else None
+    says = SLICE_DIFFERS if any(part.differs for part in pair.slices) else f"{NO_SLICE_DIFFERS}."
+    explained = element("p", says[0].upper() + says[1:], class_="soft")
     return joined(
         bars([_bar(view, part, is_mixed=is_mixed) for part in parts], WHERE),
         explained,
@@ -77,5 +78,6 @@ def _bar(view: CompareView, part: SliceDifference, *, is_mixed: bool) -> Bar:
         tone=tone(part.verdict),
         words=f"{'≠ ' if part.differs else ''}{amount} · {part.n:,}",
         href=view.addresses.cut_to(part.column, part.value),
+        about=f"{signed(part.difference)} ({signed_interval(part.interval)}), n {part.n:,}",
         is_chosen=view.where.get(part.column) == part.value,
     )
