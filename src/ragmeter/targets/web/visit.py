@@ -120,8 +120,10 @@ class Visit(SendingPage):
             tree = await self._run(look["frame"], "tree", kind=list)
             learnt = reading.add(Sample(self.question, tree or [], self.course))
             if not learnt.has_text:
-                return None  # only labels so far
-            if learnt.profile is None and not self.is_lesson:
+                is_same_again = not tree and bool(look["text"]) and reading.profile is not None
+                if not is_same_again:
+                    return None  # only labels so far
+            elif learnt.profile is None and not self.is_lesson:
                 raise GiveUp(UNSURE, whole(learnt.doubts[0]))
         if not look["text"] or not reading.final:
             look = await self._look(look["frame"], reading.rule()) or look
