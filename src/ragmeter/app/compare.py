@@ -34,16 +34,16 @@ class _Addresses(Addresses):
         self._query = query
 
     def rows(self, change: str) -> str:
-        return self._query.address(change=change, cause="")
+        return self._query.address(change=change, causes=())
 
     def cut_to(self, column: str, value: str) -> str:
         return self._query.address(column=column, value=value)
 
     def caused(self, letter: str, cause: str) -> str:
-        return self._query.address(cause=f"{letter}:{cause}", change=ALL_ROWS)
+        return self._query.address(causes=(f"{letter}:{cause}",), change=ALL_ROWS)
 
     def candidate(self, name: str) -> str:
-        return self._query.address(candidate=name, cause="")
+        return self._query.address(candidate=name, causes=())
 
     def run(self, name: str) -> str:
         return address("run", name)
@@ -158,7 +158,7 @@ def _pickers(runs: Sequence[Run], query: CompareQuery, names: Sequence[str], vie
     actions = [copying("", wording.COPY_LINK)]
     if view is not None:
         report = query.address("report")
-        actions.append(link(wording.REPORT, report, class_="quiet", download=True, hx_boost="false"))
+        actions.append(link(wording.REPORT, report, class_="quiet", download=True, hx_boost="false", data_waits=True))
     return element(
         "div",
         form,
@@ -172,7 +172,7 @@ def _swap(query: CompareQuery, view: CompareView) -> Markup:
     """A link that makes the shown candidate the baseline."""
     a, b = view.pair.a, view.pair.b
     others = [name for name in query.runs if name not in (a, b)]
-    where = query.address(runs=(b, a, *others), candidate=a if others else "", cause="", filters=())
+    where = query.address(runs=(b, a, *others), candidate=a if others else "", causes=(), filters=())
     return link("⇄", where, class_="quiet", aria_label=wording.SWAP, title=wording.SWAP)
 
 

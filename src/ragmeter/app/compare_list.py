@@ -11,7 +11,7 @@ from ragmeter.app.compare_rows import chosen_pairs, page_of, shown_metric
 from ragmeter.app.queries import Database
 from ragmeter.show.page.compare.row_list import row_list
 from ragmeter.show.page.compare.rows import read_pairs
-from ragmeter.show.page.compare.verdict import MORE_OR_LESS, RIGHT_OR_WRONG
+from ragmeter.show.page.compare.verdict import change_words
 from ragmeter.show.page.compare.view import CompareView
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.show.page.parts import field, folded, hidden, options
@@ -28,6 +28,8 @@ def listed_rows(view: CompareView, query: CompareQuery, database: Database) -> t
     gains, places = chosen_pairs(view, database, query)
     shown = page_of(places, query.page, ROWS)
     words = _change_words(view, metric).get(query.shown_change, wording.CHANGES[query.shown_change])
+    if metric != view.pair.headline:
+        words = f"{metric}: {words}"
     about = joined(text(words), f" · {wording.counted_rows(len(places))}")
     rows = row_list(view, metric, read_pairs(view, metric, gains, shown, database.records))
     return joined(
@@ -36,8 +38,7 @@ def listed_rows(view: CompareView, query: CompareQuery, database: Database) -> t
 
 
 def _change_words(view: CompareView, metric: str) -> Mapping[str, str]:
-    is_binary = view.pair.metrics[metric].binary
-    return {name: words.partition(" —")[0] for name, words in (RIGHT_OR_WRONG if is_binary else MORE_OR_LESS).items()}
+    return {name: words.partition(" —")[0] for name, words in change_words(view, metric).items()}
 
 
 def _controls(view: CompareView, query: CompareQuery, metric: str) -> Markup:
@@ -100,9 +101,11 @@ def _chips(query: CompareQuery) -> Content:
         condition = Condition.read(written)
         words = f"{condition.letter}: {condition.metric} {condition.sign} {given(condition.number)}"
         chips.append(_chip(words, query.address(filters=rest)))
-    if query.cause:
-        letter, _, cause = query.cause.rpartition(":")
-        chips.append(_chip(f"{letter or 'B'}: {cause_words(cause)}", query.address(cause="", change="")))
+    for written in query.causes:
+        letter, _, cause = written.rpartition(":")
+        rest = tuple(other for other in query.causes if other != written)
+        without = query.address(causes=rest, change=query.change if rest else "")
+        chips.append(_chip(f"{letter or 'B'}: {cause_words(cause)}", without))
     return element("p", chips, class_="chips") if chips else None
 
 
@@ -135,7 +138,7 @@ def _pager(query: CompareQuery, total: int) -> Content:
         if 1 <= page <= last
     ]
     files = [
-        link(kind, query.address("export", kind), download=True, hx_boost="false")
+        link(kind, query.address("export", kind), download=True, hx_boost="false", data_waits=True)
         for kind in ("csv", "jsonl", "parquet")
     ]
     exports = element("span", wording.EXPORT, " ", [joined(file, " ") for file in files], class_="soft")

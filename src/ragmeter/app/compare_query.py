@@ -19,15 +19,19 @@ BY_CHANGE, BY_FILE, BY_BASELINE, BY_CANDIDATE = "change", "file", "baseline", "c
 SORTS = (BY_CHANGE, BY_FILE, BY_BASELINE, BY_CANDIDATE)
 #: Rows on a page.
 ROWS = 20
+#: The field by which a page sees that its file comes.
+SIGN = "sign"
 _FILTER = re.compile(r"(?:([AB]):)?(.+?)(<=|>=|=)(-?\d+(?:\.\d+)?(?:e-?\d+)?)")
 #: The fields of the form that adds a filter; they become one of `filter`.
 _ADDED = ("of", "by_metric", "is", "than")
 _FIELDS = frozenset(
     {
         "run", "baseline", "candidate", "column", "value", "by", "change", "metric", "search", "sort", "filter",
-        "cause", "page", "test", "alpha", "margin", *_ADDED,
+        "cause", "page", "test", "alpha", "margin", SIGN, *_ADDED,
     }
 )  # fmt: skip
+#: Those that may be given several times: all of them hold.
+_SEVERAL = ("run", "filter", "cause")
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class CompareQuery:
     search: str = ""
     sort: str = BY_CHANGE
     filters: tuple[str, ...] = ()
-    cause: str = ""
+    causes: tuple[str, ...] = ()
     page: int = 1
     test: str = ""
     alpha: str = ""
@@ -74,6 +78,8 @@ class CompareQuery:
         """What an address asks for, of these runs. What makes no sense is an error that says so."""
         if unknown := [name for name in query if name not in _FIELDS]:
             raise UsageError(f"an address of Compare has no {unknown[0][:40]!r}")
+        if repeated := [name for name in query if name not in _SEVERAL and len(query.getlist(name)) > 1]:
+            raise UsageError(f"an address of Compare has {repeated[0]!r} once")
         change, sort = query.get("change", ""), query.get("sort", "") or BY_CHANGE
         for given, known in ((change or ALL_ROWS, CHANGES), (sort, SORTS)):
             if given not in known:
@@ -87,12 +93,23 @@ class CompareQuery:
         page = query.get("page", "1")
         if not page.isdecimal() or not 0 < int(page) < 10**9:
             raise UsageError(f"{page[:40]!r} is not the number of a page")
-        texts = {name: query.get(name, "") for name in ("column", "value", "by", "metric", "search", "cause")}
+        texts = {name: query.get(name, "") for name in ("column", "value", "by", "metric", "search")}
         settings = {name: query.get(name, "") for name in ("test", "alpha", "margin")}
         filters = tuple(dict.fromkeys([*query.getlist("filter"), *_added(query)]))
         for written in filters:
             Condition.read(written)
-        return cls(names, candidate, change=change, sort=sort, filters=filters, page=int(page), **texts, **settings)
+        causes = tuple(dict.fromkeys(cause for cause in query.getlist("cause") if cause))
+        return cls(
+            names,
+            candidate,
+            change=change,
+            sort=sort,
+            filters=filters,
+            causes=causes,
+            page=int(page),
+            **texts,
+            **settings,
+        )
 
     @property
     def where(self) -> dict[str, str]:
@@ -102,7 +119,7 @@ class CompareQuery:
     @property
     def shown_change(self) -> str:
         """How the rows changed that are listed: those that got worse, unless something else is asked for."""
-        is_free = self.search or self.filters or self.cause
+        is_free = self.search or self.filters or self.causes
         return self.change or (ALL_ROWS if is_free else WORSE)
 
     def fields(self, **changes: Any) -> dict[str, object]:
@@ -116,7 +133,7 @@ class CompareQuery:
             "search": query.search,
             "sort": "" if query.sort == BY_CHANGE else query.sort,
             "filter": list(query.filters),
-            "cause": query.cause,
+            "cause": list(query.causes),
             "page": "" if query.page == 1 else query.page,
             **{name: getattr(query, name) for name in ("test", "alpha", "margin")},
         }

@@ -35,8 +35,8 @@ def chosen_pairs(view: CompareView, database: Database, query: CompareQuery) -> 
     wanted = gains.that(query.shown_change)
     for written in query.filters:
         wanted = wanted & _meets(view, Condition.read(written))
-    if query.cause:
-        wanted = wanted & _caused(view, query.cause)
+    for written in query.causes:
+        wanted = wanted & _caused(view, written)
     if query.search:
         found = np.zeros(view.baseline.n_rows, dtype=np.bool_)
         found[database.all_rows(view.baseline, RowQuery(search=query.search))] = True

@@ -41,6 +41,7 @@ _MARKS = {
 }
 #: Marks a slice whose difference is surely not that of the rows outside it.
 SLICE_DIFFERS = "≠ differs from the other rows"
+NO_SLICE_DIFFERS = "no slice differs significantly from the other rows"
 #: The titles of the table of a comparison, whatever shows it; the interval's level comes in place of the {}.
 TITLES = ("metric", "verdict", "baseline", "candidate", "difference", "{} interval")
 
@@ -237,12 +238,18 @@ def tally(metrics: Mapping[str, JudgedDifference]) -> str:
     return f"Of {len(metrics):,} metrics: {', '.join(counts)}."
 
 
-def tally_in_short(metrics: Mapping[str, JudgedDifference]) -> str:
-    """How many metrics got better and worse: `better on 8 of 9 metrics, none worse`; empty for a single one."""
+def tally_in_short(metrics: Mapping[str, JudgedDifference], times: Mapping[str, JudgedDifference]) -> str:
+    """How many metrics got better and worse: `better on 8 of 9 metrics, none worse`; empty for a single one.
+
+    Times are no metrics, but one that got worse is said with them.
+    """
     if len(metrics) < 2:
         return ""
     better, worse = (sum(result.verdict == verdict for result in metrics.values()) for verdict in (BETTER, WORSE))
-    return f"better on {better:,} of {len(metrics):,} metrics, {f'worse on {worse:,}' if worse else 'none worse'}"
+    slower = "".join(f"; worse: {name}" for name, result in times.items() if result.verdict == WORSE)
+    return (
+        f"better on {better:,} of {len(metrics):,} metrics, {f'worse on {worse:,}' if worse else 'none worse'}{slower}"
+    )
 
 
 def test_in_short(test: str, tests: NumberOfTests) -> str:
@@ -300,8 +307,7 @@ def slices_sentence(metric: str, slices: int, *, any_differs: bool) -> str:
     tested = f"Holm-corrected over {slices:,} slices of at least 20 rows"
     if any_differs:
         return f"Where? By {metric}, {SLICE_DIFFERS} ({tested}); other slices may stray by chance:"
-    none = "no slice differs significantly from the other rows"
-    return f"Where? By {metric}, {none} ({tested}); farthest from the whole are:"
+    return f"Where? By {metric}, {NO_SLICE_DIFFERS} ({tested}); farthest from the whole are:"
 
 
 def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:

@@ -36,10 +36,10 @@ def both_scores(view: CompareView) -> Markup:
     if not len(before):
         return Markup()
     step = (axis.high - axis.low) / _CELLS
-    columns, lines = (
-        np.clip((scores - axis.low) // step, 0, _CELLS - 1).astype(int).tolist() for scores in (before, after)
+    columns_of_rows, lines_of_rows = (
+        np.clip((scores - axis.low) // step, 0, _CELLS - 1).astype(int) for scores in (before, after)
     )
-    counts = Counter(zip(columns, lines, strict=True))
+    counts = Counter(zip(columns_of_rows.tolist(), lines_of_rows.tolist(), strict=True))
     factor = way(view.headline.direction)
     letters = [view.letters[name] for name in (view.pair.a, view.pair.b)]
     spots = []
@@ -47,10 +47,18 @@ def both_scores(view: CompareView) -> Markup:
         gain = factor * (y - x)
         tone = "better" if gain > 0 else "worse" if gain < 0 else "even"
         here = [axis.low + (place + 0.5) * step for place in (x, y)]
-        about = ", ".join(f"{letter} {number(value, decimals=2)}" for letter, value in zip(letters, here, strict=True))
+        is_here = (columns_of_rows == x) & (lines_of_rows == y)
+        ranges = [_range(scores[is_here]) for scores in (before, after)]
+        about = ", ".join(f"{letter} {scores}" for letter, scores in zip(letters, ranges, strict=True))
         spots.append(Spot(here[0], here[1], count, tone, f"{count:,} rows: {about}"))
     names = view.lettered(view.pair.a), view.lettered(view.pair.b)
     return scatter(spots, axis, axis, names, f"{BOTH_SCORES}: {view.pair.headline}, {len(before):,} rows")
+
+
+def _range(scores: Scores) -> str:
+    """The least and the largest of some scores, as one number where they are the same."""
+    ends = [number(float(end), decimals=2) for end in (scores.min(), scores.max())]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def distributions(view: CompareView) -> list[Markup]:
@@ -75,8 +83,12 @@ def recall_by_rank(view: CompareView) -> Markup:
     """Recall at each cut that the runs have; nothing for fewer than two cuts."""
     lines = []
     for name in view.names:
-        means = view.runs[name].metrics()
-        cuts = sorted((int(found[1]), mean.mean) for metric, mean in means.items() if (found := _CUT.fullmatch(metric)))
+        metrics = view.runs[name].metrics()
+        cuts = sorted(
+            (int(found[1]), mean.mean)
+            for metric in metrics
+            if (found := _CUT.fullmatch(metric)) and (mean := view.summary(name, metric)) is not None
+        )
         values = [(float(cut), mean) for cut, mean in cuts if mean is not None]
         if len(values) > 1:
             lines.append(Curve(joined(view.letters[name], " ", text(name)), view.tints[name], values))
@@ -90,14 +102,11 @@ def quality_by_time(view: CompareView, tested: Comparison | None) -> Markup:
     """
     points = []
     for name in view.names:
-        run = view.runs[name]
-        summary, times = run.metrics().get(view.pair.headline), run.summary().numbers.get(_LATENCY)
-        if summary is None or summary.mean is None or times is None:
+        quality, latency = view.summary(name, view.pair.headline), view.summary(name, _LATENCY)
+        if quality is None or latency is None or quality.mean is None or latency.median is None:
             return Markup()
-        href = view.addresses.run(name) or "#main"
-        points.append(
-            Offer(name, times.p50, summary.mean, summary.interval, view.tints[name], href, _is_front(name, tested))
-        )
+        href, is_front = view.addresses.run(name) or "#main", _is_front(name, tested)
+        points.append(Offer(name, latency.median, quality.mean, quality.interval, view.tints[name], href, is_front))
     return offers(points, ("median latency, ms", text(view.pair.headline)), QUALITY)
 
 

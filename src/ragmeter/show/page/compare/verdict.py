@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ragmeter.documents.comparison import BETTER, WORSE
 from ragmeter.show.page.compare.view import BOTH_RIGHT, BOTH_WRONG, GOT_BETTER, GOT_WORSE, SAME, CompareView, tone, way
 from ragmeter.show.page.elements import Content, Markup, element, joined, text
@@ -10,11 +12,13 @@ from ragmeter.wording import numbers
 from ragmeter.wording.causes import score_alarms
 from ragmeter.wording.verdicts import outlook, tally_in_short, test_in_short, verdict_heading
 
-#: What a card of rows is called: of a metric of right and wrong, and of any other.
+#: What a card of rows is called: of a metric of right and wrong, of one of yes and no, and of any other.
 RIGHT_OR_WRONG = {
     GOT_BETTER: "wrong → right", GOT_WORSE: "right → wrong — read these", BOTH_RIGHT: "right in both",
     BOTH_WRONG: "wrong in both",
 }  # fmt: skip
+RISEN = {GOT_BETTER: "no → yes", GOT_WORSE: "yes → no", BOTH_RIGHT: "yes in both", BOTH_WRONG: "no in both"}
+FALLEN = {GOT_BETTER: "yes → no", GOT_WORSE: "no → yes", BOTH_RIGHT: "no in both", BOTH_WRONG: "yes in both"}
 MORE_OR_LESS = {GOT_BETTER: "got better", GOT_WORSE: "got worse — read these", SAME: "the same"}
 TIMES = {"latency_ms": "latency", "time_to_first_token_ms": "time to first token"}
 
@@ -28,7 +32,14 @@ def heading(view: CompareView) -> Markup:
     parts = verdict_heading(pair.headline, letters[pair.a], letters[pair.b], view.headline, view.wording)
     shade = tone(view.headline.verdict)
     test = meaning(test_in_short(comparison.test_made, comparison.tests), comparison.test_sentence)
-    small = [text(part) for part in (parts.amounts, tally_in_short(pair.metrics)) if part]
+    small = [
+        text(part)
+        for part in (
+            parts.amounts,
+            tally_in_short(pair.metrics, {TIMES.get(name, name): result for name, result in view.times.items()}),
+        )
+        if part
+    ]
     sentences = [sentence for sentence in (outlook(view.headline), *_not_in_both(view)) if sentence]
     return joined(
         element("h1", element("span", f"{parts.verdict}:", class_=shade), " ", text(parts.means)),
@@ -63,7 +74,7 @@ def alarms(view: CompareView) -> Markup:
 def tiles(view: CompareView) -> Markup:
     """How many rows changed which way, each leading to them, and the times."""
     result, counts = view.headline, row_counts(view)
-    words = RIGHT_OR_WRONG if result.binary else MORE_OR_LESS
+    words = change_words(view, view.pair.headline)
     tones = {GOT_BETTER: "better", GOT_WORSE: "worse"}
     cards = [
         stat(
@@ -75,6 +86,16 @@ def tiles(view: CompareView) -> Markup:
         for change, label in words.items()
     ]
     return stats(*cards, *_times(view))
+
+
+def change_words(view: CompareView, metric: str) -> Mapping[str, str]:
+    """What rows that changed by a metric are called: right and wrong is said of the answers' own metric alone."""
+    result = view.pair.metrics[metric]
+    if not result.binary:
+        return MORE_OR_LESS
+    if way(result.direction) < 0:
+        return FALLEN
+    return RIGHT_OR_WRONG if metric == view.pair.headline else RISEN
 
 
 def row_counts(view: CompareView) -> dict[str, int]:
