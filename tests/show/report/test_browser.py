@@ -40,6 +40,7 @@ class Opened:
         self.page.add_init_script(WATCH)
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("html[data-ready=yes]")
+        self.page.evaluate("document.querySelectorAll('details.part').forEach((part) => { part.open = true; })")
 
     def _refuse(self, dialog: Any) -> None:
         self.wrong.append(f"dialog {dialog.message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import ragmeter
 from ragmeter.runs.run import Run
 from ragmeter.show.page.compare import causes, charts, slices
 from ragmeter.show.page.compare.parts import first_screen, more_charts
-from ragmeter.show.page.compare.row_list import OfRun, PairedRow, differences, row_list
+from ragmeter.show.page.compare.row_list import OfRun, PairedRow, marked, row_list
 from ragmeter.show.page.compare.verdict import heading, row_counts
 from ragmeter.show.page.compare.view import CompareView
 from ragmeter.show.page.elements import plain
@@ -83,7 +84,9 @@ def test_the_screen_has_its_four_questions(view: CompareView) -> None:
     assert "answer" in page[order[0] : order[1]]
     assert "retrieval" in page[order[0] : order[1]]
     assert "change in share right by topic (n ≥ 20)" in page
-    assert plain(slices.where(view)).startswith("art+43 pts · 30science")
+    shown = plain(slices.where(view))
+    assert re.match(r"art\+43 pts · 30, 95%: \+18 to \+62 pts.*science", shown)
+    assert shown.endswith("None of these slices differs significantly from the other rows.")
     assert "B's remaining errors: 15 retriever." in plain(causes.why(view))
 
 
@@ -123,15 +126,16 @@ def test_texts_of_rows_stay_texts(view: CompareView) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "marked"),
+    ("before", "after", "lost", "added"),
     [
-        ("a b c", "a b c", "a b c"),
-        ("a b c", "a x y c", "a <del>b</del><ins>x y</ins> c"),
-        ("opened in 1950", "closed on Monday", "<del>opened in 1950</del><ins>closed on Monday</ins>"),
-        ("", "new", "<ins>new</ins>"),
-        ("old words", "", "<del>old words</del>"),
-        ("<b>", "<i>", "&lt;<del>b</del><ins>i</ins>&gt;"),
+        ("a b c", "a b c", "a b c", "a b c"),
+        ("a b c", "a x y c", "a <del>b</del> c", "a <ins>x y</ins> c"),
+        ("opened in 1950", "closed on Monday", "<del>opened in 1950</del>", "<ins>closed on Monday</ins>"),
+        ("", "new", "", "<ins>new</ins>"),
+        ("old words", "", "<del>old words</del>", ""),
+        ("<b>", "<i>", "&lt;<del>b</del>&gt;", "&lt;<ins>i</ins>&gt;"),
     ],
 )
-def test_differences(before: str, after: str, marked: str) -> None:
-    assert "".join(differences(before, after)) == marked
+def test_each_answer_is_whole_and_marks_its_own_words(before: str, after: str, lost: str, added: str) -> None:
+    assert "".join(marked(before, after, "del")) == lost
+    assert "".join(marked(after, before, "ins")) == added

@@ -10,7 +10,7 @@ from ragmeter.show.page.charts.intervals import Bar, bars
 from ragmeter.show.page.compare.view import CompareView, tone, turned, way
 from ragmeter.show.page.elements import Content, Markup, element, joined, link, text
 from ragmeter.wording.numbers import deserved_decimals, percent, points, signed, signed_interval
-from ragmeter.wording.verdicts import NO_SLICE_DIFFERS, SLICE_DIFFERS
+from ragmeter.wording.verdicts import NONE_DIFFERS, SLICE_DIFFERS
 
 WHERE, ALL_ROWS = "Where?", "all rows"
 #: As many slices are shown of each end.
@@ -25,7 +25,7 @@ def where(view: CompareView, column: str = "") -> Markup:
         return Markup()
     is_mixed = not column and len(columns(view)) > 1
     turned_parts = [part for part in pair.slices if part.turns]
-    explained = SLICE_DIFFERS if any(part.differs for part in parts) else NO_SLICE_DIFFERS
+    explained = SLICE_DIFFERS if any(part.differs for part in parts) else NONE_DIFFERS
     return joined(
         bars([_bar(view, part, is_mixed=is_mixed) for part in parts], WHERE),
         element("p", explained, class_="soft"),

@@ -73,7 +73,7 @@ def alarms(view: CompareView) -> Markup:
 
 def tiles(view: CompareView) -> Markup:
     """How many rows changed which way, each leading to them, and the times."""
-    result, counts = view.headline, row_counts(view)
+    counts = row_counts(view)
     words = change_words(view, view.pair.headline)
     tones = {GOT_BETTER: "better", GOT_WORSE: "worse"}
     cards = [
