@@ -66,6 +66,10 @@ def test_what_is_no_folder_on_windows(name: str, tmp_path: Path, monkeypatch: py
         "x-{m}",
         "{n!r}",
         "{n.__class__}",
+        "a\u202eb",
+        "a.journal.sqlite",
+        "a.journal.sqlite-wal",
+        "a.lock",
     ],
 )
 def test_what_is_no_name(name: str, tmp_path: Path) -> None:

@@ -174,3 +174,13 @@ def test_of_many_who_delete_one_does(folder: Path) -> None:
     assert (len(places), len(errors)) == (1, 3)
     assert [run.path for run in deleted_runs(folder)] == places
     assert restore_run(folder, places[0].name).name == "old"
+
+
+def test_a_run_is_nobody_s_journal(tmp_path: Path) -> None:
+    """A folder of an earlier version may be called as the journal of another run is."""
+    for name in ("j1", "other"):
+        evaluate(ROWS, metrics="exact_match", run=name, output_dir=tmp_path)
+    (tmp_path / "other").rename(tmp_path / "j1.journal.sqlite")
+    delete_run(tmp_path / "j1")
+    assert (tmp_path / "j1.journal.sqlite" / "rows.parquet").exists()
+    assert not (tmp_path / "j1").exists()

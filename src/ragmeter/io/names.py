@@ -21,6 +21,12 @@ NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
 _LONGEST = 230
 #: Control characters, line breaks, and halves of a character.
 _UNSEEN = ("Cc", "Zl", "Zp", "Cs")
+#: Marks that turn the direction of what follows: a name would be shown as another one.
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+#: How the names of journals of a system's answers end, which stand beside the runs.
+JOURNAL = ".journal.sqlite"
+#: Names of files of ours beside a run: the journal with what SQLite keeps beside it, and the lock.
+_BESIDE_RUNS = re.compile(rf".*({re.escape(JOURNAL)}(-.*)?|\.lock)", re.DOTALL)
 _FIELD = re.compile(r"\{([^{}]*)\}")
 #: A temporary folder of a run's files: the run's name, the process, a random part.
 _LEFTOVER = re.compile(r"\.(.+)\.\d+\.\w{8}\.tmp", re.DOTALL)
@@ -71,8 +77,10 @@ def checked_name(name: str) -> str:
         raise UsageError(f"{name!r} can't be a folder on Windows", hint='leave out < > : " | ? *')
     if not name:
         raise UsageError("the run's name is empty", hint="is a variable not set? Without a name, a run is dated")
-    if any(category(character) in _UNSEEN for character in name):
+    if any(category(character) in _UNSEEN for character in name) or _TURNING.search(name):
         raise UsageError(f"{name!r} is not a name for a run", hint="it has a line break or another control character")
+    if _BESIDE_RUNS.fullmatch(name):
+        raise UsageError(f"{name!r} is not a name for a run", hint="files beside another run are called so")
     if len(name.encode()) > _LONGEST:
         raise UsageError(
             f"the run's name has {len(name.encode()):,} bytes, which is too long for a folder",
@@ -107,9 +115,8 @@ def run_of_leftover(name: str) -> str | None:
 def _number(template: str, output_dir: Location, latest: bool) -> int:
     """The highest number of a run that matches, 0 if there is none."""
     pattern = re.compile(r"(\d+)".join(map(re.escape, template.split("{n}", 1))).replace(re.escape("{n}"), r"\1"))
-    ending = ".journal.sqlite"
     names = folders_in(output_dir)
     if latest and isinstance(output_dir, Path):  # an interrupted run has only its journal
-        names += [journal.name.removesuffix(ending) for journal in output_dir.glob(f"*{ending}")]
+        names += [journal.name.removesuffix(JOURNAL) for journal in output_dir.glob(f"*{JOURNAL}")]
     matches = [pattern.fullmatch(name) for name in names]
     return max((int(match[1]) for match in matches if match), default=0)

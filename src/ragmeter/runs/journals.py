@@ -5,15 +5,16 @@ from __future__ import annotations
 import glob
 from pathlib import Path
 
-#: How the names of journals of a system's answers end.
-JOURNAL = ".journal.sqlite"
+from ragmeter.io.names import JOURNAL
+
 #: The judge's journal, which many runs share.
 SHARED = f"judge{JOURNAL}"
 
 
 def files_of_journal(journal: Path) -> list[Path]:
-    """The journal, and what SQLite and the budget keep beside it."""
-    return [path for path in journal.parent.glob(f"{glob.escape(journal.name)}*") if _belongs(path.name, journal.name)]
+    """The journal, and what SQLite and the budget keep beside it; never a folder, which would be a run."""
+    beside = journal.parent.glob(f"{glob.escape(journal.name)}*")
+    return [path for path in beside if _belongs(path.name, journal.name) and not path.is_dir()]
 
 
 def journals_of(run: Path) -> list[Path]:
