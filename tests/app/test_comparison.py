@@ -16,6 +16,7 @@ import ragmeter
 from ragmeter.app import compare, wording
 from ragmeter.runs.comparisons import kept_comparison
 from ragmeter.runs.run import Run
+from ragmeter.show.report.page import OF_ALL_ROWS
 from ragmeter.stats.confidence import TESTS
 from tests.app.serving import Client, serving
 from tests.app.test_pages import ROWS, words
@@ -71,14 +72,14 @@ def listed(page: str) -> list[str]:
 )
 def test_the_older_run_is_the_baseline_in_whatever_order_they_were_ticked(client: Client, address: str) -> None:
     text = words(client.page(address))
-    assert "B is better on exact_match: 77% instead of 33%" in text
+    assert "B is better on exact_match: 76.7% instead of 33.3%" in text
     assert re.search(r"Baseline A .*Candidate B", text)
     assert "▲ 30 wrong → right ▼ 4 right → wrong — read these 16 right in both 10 wrong in both" in text
 
 
 def test_a_pinned_baseline_counts_and_a_link_swaps(client: Client) -> None:
     page = client.page("/compare?baseline=b&run=a")
-    assert "B is worse on exact_match: 33% instead of 77%" in words(page)
+    assert "B is worse on exact_match: 33.3% instead of 76.7%" in words(page)
     (swap,) = re.findall(rf'href="([^"]+)"[^>]*aria-label="{wording.SWAP}"', page)
     assert "B is better" in words(client.page(unescape(swap)))
 
@@ -108,6 +109,22 @@ def test_conditions_are_joined_by_and(client: Client) -> None:
     assert "B: exact_match = 0 × A: recall@1 &gt;= 1 ×" in words(added) or "A: recall@1 >= 1 ×" in words(added)
 
 
+def test_causes_are_joined_by_and(client: Client) -> None:
+    not_retrieved = client.page(f"{PAIR}&cause=A:not_retrieved")
+    assert "· 36 rows" in words(not_retrieved)
+    both = client.page(f"{PAIR}&cause=A:not_retrieved&cause=B:right")
+    assert "· 27 rows" in words(both)  # 20 to 49 but for 20, 30 and 40, which had their document
+    assert "A: not retrieved × B: right ×" in words(both)
+    (rest,) = re.findall(r'<a href="([^"]+)"[^>]*aria-label="[^"]* A: not retrieved"', both)
+    assert "· 46 rows" in words(client.page(unescape(rest)))
+
+
+def test_rows_by_another_metric_are_called_by_what_it_says(client: Client) -> None:
+    text = words(client.page(f"{PAIR}&metric=recall@1"))
+    assert "recall@1: got worse · 3 rows" in text
+    assert "right → wrong ·" not in text
+
+
 def test_a_slice_cuts_everything(client: Client) -> None:
     page = client.page(f"{PAIR}&column=topic&value=science")
     text = words(page)
@@ -117,6 +134,20 @@ def test_a_slice_cuts_everything(client: Client) -> None:
     assert "topic: science ×" in text
     command = unescape(re.search(r'data-copy="(ragmeter [^"]+)"', page)[1])  # type: ignore[index]
     assert "--where topic=science" in command
+    drawings = [re.search(r"Quality against latency.*?</figure>", of, re.S) for of in (page, client.page(PAIR))]
+    assert drawings[0] is not None
+    assert drawings[1] is not None
+    assert drawings[0][0] != drawings[1][0]
+    answer = client.ask("/compare/report?run=b&run=a&column=topic&value=science")
+    assert "report-a-b-topic-science.html" in answer.headers["content-disposition"]
+    report = words(answer.text)
+    assert "Only rows where topic is science." in report
+    assert "right → wrong: 2 rows" in report
+    assert report.index("Both scores" if "Both scores" in report else "Quality against") < report.index(OF_ALL_ROWS)
+    assert report.index(OF_ALL_ROWS) < report.index("60 rows, 3 metrics")
+    export = unescape(re.search(r'href="(/compare/export/csv[^"]*)"', page)[1])  # type: ignore[index]
+    assert "topic-science" in client.ask(export).headers["content-disposition"]
+    assert "ragmeter-file-0123abcd=1" in client.ask(f"{export}&sign=ragmeter-file-0123abcd").headers["set-cookie"]
 
 
 @pytest.mark.parametrize(
@@ -124,6 +155,7 @@ def test_a_slice_cuts_everything(client: Client) -> None:
     [
         (f"{PAIR}&column=nothing&value=x", "unknown column"),
         (f"{PAIR}&column=topic&value=maths", "unknown value"),
+        (f"{PAIR}&column=topic&value=art&value=science", "has 'value' once"),
         (f"{PAIR}&value=science", "a value needs its column"),
         (f"{PAIR}&by=nothing", "is no column with slices"),
         (f"{PAIR}&colum=topic", "has no 'colum'"),

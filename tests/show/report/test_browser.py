@@ -145,6 +145,25 @@ def test_the_figures_and_the_failures_stand_first(browser: Any, small: Path) -> 
     opened.check()
 
 
+def test_the_appendix_is_folded_and_its_links_open_it(browser: Any, systems: Path) -> None:
+    opened = Opened(browser, systems, viewport={"width": 390, "height": 844})
+    page = opened.page
+    page.reload()
+    page.wait_for_selector("html[data-ready=yes]")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 10 * 844
+    assert page.locator("details.part[open]").count() == 0
+    page.locator("#contents a", has_text="Slices").click()
+    assert page.locator("#slices-body").is_visible()
+    assert page.locator("details.part[open]").count() == 1
+    page.locator("h1").click()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.emulate_media(media="print")
+    page.locator("details.part:not([open])").first.wait_for(state="detached")
+    page.locator("#rows-body").wait_for()
+    opened.check()
+
+
 def test_slices_show_their_n_and_mark_small_ones(browser: Any, small: Path) -> None:
     opened = Opened(browser, small)
     cells = opened.page.locator(".heat tbody tr").all_inner_texts()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ragmeter.runs.run import Run
 from ragmeter.show.page.compare import causes, charts, slices
 from ragmeter.show.page.compare.parts import first_screen, more_charts
 from ragmeter.show.page.compare.row_list import OfRun, PairedRow, marked, row_list
-from ragmeter.show.page.compare.verdict import heading, row_counts
+from ragmeter.show.page.compare.verdict import change_words, heading, row_counts
 from ragmeter.show.page.compare.view import CompareView
 from ragmeter.show.page.elements import plain
 from ragmeter.table import NUMBER_COLUMNS
@@ -77,6 +78,23 @@ def test_every_row_is_counted_once(view: CompareView) -> None:
     assert sum(counts[change] for change in ("better", "worse", "right", "wrong")) == 60
 
 
+def test_rows_are_called_by_what_their_metric_says(view: CompareView) -> None:
+    assert change_words(view, "offline_correct")["worse"] == "right → wrong — read these"
+    assert change_words(view, "token_f1")["worse"].startswith("got worse")
+    rate = view.pair.metrics["offline_correct"]
+    metrics = {**view.pair.metrics, "grounded": rate, "hallucinated": replace(rate, direction="lower")}
+    view = replace(view, pair=replace(view.pair, metrics=metrics))
+    assert change_words(view, "grounded")["worse"] == "yes → no"
+    assert change_words(view, "hallucinated")["worse"] == "no → yes"
+    assert change_words(view, "hallucinated")["right"] == "no in both"
+
+
+def test_a_time_that_got_worse_is_said_with_the_metrics(view: CompareView) -> None:
+    slower = replace(view.headline, verdict="worse")
+    text = plain(heading(replace(view, times={"latency_ms": slower})))
+    assert "better on 4 of 4 metrics, none worse; worse: latency" in text
+
+
 def test_the_screen_has_its_four_questions(view: CompareView) -> None:
     page = plain(first_screen(view, "the rows"))
     order = [page.index(words) for words in ("By how much?", "Where?", "Why?", "Which?")]
@@ -113,7 +131,7 @@ def test_a_metric_that_is_not_0_or_1_has_a_scatter(tmp_path: Path) -> None:
     view = CompareView(comparison, comparison.pairs[0], {name: Run(tmp_path / name) for name in "ab"})
     drawn = charts.both_scores(view)
     assert str(drawn).count("<circle") == 3
-    assert "10 rows: A " in str(drawn)
+    assert "10 rows: A 0.50, B 0.80" in str(drawn)  # the scores themselves, and not the middle of a cell
     assert "got worse" in plain(first_screen(view, None))
 
 
