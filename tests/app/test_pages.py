@@ -16,7 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import ragmeter
+from ragmeter.testsets.planning import Wish
 from tests.app.serving import Client, serving
+from tests.engine.test_test_sets import make
+from tests.testsets.writer import write_chunks
 
 WORDS = ("zero", "one", "two", "three")
 ROWS: list[dict[str, Any]] = [
@@ -275,3 +278,14 @@ def test_the_rail_leads_to_the_pages_of_the_run(client: Client) -> None:
     assert re.findall(r'href="([^"]+)"', rail) == ["/", "/compare", *pages]
     blind = client.page("/run/a/label?blind=1").partition('class="rail"')[2].partition("</header>")[0]
     assert "/run/a" not in blind
+
+
+def test_a_test_set_shows_its_card(tmp_path: Path) -> None:
+    make(tmp_path, write_chunks(tmp_path / "c.jsonl", 10), Wish(4, {"fact": 1.0}))
+    with serving(tmp_path / "runs") as client:
+        shown = words(client.page("/run/questions"))
+        assert "What this test set is good for 4 questions by fake about 10 documents: facts 4" in shown
+        asked = words(client.page("/run/questions/label"))
+    assert "whether a user would ask this" in asked
+    assert "ragmeter label questions" in asked
+    assert "--n 20" in asked

@@ -213,7 +213,7 @@ def test_real_questions_beside_them_and_ranks(ragmeter: Run, tmp_path: Path, url
             ragmeter(
                 "ask", "--dataset", dataset, "--target", f"rag:{system}", "--metrics", "recall@5", "--run", runs[-1]
             )
-    done = ragmeter("questions", "--run", "questions", "--check", *runs)
+    done = ragmeter("questions", "--run", "questions", "--check", *runs[:4], *reversed(runs[4:]))
     assert done.returncode == 0, done.stderr
     check = StoredRun(tmp_path / "runs" / "questions").summary().test_set.check
     assert (check.metric, check.systems, check.tau) == ("recall@5", 4, 1.0)
@@ -224,6 +224,8 @@ def test_real_questions_beside_them_and_ranks(ragmeter: Run, tmp_path: Path, url
     assert "4 systems by recall@5: Kendall's tau with real questions 1" in done.stdout
     done = ragmeter("questions", "--run", "questions", "--check", *runs[:5])
     assert "4 runs over the questions of questions, and 1 over others" in done.stderr
+    done = ragmeter("questions", "--run", "questions", "--check", *runs[:3], *runs[5:])
+    assert "are not of the same 3 systems" in done.stderr
 
 
 def test_offline(ragmeter: Run, tmp_path: Path) -> None:
@@ -233,6 +235,16 @@ def test_offline(ragmeter: Run, tmp_path: Path) -> None:
     assert "written without a model" in done.stdout
     rows = StoredRun(tmp_path / "runs" / "made").rows().to_pylist()
     assert all(row["relevant"] and row["question"] for row in rows)
+    ragmeter("label", "made", "--n", "2")
+    text = (tmp_path / "labels.csv").read_text(encoding="utf-8")
+    (tmp_path / "labels.csv").write_text(text.replace(",,,", ",yes,,no"), encoding="utf-8")
+    assert "people accept 0% of 2 questions" in ragmeter("label", "made").stdout  # about answers nothing is asked
+    (tmp_path / "german.jsonl").write_text(
+        json.dumps({"id": "1", "text": "Der See ist tief, und niemand hat gesehen, was in ihm ist und wie es lebt."})
+    )
+    done = ragmeter("questions", "german.jsonl", "--offline", "--run", "german")
+    assert done.returncode == 3
+    assert "not in English or Spanish" in done.stderr
 
 
 def test_the_judge_of_a_project_writes(ragmeter: Run, tmp_path: Path, url: str) -> None:

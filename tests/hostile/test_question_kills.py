@@ -26,7 +26,10 @@ N = 60
 
 
 class Writers:
-    """A model that writes, and what it was asked, in order. Every seventh passage is one that it fails at."""
+    """A model that writes, and what it was asked, in order. Every seventh passage is one that it fails at.
+
+    Each reply has as many tokens as its call's number, so that a journal tells what is in it.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -35,10 +38,21 @@ class Writers:
         content = request["messages"][-1]["content"]
         fields = texts(request)
         shown = {name: text for name, text in fields.items() if name != "Title"}
+        call = len(self.asked)
         self.asked.append("|".join(f"{name}={text}" for name, text in sorted(shown.items())))
         passage = fields.get("Passage", "")
         fails = "Does the passage" not in content and int(passage.split("Place")[1].split()[0]) % 7 == 0
-        return Action(body=completion("I can't do that." if fails else writer.reply(content)), delay=0.01)
+        text = "I can't do that." if fails else writer.reply(content)
+        return Action(body={**completion(text), "usage": {"prompt_tokens": call, "completion_tokens": 1}}, delay=0.01)
+
+    def recorded(self, folder: Path) -> set[str]:
+        """What was asked that the journal has the reply to."""
+        path = folder / "runs" / "judge.journal.sqlite"
+        if not path.exists():
+            return set()
+        with Journal(path) as journal:
+            replies = [journal.get(key) for key in journal._keys]
+        return {self.asked[reply.prompt_tokens or 0] for reply in replies if reply is not None}
 
 
 def _has_asked(model: Writers, wanted: int, process: subprocess.Popen[str]) -> bool:
@@ -56,15 +70,6 @@ def start(folder: Path, url: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def recorded(folder: Path) -> int:
-    """How many replies the journal has."""
-    path = folder / "runs" / "judge.journal.sqlite"
-    if not path.exists():
-        return 0
-    with Journal(path) as journal:
-        return len(journal)
-
-
 def finish(folder: Path, url: str) -> list[dict[str, Any]]:
     process = start(folder, url)
     _, errors = process.communicate(timeout=4 * PATIENCE)
@@ -80,17 +85,20 @@ def test_killed_at_random_points(tmp_path: Path, kills: int) -> None:
     model = Writers()
     with JudgeServer(model) as server:
         for number in range(kills):
-            before, had = len(model.asked), recorded(tmp_path)
+            before, recorded = len(model.asked), model.recorded(tmp_path)
             process = start(tmp_path, server.url)
             wanted = before + chance.randint(1, max(1, N // (kills + 1)))
             wait_for(partial(_has_asked, model, wanted, process), process)
             time.sleep(chance.uniform(0, 0.05))
             process.kill()
             process.communicate()
-            assert recorded(tmp_path) >= had, "what was recorded is gone"
+            assert not set(model.asked[before:]) & recorded, "what was recorded was asked again"
+            assert recorded <= model.recorded(tmp_path), "what was recorded is gone"
             if Path(tmp_path / "runs" / "questions" / "manifest.json").exists():
                 assert number > 0, "it ended before it could be killed"
+        before, recorded = len(model.asked), model.recorded(tmp_path)
         rows = finish(tmp_path, server.url)
+        assert not set(model.asked[before:]) & recorded, "what was recorded was asked again"
         again = sum(count - 1 for count in Counter(model.asked).values())
         assert len(rows) == N
         assert again <= 2 * WORKERS * kills, "more than what was under way was asked again"

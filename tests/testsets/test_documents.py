@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragmeter.errors import InputError, RagmeterError, UsageError
+from ragmeter.errors import InputError, MissingExtraError, RagmeterError, UsageError
 from ragmeter.testsets.cutting import paragraphs_of, passages_of
 from ragmeter.testsets.documents import Documents
 from ragmeter.testsets.html import text_of_page
 from ragmeter.testsets.questions import Passage
-from ragmeter.testsets.sampling import draw, survey
-from tests.testsets.writer import passage, write_chunks, write_folder
+from ragmeter.testsets.sampling import Sample, draw, survey
+from tests.testsets.writer import passage, pdf, write_chunks, write_folder
 
 
 def test_markdown_is_cut_at_headings() -> None:
@@ -44,6 +45,48 @@ def test_html_is_its_texts() -> None:
     assert text.startswith("# Towns\n\n## First & last")
     assert passage(1) in text
     assert not [left for left in ("Home", "About", "alert", "color", "All rights") if left in text]
+
+
+def test_a_pdf_is_the_texts_of_its_pages(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "two.pdf").write_bytes(pdf(passage(1), f"{passage(2)} In Köln."))
+    documents = Documents.open([folder])
+    documents.check()
+    [one] = documents.passages()
+    assert (one.id, " ".join(one.text.split())) == ("two.pdf", f"{passage(1)} {passage(2)} In Köln.")
+    assert not +documents.left_out
+
+
+def test_pdfs_that_can_not_be_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from pypdf import PdfWriter
+
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "good.pdf").write_bytes(whole := pdf(passage(1)))
+    for name, user in (("locked", "secret"), ("open", "")):  # everybody may read what only its owner may change
+        writer = PdfWriter(clone_from=folder / "good.pdf")
+        writer.encrypt(user, "owner", algorithm="RC4-128")
+        writer.write(folder / f"{name}.pdf")
+    (folder / "cut.pdf").write_bytes(whole[: len(whole) // 2])
+    (folder / "wrong.pdf").write_bytes(whole.replace(b"/Kids [", b"/Kids 7["))
+    (folder / "empty.pdf").write_bytes(b"")
+    (folder / "scan.pdf").write_bytes(pdf(""))
+    documents = Documents.open([folder])
+    documents.check()
+    assert documents.left_out == {"pdf_damaged": 3, "pdf_locked": 1, "pdf_without_text": 1}
+    assert {one.id for one in documents.passages()} == {"good.pdf", "open.pdf"}
+    assert capfd.readouterr() == ("", "")
+    for name, words in (("locked", "locked with a password"), ("cut", "is damaged"), ("scan", "OCR")):
+        with pytest.raises(InputError, match=words):
+            Documents.open([folder / f"{name}.pdf"]).check()
+
+
+def test_without_a_reader_of_pdfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf(passage(1)))
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    with pytest.raises(MissingExtraError, match=r"to read PDF files.*\s.*\[pdf\]"):
+        Documents.open([tmp_path / "a.pdf"]).check()
 
 
 def test_own_chunks_keep_their_ids(tmp_path: Path) -> None:
@@ -124,16 +167,29 @@ def test_survey_and_draw(tmp_path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.writelines(json.dumps({"id": name, "text": text, "source": "s0"}) + "\n" for name, text in extra)
     documents = Documents.open([path])
-    seen = survey(documents.passages())
+    seen = survey(documents.passages(), 1)
     assert seen.dropped == {"near_duplicate": 1, "too_short": 1, "boilerplate": 1}
     assert seen.usable == 40
-    sample = draw(documents.passages, seen, 7, 3, seed=1)
+    sample = draw(documents.passages, seen, 7, 3)
     assert len({one.source for one in sample.passages}) == 7  # each source in its turn
     assert len(sample.held_out_sources) == 1
     assert {one.source for one in sample.held_out} == set(sample.held_out_sources)
     assert not {one.source for one in sample.passages} & set(sample.held_out_sources)
-    assert draw(documents.passages, seen, 7, 3, seed=1) == sample
-    assert draw(documents.passages, seen, 7, 3, seed=2) != sample
+    assert draw(documents.passages, seen, 7, 3) == sample
+    assert draw(documents.passages, survey(documents.passages(), 2), 7, 3) != sample
+
+
+def test_a_draw_does_not_depend_on_the_order() -> None:
+    chunks = [Passage(f"c{number}", passage(number), f"s{number % 20}") for number in range(60)]
+
+    def drawn(passages: list[Passage]) -> Sample:
+        return draw(lambda: iter(passages), survey(passages, 1), 20, 3)
+
+    sample = drawn(chunks)
+    assert drawn(chunks[::-1]) == sample
+    more = drawn([Passage("new", passage(100), "new"), *chunks])
+    assert len({*more.passages} & {*sample.passages}) >= 15
+    assert len({*more.held_out_sources} & {*sample.held_out_sources}) >= len(sample.held_out_sources) - 1
 
 
 def test_texts_do_not_stay_in_memory() -> None:
@@ -142,7 +198,7 @@ def test_texts_do_not_stay_in_memory() -> None:
             return (Passage(f"c{number}", passage(number) * 10, f"s{number}") for number in range(n))
 
         tracemalloc.start()
-        draw(read, survey(read()), 50, 0, seed=0)
+        draw(read, survey(read(), 0), 50, 0)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return peak

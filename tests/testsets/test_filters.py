@@ -91,4 +91,9 @@ def test_languages() -> None:
     assert language_of("The lake is deep, and nobody has seen what is in it.") == "en"
     assert language_of("El lago es profundo y nadie ha visto lo que hay en él.") == "es"
     assert language_of("Der See ist tief, und niemand hat gesehen, was in ihm ist.") == "de"
-    assert language_of("") == "en"
+    for text in (
+        "",
+        "Teams: the Los Angeles Rams, the San Diego Chargers, Los Angeles Lakers, LA Galaxy de Los Angeles",
+        "เพย์ตัน แมนนิง กลายเป็นควอเตอร์แบ็กคนแรกที่นำ สอง ทีมไปสู่ซูเปอร์โบว์ลหลายครั้ง",
+    ):
+        assert language_of(text) == "und"

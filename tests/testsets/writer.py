@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,28 @@ def write_folder(folder: Path, documents: int, passages: int = 2) -> Path:
         )
         (folder / f"doc{document}.md").write_text(f"# Guide {document}\n\n" + "\n".join(sections), encoding="utf-8")
     return folder
+
+
+def pdf(*pages: str) -> bytes:
+    """A PDF with these texts, a page for each."""
+    kids = " ".join(f"{3 + 2 * number} 0 R" for number in range(len(pages)))
+    font = "<< /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> >> >>"
+    bodies = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>"]
+    for number, text in enumerate(pages):
+        page = (
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources {font} /Contents {4 + 2 * number} 0 R >>"
+        )
+        lines = " ".join(f"({line}) '" for line in textwrap.wrap(text, 80))
+        shown = f"BT /F 10 Tf 12 TL 40 760 Td {lines} ET"
+        bodies += [page, f"<< /Length {len(shown)} >>\nstream\n{shown}\nendstream"]
+    document, places = "%PDF-1.4\n", []
+    for number, body in enumerate(bodies, 1):
+        places.append(len(document))
+        document += f"{number} 0 obj\n{body}\nendobj\n"
+    entries = "".join(f"{place:010} 00000 n \n" for place in places)
+    table = f"xref\n0 {len(bodies) + 1}\n0000000000 65535 f \n{entries}"
+    end = f"trailer << /Size {len(bodies) + 1} /Root 1 0 R >>\nstartxref\n{len(document)}\n%%EOF\n"
+    return (document + table + end).encode("latin-1")
 
 
 def write_chunks(path: Path, n: int, sources: int = 0) -> Path:

@@ -17,6 +17,7 @@ from ragmeter.effects.replies.rounds import Round
 from ragmeter.engine.judging.offline import rows_to_fill
 from ragmeter.engine.judging.setup import JUDGE_JOURNAL, OWN_JOURNAL
 from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.io.names import JOURNAL
 from ragmeter.judges.asking.column_judge import reply_key, texts_of_calls
 from ragmeter.judges.asking.judge import as_rephrased, as_worded
 from ragmeter.judges.asking.prompt import Prompt, prompt_hash
@@ -25,7 +26,6 @@ from ragmeter.naming import Signature
 from ragmeter.registry import load_builtin
 from ragmeter.runs.catalogue import system_of
 from ragmeter.runs.conversations import conversation
-from ragmeter.runs.journals import JOURNAL
 from ragmeter.runs.run import Run
 from ragmeter.table import REPEAT, SCORED, Batch, Row
 from ragmeter.targets.port import Answer, Question, session_of

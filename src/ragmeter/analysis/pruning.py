@@ -17,7 +17,8 @@ from ragmeter.effects.replies.journal import Journal
 from ragmeter.embedders.cache import cache_file, remove_cache
 from ragmeter.errors import BusyError, InputError, UsageError
 from ragmeter.hints import parameter
-from ragmeter.runs.journals import JOURNAL, SHARED, files_of_journal, size_of
+from ragmeter.io.names import JOURNAL
+from ragmeter.runs.journals import SHARED, files_of_journal, size_of
 from ragmeter.runs.layout import MANIFEST
 from ragmeter.runs.places import hold, is_held
 from ragmeter.runs.trash import deleted_runs, empty

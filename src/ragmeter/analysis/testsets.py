@@ -29,7 +29,7 @@ _FAMILY = re.compile(r"[a-z]+")
 
 def add_check(run: Run, others: Sequence[Run], metric: str | None, seed: int) -> Summary:
     """Add to the card how far the set ranks systems as real questions do: half of the runs are over its questions, and
-    half, in the same order of systems, over real ones.
+    half, of the same systems, over real ones.
     """
     own_qids = set(run.column(QID).to_pylist())
     written = [other for other in others if set(other.column(QID).to_pylist()) <= own_qids]
@@ -37,8 +37,9 @@ def add_check(run: Run, others: Sequence[Run], metric: str | None, seed: int) ->
     if len(written) != len(real) or len(written) < _FEWEST:
         raise UsageError(
             f"{len(written)} runs over the questions of {run.name}, and {len(real)} over others",
-            hint=f"{option('check')} takes as many of both, in one order of systems, {_FEWEST} or more of each",
+            hint=f"{option('check')} takes a run of both for each system, and {_FEWEST} systems or more",
         )
+    real = _of_same_systems(written, real)
     shared = [name for name in written[0].metrics() if all(name in other.metrics() for other in others)]
     if (metric is None and not shared) or (metric is not None and metric not in shared):
         raise UsageError(f"not all of the runs have {metric or 'a metric in common'}",
@@ -58,6 +59,28 @@ def add_check(run: Run, others: Sequence[Run], metric: str | None, seed: int) ->
         family=_of_family(card.writer, others) or UNSET,
     )
     return keep_card(run, structs.replace(card, check=check))
+
+
+def _of_same_systems(written: Sequence[Run], real: Sequence[Run]) -> list[Run]:
+    """The runs over real questions in the order of the others: by their systems, or as they are if a system is unknown.
+
+    What a system keeps in memory may have changed between two runs, and counts only where two have the same code.
+    """
+    systems = {run.name: run.manifest().target for run in (*written, *real)}
+    if not all(systems.values()):
+        return list(real)
+    for without in ((), ("state",)):
+        names = {
+            run: repr(sorted((key, value) for key, value in (target or {}).items() if key not in without))
+            for run, target in systems.items()
+        }
+        by_system = {names[run.name]: run for run in real}
+        if len(by_system) == len(real) and by_system.keys() == {names[run.name] for run in written}:
+            return [by_system[names[run.name]] for run in written]
+    raise UsageError(
+        f"the runs over the test set and those over other questions are not of the same {len(written)} systems",
+        hint="ask each system, with the same code and settings, both kinds of questions",
+    )
 
 
 def _card(run: Run) -> TestSetCard:

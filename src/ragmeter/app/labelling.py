@@ -160,7 +160,9 @@ def _places(run: Run, sheet: Sheet) -> list[int]:
 
 
 def label_page(run: Run, labels: Labelling, database: Database, query: Any) -> list[Content]:
-    """The page's content: the form to begin, or the next row to label."""
+    """The page's content: the form to begin, or the next row to label. A test set has questions of its own."""
+    if run.manifest().test_set is not None:
+        return [element("p", wording.LABEL_TEST_SET), command(shlex.join([*_labels(run), "--n", "20"]))]
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
     own = labels.opened(run, rater) if "rater" in query else None
     if own is None:
@@ -216,8 +218,13 @@ def queue_link(run: Run, agreement: PeopleAgreement | None) -> Content:
 
 def _command(run: Run, sheet: Sheet, rater: str) -> str:
     arguments = ["--rater", rater, "--output", str(sheet.path)] if rater else ["--output", str(sheet.path)]
+    return shlex.join([*_labels(run), *arguments])
+
+
+def _labels(run: Run) -> list[str]:
+    """The command that labels a run."""
     folder = [] if run.path.parent == RUNS else ["--output-dir", str(run.path.parent)]
-    return shlex.join(["ragmeter", "label", run.name, *arguments, *folder])
+    return ["ragmeter", "label", run.name, *folder]
 
 
 def _place(sheet: Sheet, wanted: str | None, todo: Sequence[int]) -> int | None:

@@ -19,7 +19,9 @@ from ragmeter.runs.catalogue import RunEntry
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.show.page.parts import alarm, chip, field, folded, swatch, tints
+from ragmeter.show.page.test_set_card import test_set_card
 from ragmeter.wording.metrics import headline_sentence, result_unit
+from ragmeter.wording.testsets import GOOD_FOR
 
 #: Runs that are offered for a comparison.
 _OTHERS = 12
@@ -48,6 +50,7 @@ def one_run(
     return [
         _head(run, summary, around),
         alarms(run, summary),
+        folded(GOOD_FOR, *card, name="card") if (card := test_set_card(summary)) else None,
         run_parts(run, summary, query, figures),
         rows_part(run, database, query, opened),
         notes(run, summary),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import fill
 
 import numpy as np
 
@@ -93,23 +95,29 @@ def _answers(rows: Sequence[NewRow], path: Path) -> list[tuple[bool, bool, bool]
         words = [str(row[name] or "").strip().casefold() for name in ASKED]
         if bad := next((word for word in words if word and word not in (*_YES, *_NO)), None):
             raise InputError(f"{bad!r} is neither yes nor no", file=str(path), line=number)
-        if all(words):
-            first, second, third = (word in _YES for word in words)
+        if all(word or name not in _asked(row) for name, word in zip(ASKED, words, strict=True)):
+            first, second, third = (word not in _NO for word in words)
             answers.append((first, second, third))
     return answers
+
+
+def _asked(row: Mapping[str, object]) -> list[str]:
+    """What is asked of a question: nothing about the answer where it has none."""
+    return [name for name in ASKED if name != "answer_is_right" or row.get("reference")]
 
 
 def _ask(rows: Sequence[NewRow], path: Path, read_key: Callable[[], str]) -> None:
     """Ask in the terminal; each answer is saved before the next."""
     print("y yes, n no, q quit; each answer is saved")
     for number, row in enumerate(rows, 1):
-        if all(row[name] for name in ASKED):
+        if all(row[name] for name in _asked(row)):
             continue
         print(f"\n{number} of {len(rows)}")
         for name in _SHOWN:
-            print(f"  {name}: {visible(str(row[name] or '-'))}")
-        for name, question in ASKED.items():
-            print(f"{question} ", end="", flush=True)
+            shown = f"{name}: {visible(str(row.get(name) or '-'))}"
+            print(fill(shown, get_terminal_size().columns, initial_indent="  ", subsequent_indent="    "))
+        for name in _asked(row):
+            print(f"{ASKED[name]} ", end="", flush=True)
             while (key := read_key().lower()) not in (*_YES, *_NO):
                 if key in _QUIT:
                     print()

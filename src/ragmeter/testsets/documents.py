@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from unicodedata import normalize
 from zlib import crc32
 
 from ragmeter.errors import InputError, MissingExtraError, UsageError
@@ -34,7 +36,16 @@ _TITLES: Mapping[str, tuple[str, ...]] = {
     "language": ("language", "lang"),
 }
 _TEXTS, _PAGES, _PDF = frozenset({".txt", ".md", ".markdown", ".rst", ".text"}), frozenset({".html", ".htm"}), ".pdf"
-NOT_TEXT, UNKNOWN_FORMAT = "not_text", "unknown_format"
+UNKNOWN_FORMAT = "unknown_format"
+#: Why a document has no text, in words for an error.
+_NO_TEXT = {
+    "not_text": "this is no text in UTF-8",
+    "pdf_locked": "this PDF is locked with a password",
+    "pdf_damaged": "this PDF is damaged",
+    "pdf_without_text": "this PDF has no text, only pictures: have a program for OCR read it first",
+}
+#: Letters that a PDF has joined, as a question's evidence spells them.
+_LIGATURES = {ord(sign): normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _KINDS = "text, Markdown, HTML, PDF; or chunks of your own in JSONL, JSON, Parquet, CSV or TSV"
 #: A paragraph that so many documents have, and so large a share of all, is none that belongs to one of them.
 _REPEATED, _REPEATED_SHARE = 3, 0.1
@@ -68,12 +79,13 @@ class Documents:
 
     def signature(self) -> Signature:
         """What identifies the documents: how many files and bytes they are, and a hash of their contents."""
-        digest, size = hashlib.sha256(), 0
+        digests, size = [], 0
         for path in self.files:
             with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+                digests.append(hashlib.file_digest(file, "sha256").digest())
             size += path.stat().st_size
-        return {"file": str(self.files[0]), "files": len(self.files), "bytes": size, "sha256": digest.hexdigest()}
+        digest = hashlib.sha256(b"".join(sorted(digests))).hexdigest()
+        return {"file": str(self.files[0]), "files": len(self.files), "bytes": size, "sha256": digest}
 
     def passages(self) -> Iterator[Passage]:
         """All passages, file by file."""
@@ -81,8 +93,8 @@ class Documents:
         for path in self.files:
             if format_of(path) in READERS:
                 yield from self._chunks(path)
-            elif (text := _text_of(path)) is not None:
-                yield from self._cut(text, names[path])
+            else:
+                yield from self._cut(_text_of(path)[0], names[path])
 
     def check(self) -> None:
         """Read everything once: an id that stands twice, a file that is no text."""
@@ -90,10 +102,10 @@ class Documents:
         for path in self.files:
             if format_of(path) in READERS:
                 self._check_ids(path, seen)
-            elif _text_of(path) is None:
-                self.left_out[NOT_TEXT] += 1
+            elif cause := _text_of(path)[1]:
+                self.left_out[cause] += 1
                 if len(self.files) == 1:
-                    raise InputError("this is no text in UTF-8", file=str(path), hint=f"documents are {_KINDS}")
+                    raise InputError(_NO_TEXT[cause], file=str(path), hint=f"documents are {_KINDS}")
 
     def _check_ids(self, path: Path, seen: dict[int, str]) -> None:
         names = None
@@ -140,7 +152,7 @@ class Documents:
             texts = [path for path in self.files if format_of(path) not in READERS]
             documents: Counter[int] = Counter()
             for path in texts if len(texts) >= _REPEATED else ():
-                documents.update({_mark(paragraph) for paragraph in paragraphs_of(_text_of(path) or "")})
+                documents.update({_mark(paragraph) for paragraph in paragraphs_of(_text_of(path)[0])})
             least = max(_REPEATED, _REPEATED_SHARE * len(texts))
             self._repeated = frozenset(mark for mark, count in documents.items() if count >= least)
             self.left_out["repeated_paragraphs"] += len(self._repeated)
@@ -193,34 +205,36 @@ def _common(paths: Sequence[Sequence[str]]) -> list[str]:
     return common
 
 
-def _text_of(path: Path) -> str | None:
-    """The text of a document as Markdown; None if it is no text."""
+def _text_of(path: Path) -> tuple[str, str]:
+    """The text of a document as Markdown, and why it has none."""
     if path.suffix.lower() == _PDF:
         return _text_of_pdf(path)
     try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        return None
+        return "", "not_text"
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", file=str(path)) from None
     if "\0" in text:
-        return None
-    return text_of_page(text) if path.suffix.lower() in _PAGES else text
+        return "", "not_text"
+    return (text_of_page(text) if path.suffix.lower() in _PAGES else text), ""
 
 
-def _text_of_pdf(path: Path) -> str | None:
-    """The text of a PDF, page by page; None if it is damaged, or locked, or has no text."""
+def _text_of_pdf(path: Path) -> tuple[str, str]:
+    """The text of a PDF, page by page, and why it has none."""
     try:
         from pypdf import PdfReader
-        from pypdf.errors import PyPdfError
+        from pypdf.errors import DependencyError, FileNotDecryptedError
     except ImportError:
         raise MissingExtraError("to read PDF files", extra="pdf") from None
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())  # a damaged file is counted, not logged
     try:
-        text = "\n\n".join(page.extract_text() for page in PdfReader(path).pages)
-    except (PyPdfError, OSError, ValueError, KeyError, RecursionError):
-        return None
-    return text if text.strip() else None
-
-
-Passages = Callable[[], Iterator[Passage]]
+        with path.open("rb") as file:
+            text = "\n\n".join(page.extract_text() for page in PdfReader(file).pages).translate(_LIGATURES)
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", file=str(path)) from None
+    except (FileNotDecryptedError, DependencyError):
+        return "", "pdf_locked"
+    except Exception:
+        return "", "pdf_damaged"
+    return text, "" if text.strip() else "pdf_without_text"

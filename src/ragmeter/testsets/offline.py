@@ -21,6 +21,7 @@ from ragmeter.metrics.normalize import fold, words
 from ragmeter.metrics.sentences import sentences
 from ragmeter.testsets.frames import FRAMES, Frames
 from ragmeter.testsets.questions import FACT, HOW_WHY, KEYWORDS, NoQuestion, Passage, PlannedQuestion, Question
+from ragmeter.testsets.sampling import lot
 from ragmeter.testsets.words import Vocabulary, content_words, is_function, synonyms
 
 #: Why there is no question.
@@ -61,7 +62,14 @@ def write_offline(
     questions.
     """
     vocabulary = Vocabulary(passages)
-    return [_write(planned, vocabulary, np.random.default_rng((seed, number))) for number, planned in enumerate(plan)]
+    times: Counter[tuple[str, Passage]] = Counter()
+    results = []
+    for planned in plan:
+        passage = planned.passages[0]
+        times[planned.kind, passage] += 1
+        drawn = lot(seed, planned.kind, str(times[planned.kind, passage]), passage.id, passage.text)
+        results.append(_write(planned, vocabulary, np.random.default_rng(drawn)))
+    return results
 
 
 def _write(planned: PlannedQuestion, vocabulary: Vocabulary, rng: np.random.Generator) -> Question | NoQuestion:

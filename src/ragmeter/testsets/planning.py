@@ -18,10 +18,11 @@ from ragmeter.testsets.questions import (
     HOW_WHY,
     KEYWORDS,
     UNANSWERABLE,
+    Category,
     Passage,
     PlannedQuestion,
 )
-from ragmeter.testsets.sampling import Sample
+from ragmeter.testsets.sampling import Sample, lot
 from ragmeter.testsets.words import content_words
 
 KINDS = (KEYWORDS, FACT, HOW_WHY, COMPARISON, FALSE_PREMISE, UNANSWERABLE)
@@ -92,7 +93,6 @@ def planned_questions(wish: Wish, sample: Sample) -> dict[str, list[PlannedQuest
 
     A passage is asked about once in each kind, and in another kind first where there are enough passages.
     """
-    rng = np.random.default_rng(wish.seed)
     possible = [
         kind
         for kind in wish.shares
@@ -106,9 +106,16 @@ def planned_questions(wish: Wish, sample: Sample) -> dict[str, list[PlannedQuest
         start = 0 if kind == UNANSWERABLE else first % max(1, len(pool))
         in_order = [*pool[start:], *pool[:start]]
         passages = _pairs(in_order) if kind == COMPARISON else [(passage,) for passage in in_order]
-        plans[kind] = [PlannedQuestion(kind, texts, *wish.categories.draw(rng)) for texts in passages]
+        plans[kind] = [PlannedQuestion(kind, texts, *_categories(wish, kind, texts[0])) for texts in passages]
         first += 0 if kind == UNANSWERABLE else count
     return plans
+
+
+def _categories(wish: Wish, kind: str, passage: Passage) -> tuple[tuple[Category, ...], tuple[Category, ...]]:
+    """Who asks about a passage, and in which manner: drawn for it alone, so that other passages change nothing."""
+    if not wish.categories.groups:
+        return (), ()
+    return wish.categories.draw(np.random.default_rng(lot(wish.seed, kind, passage.id, passage.text)))
 
 
 def _pairs(passages: Sequence[Passage]) -> list[tuple[Passage, ...]]:

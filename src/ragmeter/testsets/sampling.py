@@ -1,4 +1,8 @@
-"""Which passages are asked about: no boilerplate, nothing twice, from all sources and of all lengths."""
+"""Which passages are asked about: no boilerplate, nothing twice, from all sources and of all lengths.
+
+What is drawn depends on a hash of each text and the seed, not on the order of the documents: where a document is added,
+most of the others' passages are drawn again.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import zip_longest
 from zlib import crc32
 
@@ -16,7 +21,7 @@ from ragmeter.metrics.normalize import fold, words
 from ragmeter.testsets.cutting import size_of
 from ragmeter.testsets.questions import Passage
 
-#: Lengths and numbers of passages.
+#: Lengths, places in the draw, and numbers of passages.
 Entries = npt.NDArray[np.int64]
 TOO_SHORT, BOILERPLATE, NEAR_DUPLICATE = "too_short", "boilerplate", "near_duplicate"
 #: A passage with fewer words says too little to ask about.
@@ -29,8 +34,11 @@ _RUN, _EVERY, _SAME = 6, 16, 0.6
 
 @dataclass
 class Survey:
-    """What there is to ask about: of each passage its number, length and source; and what was left out."""
+    """What there is to ask about: of each passage its source, length, place in the draw and number; and what was left
+    out.
+    """
 
+    seed: int = 0
     passages: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
     sources: dict[str, int] = field(default_factory=dict)
@@ -38,25 +46,30 @@ class Survey:
 
     def add(self, number: int, passage: Passage) -> None:
         """A passage that may be asked about."""
-        self._entries.extend(
-            (self.sources.setdefault(passage.source, len(self.sources)), size_of(passage.text), number)
-        )
+        source = self.sources.setdefault(passage.source, len(self.sources))
+        self._entries.extend((source, size_of(passage.text), lot(self.seed, passage.id, passage.text), number))
 
     @property
     def usable(self) -> int:
         """How many passages may be asked about."""
-        return len(self._entries) // 3
+        return len(self._entries) // 4
 
     def by_source(self) -> list[Entries]:
-        """For each source the lengths and numbers of its passages, in the order of their lengths."""
-        entries = np.array(self._entries, np.int64).reshape(-1, 3)
+        """For each source the lengths, lots and numbers of its passages, in the order of their lengths."""
+        entries = np.array(self._entries, np.int64).reshape(-1, 4)
         entries = entries[np.lexsort((entries[:, 2], entries[:, 1], entries[:, 0]))]
         return np.split(entries[:, 1:], np.flatnonzero(np.diff(entries[:, 0])) + 1)
 
 
-def survey(passages: Iterable[Passage]) -> Survey:
-    """Look at all passages once; of each, only its number and its length stay in memory."""
-    result, is_twice = Survey(), Twice()
+def lot(seed: int, *texts: str) -> int:
+    """A random number that belongs to these texts: the same seed gives the same one."""
+    digest = blake2b("\0".join((str(seed), *texts)).encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1
+
+
+def survey(passages: Iterable[Passage], seed: int) -> Survey:
+    """Look at all passages once; of each, only a few numbers stay in memory."""
+    result, is_twice = Survey(seed), Twice()
     for number, passage in enumerate(passages):
         result.passages += 1
         cause = _unusable(passage.text) or (NEAR_DUPLICATE if is_twice(passage.text) else "")
@@ -106,18 +119,17 @@ class Sample:
 _MOST_HELD_OUT = 0.2
 
 
-def draw(read: Callable[[], Iterator[Passage]], seen: Survey, n: int, n_held_out: int, seed: int) -> Sample:
+def draw(read: Callable[[], Iterator[Passage]], seen: Survey, n: int, n_held_out: int) -> Sample:
     """Draw `n` passages over the sources and lengths, and `n_held_out` of sources that the others don't come from."""
-    rng = np.random.default_rng(seed)
     names, by_source = list(seen.sources), seen.by_source()
-    sources = rng.permutation(len(names)).tolist()
+    sources = sorted(range(len(names)), key=lambda source: lot(seen.seed, names[source]))
     n_held, room = 0, n_held_out
     while room > 0 and n_held < int(_MOST_HELD_OUT * len(sources)):
         room -= len(by_source[sources[n_held]])
         n_held += 1
     held = [names[source] for source in sources[:n_held]]
-    out = _in_turns([by_source[source] for source in sources[:n_held]], rng)[:n_held_out]
-    others = _in_turns([by_source[source] for source in sources[n_held:]], rng)[:n]
+    out = _in_turns([by_source[source] for source in sources[:n_held]])[:n_held_out]
+    others = _in_turns([by_source[source] for source in sources[n_held:]])[:n]
     texts = _texts(read, {*out, *others})
     return Sample(
         tuple(texts[number] for number in others), tuple(texts[number] for number in out), tuple(sorted(held))
@@ -128,11 +140,11 @@ def _texts(read: Callable[[], Iterator[Passage]], numbers: set[int]) -> dict[int
     return {number: passage for number, passage in enumerate(read()) if number in numbers}
 
 
-def _in_turns(by_source: Sequence[Entries], rng: np.random.Generator) -> list[int]:
+def _in_turns(by_source: Sequence[Entries]) -> list[int]:
     """The numbers of passages: the sources in turns, and of each its short, middling and long ones in turns."""
     orders = []
     for entries in by_source:
-        thirds = np.array_split(entries[:, 1], 3)
-        mixed = zip_longest(*(rng.permutation(third).tolist() for third in thirds))
+        thirds = (third[np.argsort(third[:, 1])] for third in np.array_split(entries, 3))
+        mixed = zip_longest(*(third[:, 2].tolist() for third in thirds))
         orders.append([number for group in mixed for number in group if number is not None])
     return [number for group in zip_longest(*orders) for number in group if number is not None]

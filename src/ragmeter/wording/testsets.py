@@ -39,10 +39,13 @@ CAUSES = {
     "known_without_passage": "known without the passage",
     "nothing_to_ask": "nothing to ask about",
     "kind_needs_model": "a kind that only a model writes",
-    "language_needs_model": "a language that only a model writes in",
+    "language_needs_model": "not in English or Spanish: only a model writes in other languages",
     "too_short": "too short",
     "boilerplate": "no running text",
     "not_text": "no text file",
+    "pdf_locked": "PDF locked with a password",
+    "pdf_damaged": "damaged PDF",
+    "pdf_without_text": "PDF without text",
     "unknown_format": "files of other formats",
     "repeated_paragraphs": "paragraphs that many documents have",
 }
@@ -51,6 +54,7 @@ _STOPPED = {
     "no_passages_left": "there is no passage left that was not tried",
     "nothing_taken": "none of the last 50 drafts was a question; is the model able to do this?",
 }
+GOOD_FOR = "What this test set is good for"
 FIT = "fit to rank retrievers; not shown to rank generators"
 FIT_OFFLINE = (
     "written without a model, from words of the passages: not fit to decide which of two good retrievers is better, "
@@ -64,20 +68,21 @@ def cause_words(cause: str) -> str:
     return CAUSES.get(cause, cause.replace("_", " "))
 
 
-def _counts(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:
+def counts(by_name: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:
+    """How many of each: `facts 7, how or why 4`."""
     known = words or {}
-    return ", ".join(f"{known.get(name, name.replace('_', ' '))} {count:,}" for name, count in counts.items())
+    return ", ".join(f"{known.get(name, name.replace('_', ' '))} {count:,}" for name, count in by_name.items())
 
 
 def plan_lines(estimate: Mapping[str, Any]) -> Iterator[Line]:
     """What there is to ask about, and what is to be asked."""
-    left = f"; left out: {_counts(estimate['left_out'], CAUSES)}" if estimate["left_out"] else ""
+    left = f"; left out: {counts(estimate['left_out'], CAUSES)}" if estimate["left_out"] else ""
     yield (
         f"{estimate['documents']:,} documents, {estimate['passages']:,} passages, {estimate['usable_passages']:,} of "
         f"them to ask about{left}",
         PLAIN,
     )
-    yield f"{estimate['questions']:,} questions: {_counts(estimate['kinds'], KINDS)}", PLAIN
+    yield f"{estimate['questions']:,} questions: {counts(estimate['kinds'], KINDS)}", PLAIN
     if estimate["held_out"]:
         names = ", ".join(estimate["held_out"][:5]) + (" …" if len(estimate["held_out"]) > 5 else "")
         yield f"held out, so that their questions have no answer: {names}", PLAIN
@@ -110,16 +115,16 @@ def cost_lines(estimate: Mapping[str, Any]) -> Iterator[Line]:
 def card_lines(card: TestSetCard, usage: Usage | None) -> Iterator[Line]:
     """The card."""
     writer = f"by {card.writer}" if card.writer else "without a model"
-    yield f"{card.written:,} questions {writer} about {card.documents:,} documents: {_counts(card.kinds, KINDS)}", PLAIN
-    for group, counts in card.categories.items():
-        yield f"{group}: {_counts(counts)}", PLAIN
+    yield f"{card.written:,} questions {writer} about {card.documents:,} documents: {counts(card.kinds, KINDS)}", PLAIN
+    for group, by_category in card.categories.items():
+        yield f"{group}: {counts(by_category)}", PLAIN
     if card.rejected:
         yield f"{card.drafts:,} drafts, of which {sum(card.rejected.values()):,} are no questions: ", PLAIN
         for cause, count in card.rejected.items():
             example = f', for example "{card.examples[cause]}"' if card.examples.get(cause) else ""
             yield f"  {count:,} {cause_words(cause)}{example}", PLAIN
     if card.left_out:
-        yield f"left out of the documents: {_counts(card.left_out, CAUSES)}", PLAIN
+        yield f"left out of the documents: {counts(card.left_out, CAUSES)}", PLAIN
     if card.second_golds:
         yield f"{card.second_golds:,} questions have a second gold passage, which answers them as well", PLAIN
     yield from _texts_lines(card.texts, card.like)
@@ -163,7 +168,7 @@ def _worth_lines(card: TestSetCard) -> Iterator[Line]:
     if (people := card.people) is not None:
         yield people_line(people), PLAIN
     else:
-        yield "no person has looked at them yet: `ragmeter label questions --n 20`", WARNING
+        yield "no person has looked at them yet: `ragmeter label RUN --n 20`", WARNING
 
 
 def people_line(people: Acceptance) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragmeter.table import SKIPPED_BUDGET
-from ragmeter.testsets.filters import Duplicates
+from ragmeter.testsets.filters import NEAR_DUPLICATE, Duplicates
 from ragmeter.testsets.questions import PlannedQuestion, Question
 
 #: So many drafts are written and checked together; after so many without a question that is taken, nothing more is
@@ -60,9 +60,14 @@ class Drafts:
         """Whether calls were not made because a limit was reached."""
         return SKIPPED_BUDGET in self.rejected
 
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether so many drafts in a row were none that nothing more is asked."""
+        return self.in_vain >= _ROUND
+
     def next_round(self) -> list[Draft]:
         """What to write next: of each kind what is missing; another kind where no passage is left for it."""
-        if self.is_over_budget or self.in_vain >= _ROUND:
+        if self.is_over_budget or self.is_in_vain:
             return []
         taken = Counter(draft.planned.kind for draft in self.taken)
         room = min(self.missing, _ROUND)
@@ -80,15 +85,25 @@ class Drafts:
                 plans.append(self._queues[kind].popleft())
         return plans
 
-    def settle(self, drafts: Iterable[Draft]) -> int:
-        """Take the drafts that are questions, and count the others; returns how many were taken."""
+    def reject_twins(self, drafts: Iterable[Draft]) -> None:
+        """Reject what is nearly a question that was taken."""
+        for draft in drafts:
+            if not draft.cause and self.duplicates.has(draft.questions[0]):
+                draft.reject(NEAR_DUPLICATE)
+
+    def settle(self, drafts: Iterable[Draft], most: int | None = None) -> int:
+        """Take the drafts that are questions, at most so many, and count the others; returns how many were taken."""
         before = len(self.taken)
         for draft in drafts:
+            if len(self.taken) - before == most:
+                break
+            self.reject_twins([draft])  # of one that was taken a moment ago
             if draft.cause:
                 self.rejected[draft.cause] += 1
                 self.examples.setdefault(draft.cause, draft.example)
                 self.in_vain += 1
             elif self.missing:
                 self.taken.append(draft)
+                self.duplicates.add(draft.questions[0])
                 self.in_vain = 0
         return len(self.taken) - before

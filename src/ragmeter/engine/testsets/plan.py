@@ -24,6 +24,7 @@ from ragmeter.testsets.documents import Documents
 from ragmeter.testsets.planning import Wish, planned_questions
 from ragmeter.testsets.questions import COMPARISON, UNANSWERABLE, PlannedQuestion, Question
 from ragmeter.testsets.sampling import Sample, Survey, draw, survey
+from ragmeter.wording.testsets import CAUSES, counts
 
 #: What a process is told that waits for the place of a run.
 WRITES = "writes questions"
@@ -57,9 +58,9 @@ class TestSetPlan:
     def survey(self) -> Survey:
         """What there is to ask about; an error if that is nothing."""
         self.documents.check()
-        seen = survey(self.documents.passages())
+        seen = survey(self.documents.passages(), self.wish.seed)
         if not seen.usable:
-            causes = ", ".join(f"{cause}: {count:,}" for cause, count in seen.dropped.items()) or "there is no text"
+            causes = counts(self.documents.left_out + seen.dropped, CAUSES) or "there is no text"
             hint = "a passage needs a dozen words or more"
             raise InputError(f"no passage can be asked about ({causes})", file=str(self.documents.files[0]), hint=hint)
         return seen
@@ -69,7 +70,7 @@ class TestSetPlan:
         """The passages that are asked about."""
         share = self.wish.shares.get(UNANSWERABLE, 0) / sum(self.wish.shares.values())
         n_held_out = min(self.wish.spare, 3 * round(share * self.wish.drafts) + 3) if share else 0
-        return draw(self.documents.passages, self.survey, self.wish.spare, n_held_out, self.wish.seed)
+        return draw(self.documents.passages, self.survey, self.wish.spare, n_held_out)
 
     @cached_property
     def plans(self) -> dict[str, list[PlannedQuestion]]:

@@ -22,7 +22,7 @@ from ragmeter.engine.results import Evaluation
 from ragmeter.engine.testsets.drafts import Draft, Drafts
 from ragmeter.engine.testsets.plan import WRITES, TestSetPlan
 from ragmeter.engine.testsets.rows import rows_of
-from ragmeter.engine.testsets.writing import Asker, Writing, add_other, reject_twins
+from ragmeter.engine.testsets.writing import Asker, Writing, add_other
 from ragmeter.errors import AllFailedError, Interrupted
 from ragmeter.hints import by_caller
 from ragmeter.io.locations import on_disk
@@ -36,6 +36,7 @@ from ragmeter.testsets import filters
 from ragmeter.testsets.offline import write_offline
 from ragmeter.testsets.questions import NoQuestion
 from ragmeter.testsets.texts import texts_of
+from ragmeter.wording.testsets import cause_words
 from ragmeter.wording.texts import one_line, shortened, visible
 
 #: So much is shown of an example.
@@ -108,20 +109,19 @@ def _write_offline(plan: TestSetPlan, drafts: Drafts) -> None:
     held_out = frozenset(plan.sample.held_out_sources)
     for kind, plans in plan.plans.items():
         written = [_draft(next(results)) for _ in plans]
-        reject_twins(written, drafts)
-        for begin in range(0, len(written), 2 * plan.wanted[kind] + 1):  # mostly, the first of these are enough
-            some = written[begin : begin + 2 * plan.wanted[kind] + 1]
+        room, size = plan.wanted[kind], 2 * plan.wanted[kind] + 1  # mostly, the first of these are enough
+        for begin in range(0, len(written), size):
+            some = written[begin : begin + size]
+            drafts.reject_twins(some)
             left = [draft for draft in some if not draft.cause]
             others = filters.elsewhere([draft.questions[0] for draft in left], plan.documents.passages(), held_out)
             for draft, found in zip(left, others, strict=True):
                 for other in found:
                     if other.chance >= filters.SURE:
                         add_other(draft, other)
-            taken = Counter(draft.planned.kind for draft in drafts.taken)
-            room = plan.wanted[kind] - taken[kind]
-            rejected = [draft for draft in some if draft.cause]
-            drafts.settle([*rejected, *[draft for draft in some if not draft.cause][:room]])
-            if room <= len(some) - len(rejected):
+            room -= drafts.settle(some, room)
+            drafts.in_vain = 0  # nobody was asked in vain
+            if not room:
                 break
 
 
@@ -132,7 +132,7 @@ def _draft(result: Any) -> Draft:
 
 
 def _nothing_written(drafts: Drafts) -> AllFailedError:
-    causes = "; ".join(f"{cause} ({count:,})" for cause, count in drafts.rejected.most_common(3))
+    causes = "; ".join(f"{cause_words(cause)} ({count:,})" for cause, count in drafts.rejected.most_common(3))
     example = next((text for cause, _ in drafts.rejected.most_common(1) if (text := drafts.examples.get(cause))), "")
     shown = f": {shortened(visible(one_line(example)), _SHOWN)}" if example else ""
     again = by_caller("run the same command again with a higher limit", "call it again with a higher limit")
@@ -143,7 +143,7 @@ def _nothing_written(drafts: Drafts) -> AllFailedError:
 def _stopped_by(drafts: Drafts) -> str:
     if not drafts.missing:
         return ""
-    return BUDGET if drafts.is_over_budget else IN_VAIN if drafts.in_vain else NO_PASSAGES
+    return BUDGET if drafts.is_over_budget else IN_VAIN if drafts.is_in_vain else NO_PASSAGES
 
 
 def _card(plan: TestSetPlan, drafts: Drafts, like: Texts | None) -> TestSetCard:

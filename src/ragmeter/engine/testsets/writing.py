@@ -64,7 +64,7 @@ class Writing:
         """Write and check; `advance` is called with how many questions were taken."""
         while drafts := self._drafts.next_round():
             await self._asker.for_each(drafts, self._write)
-            reject_twins(drafts, self._drafts)
+            self._drafts.reject_twins(drafts)
             await self._check_support(drafts)
             if self._closed:
                 await self._asker.for_each(_left(drafts), self._check_closed_book)
@@ -149,15 +149,6 @@ def add_other(draft: Draft, other: filters.Elsewhere) -> None:
         draft.reject(filters.ANSWERED_ELSEWHERE)
     elif other.passage.id not in draft.relevant:
         draft.relevant.append(other.passage.id)
-
-
-def reject_twins(drafts: Sequence[Draft], all_drafts: Drafts) -> None:
-    """Reject questions that are nearly those of a draft before them."""
-    for draft in _left(drafts):
-        if all_drafts.duplicates.has(draft.questions[0]):
-            draft.reject(filters.NEAR_DUPLICATE)
-        else:
-            all_drafts.duplicates.add(draft.questions[0])
 
 
 def _one_suffices(question: Question) -> bool:

@@ -9,32 +9,28 @@ import ragmeter
 from ragmeter.runs.run import Run
 from ragmeter.show.page import elements, parts
 from ragmeter.show.page.elements import element, in_own_direction, joined
+from ragmeter.show.page.test_set_card import test_set_card
 from ragmeter.show.report.page import Page, page_policy
 from ragmeter.table import QID
-from ragmeter.wording.judging import WARNING
-from ragmeter.wording.testsets import KINDS, card_lines
+from ragmeter.wording.testsets import GOOD_FOR, KINDS
 
 _COLUMNS = (QID, "question", "reference", "kind", "source")
 
 
 def render_test_set(run: Run, *, title: str | None, max_rows: int) -> Page:
     """The whole page, with at most `max_rows` questions."""
-    card = run.summary().test_set
-    assert card is not None  # noqa: S101 - only for test sets
-    lines = [
-        element("p", in_own_direction(text.strip()), class_="note" if tone == WARNING else None)
-        for text, tone in card_lines(card, run.summary().judge_usage)
-    ]
     places = list(range(min(run.n_rows, max_rows)))
     names = [name for name in _COLUMNS if name in run.columns]
+    records = list(run.records(places, names))
+    names = [name for name in names if any(record[name] for record in records)]  # without a model there are no answers
     rows = []
-    for record in run.records(places, names):
+    for record in records:
         shown = {**record, "kind": KINDS.get(str(record.get("kind")), record.get("kind"))}
         rows.append([in_own_direction(_text(shown[name])) for name in names])
     caption = f"{len(places):,} of {run.n_rows:,} questions"
     body = joined(
         element("section", element("h1", title or run.name, id="title")),
-        parts.section("What this test set is good for", *lines, name="card"),
+        parts.section(GOOD_FOR, *test_set_card(run.summary()), name="card"),
         parts.section("Questions", parts.table(names, rows, caption=caption), name="rows", about=caption),
         element("p", f"ragmeter {ragmeter.__version__}", class_="soft"),
     )
