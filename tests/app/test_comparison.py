@@ -157,6 +157,8 @@ def test_a_slice_cuts_everything(client: Client) -> None:
         (f"{PAIR}&column=topic&value=maths", "unknown value"),
         (f"{PAIR}&column=topic&value=art&value=science", "has 'value' once"),
         (f"{PAIR}&value=science", "a value needs its column"),
+        (f"{PAIR}&column=topic", "a column needs its value"),
+        (f"{PAIR}&by_metric=token_f1", "a filter needs a number"),
         (f"{PAIR}&by=nothing", "is no column with slices"),
         (f"{PAIR}&colum=topic", "has no 'colum'"),
         (f"{PAIR}&change=nothing", "is not one of"),

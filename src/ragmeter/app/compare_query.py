@@ -88,8 +88,11 @@ class CompareQuery:
         candidate = query.get("candidate", "")
         if candidate and candidate not in names[1:]:
             raise UsageError(f"{candidate[:60]!r} is none of the candidates {', '.join(names[1:])}")
-        if query.get("value") and not query.get("column"):
-            raise UsageError("a value needs its column: column=topic&value=science")
+        if bool(query.get("value")) != bool(query.get("column")):
+            lacking = "a value needs its column" if query.get("value") else "a column needs its value"
+            raise UsageError(f"{lacking}: column=topic&value=science")
+        if query.get("by_metric") and not query.get("than"):
+            raise UsageError("a filter needs a number: by_metric=recall@5&is=<=&than=0")
         page = query.get("page", "1")
         if not page.isdecimal() or not 0 < int(page) < 10**9:
             raise UsageError(f"{page[:40]!r} is not the number of a page")

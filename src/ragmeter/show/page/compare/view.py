@@ -100,10 +100,10 @@ class CompareView:
     def summary(self, name: str, metric: str) -> MetricSummary | None:
         """A run's mean by a metric or of a time, on the rows of the slice; None where the run has no such column."""
         run = self.runs[name]
-        if metric not in run.measures:
-            return None
         if not self.where and metric in run.metrics():
             return run.metrics()[metric]
+        if metric not in run.measures:
+            return None
         rows = pair(self.baseline, run, self.where).b if self.where else slice(None)
         measure, (_, clusters) = run.measure(metric), run.clusters(run.confidence)
         return summarise(
