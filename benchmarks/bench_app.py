@@ -37,12 +37,12 @@ _FIRST_MS, _FILTER_MS, _MEMORY_MB = 1_000, 300, 400
 _ASKED = (
     ("the list of all runs", "/", _FIRST_MS),
     ("first page of a run", "/run/big1", _FIRST_MS),
-    ("filter by score", "/run/big1?column=token_f1&is=ge&value=0.9", _FILTER_MS),
+    ("filter by score", "/run/big1?filter=token_f1%3E%3D0.9", _FILTER_MS),
     ("filter by outcome", "/run/big1?show=no_score", _FILTER_MS),
-    ("filter by slice", "/run/big1?column=domain&value=d3", _FILTER_MS),
+    ("filter by slice", "/run/big1?filter=domain%3Dd3", _FILTER_MS),
     (
         "two filters and a slice",
-        "/run/big1?column=token_f1&column=exact_match&column=domain&is=ge&is=eq&is=eq&value=0.5&value=0&value=d3",
+        "/run/big1?filter=token_f1%3E%3D0.5&filter=exact_match%3D0&filter=domain%3Dd3",
         _FILTER_MS,
     ),
     ("metrics by a slice", "/run/big1?by=domain", _FIRST_MS),

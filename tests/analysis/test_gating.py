@@ -432,6 +432,29 @@ def test_a_system_that_is_down_has_not_got_better_at_anything(tmp_path: Path) ->
     assert not gate("down", fail_under="cause:right=0.5", output_dir=tmp_path).checks[0].passed
 
 
+def test_questions_without_an_answer_need_no_score(tmp_path: Path) -> None:
+    """Half of the questions are marked; who declines those is right, who times out or invents an answer is not."""
+
+    def data(last: str | None) -> list[dict[str, Any]]:
+        known = [{**row, "relevant": ["d"], "retrieved": ["d"]} for row in rows(20, 0)]
+        marked = [
+            {"qid": f"u{n}", "question": "?", "answer": last, "unanswerable": "yes", "retrieved": ["d"]}
+            for n in range(20)
+        ]
+        return known + marked
+
+    metrics = "exact_match,recall@5,abstention_correct"
+    for name, last in (("declines", "I don't know."), ("invents", "Berlin"), ("down", None)):
+        keep(tmp_path, name, data(last), metrics)
+    verdict = gate("declines", fail_under=["exact_match=0.9", "recall@5=0.9"], output_dir=tmp_path)
+    assert verdict.passed, verdict
+    assert "0 of 40 rows have no score beside 20 of questions without an answer" in verdict.checks[2].reason
+    for name in ("invents", "down"):
+        (bound, unscored) = gate(name, fail_under="exact_match=0.9", output_dir=tmp_path).checks
+        assert (bound.passed, unscored.passed) == (True, False)
+    assert gate("invents", fail_under="recall@5=0.9", output_dir=tmp_path).passed  # no gold document is to be found
+
+
 def test_another_number_of_repeats_leaves_no_question_out(tmp_path: Path) -> None:
     folder = keep(tmp_path, "main", rows(9, 1), "token_f1").folder
     assert folder is not None

@@ -50,6 +50,7 @@ class Client:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         sent = {
             "Cookie": f"{self.keys.cookie_name}={self.keys.cookie}",
+            "Content-Type": "" if body is None else "application/json",
             **{name.replace("_", "-"): v for name, v in headers.items()},
         }
         data = None if body is None else json.dumps(body).encode()
@@ -77,7 +78,7 @@ def serving(folder: Path, labels: Path | None = None, corpus: Path | None = None
     with listen("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         app = make_app(folder, "127.0.0.1", port, labels or folder, keys, corpus)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         deadline = time.monotonic() + PATIENCE

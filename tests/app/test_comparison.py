@@ -104,19 +104,20 @@ def test_conditions_are_joined_by_and(client: Client) -> None:
     both = client.page(f"{PAIR}&filter=exact_match%3D0&filter=recall%401%3D0")
     assert listed(both) == ["1", "2", "3", *(str(n) for n in range(51, 60))]
     assert listed(client.page(f"{PAIR}&filter=exact_match%3D0&filter=A:exact_match%3D1")) == ["0", "1", "2", "3"]
-    added = client.page(f"{PAIR}&filter=exact_match%3D0&of=A&by_metric=recall%401&is=%3E%3D&than=1")
+    added = client.page(f"{PAIR}&filter=exact_match%3D0&of=A&column=recall%401&is=%3E%3D&value=1")
     assert listed(added) == ["0", "1", "2", "3", "50"]
-    assert "B: exact_match = 0 × A: recall@1 &gt;= 1 ×" in words(added) or "A: recall@1 >= 1 ×" in words(added)
+    assert "B: exact_match = no × A: recall@1 ≥ 1 ×" in words(added)
+    assert listed(client.page(f"{PAIR}&filter=exact_match%3D0&filter=topic%3Dscience")) == [
+        "1",
+        "3",
+        *(str(n) for n in range(51, 60, 2)),
+    ]
 
 
 def test_causes_are_joined_by_and(client: Client) -> None:
-    not_retrieved = client.page(f"{PAIR}&cause=A:not_retrieved")
-    assert "· 36 rows" in words(not_retrieved)
-    both = client.page(f"{PAIR}&cause=A:not_retrieved&cause=B:right")
-    assert "· 27 rows" in words(both)  # 20 to 49 but for 20, 30 and 40, which had their document
-    assert "A: not retrieved × B: right ×" in words(both)
-    (rest,) = re.findall(r'<a href="([^"]+)"[^>]*aria-label="[^"]* A: not retrieved"', both)
-    assert "· 46 rows" in words(client.page(unescape(rest)))
+    assert "· 36 rows" in words(client.page(f"{PAIR}&filter=A:cause%3Dnot_retrieved"))
+    both = words(client.page(f"{PAIR}&filter=A:cause%3Dnot_retrieved&filter=cause%3Dright"))
+    assert "· 27 rows" in both  # 20 to 49 but for 20, 30 and 40, which had their document
 
 
 def test_rows_by_another_metric_are_called_by_what_it_says(client: Client) -> None:
@@ -126,7 +127,7 @@ def test_rows_by_another_metric_are_called_by_what_it_says(client: Client) -> No
 
 
 def test_a_slice_cuts_everything(client: Client) -> None:
-    page = client.page(f"{PAIR}&column=topic&value=science")
+    page = client.page(f"{PAIR}&where=topic%3Dscience")
     text = words(page)
     assert "on 30 questions" in text
     assert "▲ 15 wrong → right ▼ 2 right → wrong" in text
@@ -138,7 +139,7 @@ def test_a_slice_cuts_everything(client: Client) -> None:
     assert drawings[0] is not None
     assert drawings[1] is not None
     assert drawings[0][0] != drawings[1][0]
-    answer = client.ask("/compare/report?run=b&run=a&column=topic&value=science")
+    answer = client.ask("/compare/report?run=b&run=a&where=topic%3Dscience")
     assert "report-a-b-topic-science.html" in answer.headers["content-disposition"]
     report = words(answer.text)
     assert "Only rows where topic is science." in report
@@ -153,22 +154,19 @@ def test_a_slice_cuts_everything(client: Client) -> None:
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        (f"{PAIR}&column=nothing&value=x", "unknown column"),
-        (f"{PAIR}&column=topic&value=maths", "unknown value"),
-        (f"{PAIR}&column=topic&value=art&value=science", "has 'value' once"),
-        (f"{PAIR}&value=science", "a value needs its column"),
-        (f"{PAIR}&column=topic", "a column needs its value"),
-        (f"{PAIR}&by_metric=token_f1", "a filter needs a number"),
+        (f"{PAIR}&where=nothing%3Dx", "has no column 'nothing'"),
+        (f"{PAIR}&where=topic%3Dmaths", "unknown value"),
+        (f"{PAIR}&value=science", "a filter needs a column"),
         (f"{PAIR}&by=nothing", "is no column with slices"),
-        (f"{PAIR}&colum=topic", "has no 'colum'"),
+        (f"{PAIR}&colum=topic", "no field 'colum'"),
         (f"{PAIR}&change=nothing", "is not one of"),
         (f"{PAIR}&sort=nothing", "is not one of"),
         (f"{PAIR}&metric=nothing", "unknown metric"),
         (f"{PAIR}&filter=what", "can't read the filter"),
-        (f"{PAIR}&filter=nothing%3D1", "unknown metric"),
-        (f"{PAIR}&cause=B:nothing", "unknown cause"),
-        (f"{PAIR}&cause=Z:right", "no run on this page"),
-        (f"{PAIR}&page=x", "is not the number of a page"),
+        (f"{PAIR}&filter=nothing%3D1", "has no column 'nothing'"),
+        (f"{PAIR}&filter=C:exact_match%3D1", "C is no run of this list"),
+        (f"{PAIR}&where=topic~science", "can't cut to"),
+        (f"{PAIR}&page=x", "is no number of a page"),
         (f"{PAIR}&candidate=c", "is none of the candidates b"),
         (f"{PAIR}&alpha=x", "is no number"),
         (f"{PAIR}&alpha=-0.5", "got -0.5"),
@@ -273,5 +271,5 @@ def test_a_judge_that_failed_is_an_alarm_and_different_judges_give_no_verdict(tm
     assert "a and b were judged differently (model: model-a, model-b)" in text
     assert "No verdict between B and A: their llm_correct is from different judges" in text
     alarm = failed[failed.index('class="note bad"') :]
-    assert "have no score: unparsable" in alarm[:400]
+    assert "The judge failed on 40 of 120 rows: unparsable" in alarm[:400]
     assert failed.index('class="note bad"') < failed.index('class="stats"')

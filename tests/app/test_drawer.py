@@ -64,7 +64,7 @@ def test_filters_are_joined_by_and_and_apply_at_once(visit: Visit) -> None:
     page.click("button:text-is('Add')")
     shown(page, 40)
     page.select_option("#new-column", "token_f1")
-    page.select_option("#new-filter select[name=is]", "ge")
+    page.select_option("#new-filter select[name=is]", ">=")
     page.fill("#new-filter input[name=value]", "0.9")
     page.click("button:text-is('Add')")
     shown(page, 20)
@@ -75,8 +75,8 @@ def test_filters_are_joined_by_and_and_apply_at_once(visit: Visit) -> None:
     page.fill("#search-rows", "museum 3")  # museums 3, 33 and 39, without a press of a key
     shown(page, 3)
     assert page.evaluate("document.activeElement.id") == "search-rows"
-    columns = [value for name, value in fields(page) if name == "column"]
-    assert columns == ["exact_match", "token_f1", "kind"]
+    filters = [value for name, value in fields(page) if name == "filter"]
+    assert filters == ["exact_match=0", "token_f1>=0.9", "kind=odd"]
     page.reload()
     shown(page, 3)
     page.click("#chips .chip:has-text('token_f1') a")
@@ -105,7 +105,7 @@ def test_bars_of_a_histogram_are_filters_also_several_at_once(visit: Visit) -> N
 
 def test_a_row_opens_beside_the_table_and_keys_go_on(visit: Visit) -> None:
     page = visit.page
-    page.goto(f"{visit.origin}/run/r?column=kind&value=odd")
+    page.goto(f"{visit.origin}/run/r?filter=kind%3Dodd")
     page.wait_for_selector("html[data-ready]")
     page.locator(".rows-table tbody tr").nth(1).locator("td").nth(1).click()
     page.locator("#drawer h1 :text-is('q3')").wait_for()

@@ -68,6 +68,18 @@ def test_what_a_verdict_costs_and_how_often_it_flips(tmp_path: Path) -> None:
     assert "verdict 30 $0.0000 $0.0000 0.00 (0.00 to 0.28), n 10 0" in text  # the other 20 equal the reference
 
 
+def test_a_judge_that_gives_no_probability_has_its_page(tmp_path: Path) -> None:
+    judge = Judge(provider=FakeProvider("No"), check=False)
+    ragmeter.evaluate(ROWS, metrics="llm_correct", judge=judge, run="j", output_dir=tmp_path)
+    with serving(tmp_path, tmp_path) as client:
+        client.post("/run/j/label/begin", rater="Ann", n=10, by="random", seed=0)
+        for place in range(10):
+            client.post("/run/j/label/record", rater="Ann", place=place, label="wrong" if place % 2 else "correct")
+        text = words(client.page("/run/j/agreement"))
+    assert "The share of answers that people would call correct" in text
+    assert "unknown column" not in text
+
+
 def test_what_to_do_next_is_said(client: Client) -> None:
     page = client.page("/run/a/agreement")
     assert 'href="/run/a/label"' in page.partition("<main")[2]

@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import ragmeter
+from ragmeter.app.conditions import Condition
 from ragmeter.app.orders import Orders
 from ragmeter.app.queries import Database
-from ragmeter.app.row_query import Condition, RowQuery
+from ragmeter.app.row_query import RowQuery
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.runs.run import Run
 
@@ -48,7 +49,7 @@ def run(tmp_path: Path) -> Run:
 def test_a_search_is_for_characters_in_any_case(run: Run, search: str, total: int) -> None:
     database = Database()
     assert database.rows(run, RowQuery(search=search)).total == total
-    assert database.rows(run, RowQuery(search, (Condition("token_f1", "ge", "2"),), sort="edit_distance")).total == 0
+    assert database.rows(run, RowQuery(search, (Condition("token_f1", ">=", "2"),), sort="edit_distance")).total == 0
 
 
 def test_texts_for_searches_are_written_once_for_each_version_of_a_run(run: Run, tmp_path: Path) -> None:
@@ -160,7 +161,7 @@ def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_
         assert database.rows(run, RowQuery(conditions=(Condition(column, value=value),))).places == expected
     assert database.rows(run, RowQuery(sort="Token_F1")).places == list(reversed(range(10)))
     assert database.rows(run, RowQuery(sort="file_row_number")).places == list(reversed(range(10)))
-    assert database.rows(run, RowQuery(conditions=(Condition("token_f1", "ge", "1"),))).places == [1, 3, 5, 7, 9]
+    assert database.rows(run, RowQuery(conditions=(Condition("token_f1", ">=", "1"),))).places == [1, 3, 5, 7, 9]
     assert database.rows(run, RowQuery(search="what")).total == 10
     names = [name for name in rows[0] if name in run.columns and name != "reference"]
     assert {"Lang", "lang", "LANG", "file_row_number", "c0"} <= set(names)

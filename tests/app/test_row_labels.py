@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_a_label_is_a_write(run: Run, tmp_path: Path) -> None:
         assert client.post("/run/r/row/1/label", rater="Ann", label="wrong?").status == 400
 
 
-def alarms(tmp_path: Path, reply: str, answers: list[str | None]) -> tuple[list[str], list[str]]:
+def alarms(tmp_path: Path, reply: str, answers: Sequence[str | None]) -> tuple[list[str], list[str]]:
     """The red notes of a run's page, and the amber ones, in words."""
     rows = [
         {"qid": f"q{i}", "question": f"Q {i}", "answer": answer, "reference": "gold"}
@@ -93,7 +94,7 @@ def alarms(tmp_path: Path, reply: str, answers: list[str | None]) -> tuple[list[
 
 def test_a_judge_that_failed_everywhere_is_red(tmp_path: Path) -> None:
     red, amber = alarms(tmp_path, "well, hm", ["x"] * 40)
-    assert red == ["The judge failed on 40 of 40 rows: unparsable (the judge's reply could not be read) ; all metrics"]
+    assert red == ["The judge failed on all 40 rows: unparsable (the judge's reply could not be read) ; all metrics"]
     assert amber == []
 
 
@@ -107,7 +108,9 @@ def test_a_few_rows_without_a_score_are_amber(tmp_path: Path) -> None:
 
 def test_many_missing_answers_are_red(tmp_path: Path) -> None:
     red, _ = alarms(tmp_path, "Yes", [None] * 10 + ["x"] * 30)
-    assert red == ["30 of 40 questions have an answer"]
+    assert red == ["The system failed on 10 of 40 rows: no_answer (the row has no answer) ; all metrics"]
+    red, _ = alarms(tmp_path / "empty", "Yes", [""] * 10 + ["x"] * 30)
+    assert "10 an empty one" in red[0]
 
 
 def test_an_abstention_is_no_alarm(tmp_path: Path) -> None:

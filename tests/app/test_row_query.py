@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from starlette.datastructures import QueryParams
 
 import ragmeter
+from ragmeter.app.conditions import Condition
 from ragmeter.app.figures import Figures, Histogram
 from ragmeter.app.queries import Database
-from ragmeter.app.row_query import Condition, RowQuery, presets
+from ragmeter.app.row_query import RowQuery, presets
 from ragmeter.app.run_parts import _in_bar
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
@@ -58,14 +59,14 @@ def test_a_choice_is_offered_where_the_run_has_its_columns(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("comparison", "value", "expected"),
     [
-        ("eq", "0.5", [1]),
-        ("ne", "0.5", [0, 2, 4, 5]),  # a row without a score is not another score
-        ("lt", "0.5", [2, 4, 5]),
-        ("le", "0.5", [1, 2, 4, 5]),
-        ("gt", "0.5", [0]),
-        ("ge", "0.5", [0, 1]),
-        ("none", "", [3]),
-        ("some", "", [0, 1, 2, 4, 5]),
+        ("=", "0.5", [1]),
+        ("!=", "0.5", [0, 2, 4, 5]),  # a row without a score is not another score
+        ("<", "0.5", [2, 4, 5]),
+        ("<=", "0.5", [1, 2, 4, 5]),
+        (">", "0.5", [0]),
+        (">=", "0.5", [0, 1]),
+        (":none", "", [3]),
+        (":some", "", [0, 1, 2, 4, 5]),
     ],
 )
 def test_comparisons_of_numbers(run: Run, comparison: str, value: str, expected: list[int]) -> None:
@@ -73,7 +74,7 @@ def test_comparisons_of_numbers(run: Run, comparison: str, value: str, expected:
 
 
 def test_all_conditions_hold(run: Run) -> None:
-    wrong, likely = Condition("llm_correct", "eq", "0"), Condition("offline_hallucination", "ge", "0.5")
+    wrong, likely = Condition("llm_correct", "=", "0"), Condition("offline_hallucination", ">=", "0.5")
     assert places(run, conditions=(wrong, likely)) == [0]
     query = RowQuery(page=3).with_condition(wrong).with_condition(likely, wrong)
     assert (query.conditions, query.page) == ((wrong, likely), 1)
@@ -85,8 +86,8 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
 
 @given(
     search=TEXTS,
-    texts=st.lists(st.tuples(st.sampled_from(["eq", "ne", "has", "none", "some"]), TEXTS), max_size=3),
-    numbers=st.lists(st.tuples(st.sampled_from(["ge", "lt", "none"]), st.integers(-5, 5)), max_size=3),
+    texts=st.lists(st.tuples(st.sampled_from(["=", "!=", "~", ":none", ":some"]), TEXTS), max_size=3),
+    numbers=st.lists(st.tuples(st.sampled_from([">=", "<", ":none"]), st.integers(-5, 5)), max_size=3),
     page=st.integers(1, 900),
     descending=st.booleans(),
     markdown=st.booleans(),
@@ -94,10 +95,10 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
 def test_an_address_says_all_of_it(
     wide: Run, search: str, texts: Any, numbers: Any, page: int, descending: bool, markdown: bool
 ) -> None:
-    conditions = [Condition("odd = & name", is_, "" if is_ in ("none", "some") else value) for is_, value in texts]
-    conditions += [Condition("token_f1", is_, "" if is_ == "none" else str(value)) for is_, value in numbers]
-    columns, by = ("qid", "odd = & name"), "odd = & name"
-    query = RowQuery(search, tuple(conditions), ("no_score",), "token_f1", descending, page, columns, markdown, by)
+    conditions = [Condition("odd = & name", is_, "" if is_ in (":none", ":some") else value) for is_, value in texts]
+    conditions += [Condition("token_f1", is_, "" if is_ == ":none" else str(value)) for is_, value in numbers]
+    columns, by, unique = ("qid", "odd = & name"), "odd = & name", tuple(dict.fromkeys(conditions))
+    query = RowQuery(search, unique, ("no_score",), "token_f1", descending, page, columns, markdown, by)
     written = address("run", "r", **query.as_query()).partition("?")[2]
     assert RowQuery.of(wide, QueryParams(written)) == query
 

@@ -140,7 +140,7 @@ def test_texts_from_right_to_left_have_their_own_direction(tmp_path: Path) -> No
     for name in ("a", "b"):
         ragmeter.evaluate([row], metrics="token_f1", run=name, output_dir=tmp_path)
     with serving(tmp_path) as client:
-        for address in ("/run/a", "/run/a/row/0", "/compare?run=a&run=b"):
+        for address in ("/run/a", "/run/a/row/0", "/compare?run=a&run=b&change=all"):
             page = client.page(address)
             for name in ("question", "answer"):
                 assert re.search(rf'<bdi dir="auto">{re.escape(str(row[name]))}', page), (address, name)

@@ -107,6 +107,34 @@ def test_a_write_from_another_origin_is_refused(client: Client, folder: Path) ->
     assert not list(folder.glob("labels-*"))
 
 
+@pytest.mark.parametrize("header", [{"Sec_Fetch_Site": "cross-site"}, {"Content_Type": "text/plain"}])
+def test_a_write_that_no_page_of_ours_sends_is_refused(client: Client, folder: Path, header: dict[str, str]) -> None:
+    fields = {"rater": "Eve", "n": 2, "by": "random", "seed": 0}
+    headers = {"X_CSRF_Token": client.keys.csrf, **header}
+    assert client.ask("/run/a/label/begin", method="POST", body=fields, **headers).status == 403
+    assert not list(folder.glob("labels-*"))
+
+
+@pytest.mark.parametrize("body", ["a", [1], "x" * 200_000])
+def test_what_is_no_small_json_object_is_refused(client: Client, body: object) -> None:
+    answer = client.ask("/run/a/rename", method="POST", body=body, X_CSRF_Token=client.keys.csrf)
+    assert answer.status == 400
+    assert "what was sent is" in answer.text
+
+
+def test_a_name_is_a_text(client: Client, folder: Path) -> None:
+    answer = client.post("/run/a/rename", name=5)
+    assert (answer.status, "name must be a text" in answer.text) == (400, True)
+    assert (folder / "a").exists()
+
+
+@pytest.mark.parametrize("path", ["/run/a/row/-1", "/label", "/run/a%2fb/x/y"])
+def test_an_address_without_a_page_has_a_page_that_says_so(client: Client, path: str) -> None:
+    answer = client.ask(path)
+    assert answer.status == 404
+    assert "There is no such page." in answer.text
+
+
 def test_reading_is_all_that_a_link_can_do(client: Client) -> None:
     assert client.ask("/run/a/label/begin").status == 405
     assert client.ask("/run/a/label/record").status == 405

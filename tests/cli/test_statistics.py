@@ -361,7 +361,7 @@ def test_the_test_that_was_made_is_named(ragmeter: Run, runs: Path) -> None:
     assert ragmeter("report", "old", "new", "--output", "page.html", "--markdown", "page.md").returncode == 0
     assert f"; test: {made}, alpha: 0.05" in (runs / "page.md").read_text(encoding="utf-8")
     page = (runs / "page.html").read_text(encoding="utf-8")
-    assert re.search(rf'"test_made": ?"{re.escape(made)}"', page)
+    assert made in page
     alone = ragmeter("compare", "old", "new", "--metrics", "score", "--test", "mcnemar")
     assert "Paired randomisation test; significant: " in alone.stdout
 

@@ -137,7 +137,7 @@ def test_what_the_offline_judge_is_not_sure_of_is_not_known() -> None:
 def test_an_empty_answer_is_wrong_and_declines_nothing() -> None:
     rows = [row("", FRANCE), row(" ", ITALY), row("", FRANCE, unanswerable="yes")]
     assert causes(evaluate(rows, metrics="offline_correct")) == [
-        "retrieved_not_used", "not_retrieved", "rightly_declined"
+        "retrieved_not_used", "not_retrieved", "not_known"
     ]  # fmt: skip
 
 
@@ -251,3 +251,16 @@ def test_who_answers_a_question_without_an_answer_is_not_right(tmp_path: Path) -
     asked = {"question": QUESTION, "reference": None, "answer": "Paris", "contexts": [ITALY], "unanswerable": "yes"}
     evaluation = evaluate([{**asked, "qid": "1"}, {**row("Paris", FRANCE), "qid": "2"}], metrics="offline_correct")
     assert evaluation.rows["cause_evidence"].to_pylist()[0] == "answered_unanswerable"
+
+
+def test_an_empty_answer_declines_nothing() -> None:
+    rows = [
+        {**row("", FRANCE), "qid": "1", "reference": "I don't know."},
+        {**row(" ", FRANCE), "qid": "2", "reference": None, "unanswerable": "yes"},
+        {**row("I don't know.", FRANCE), "qid": "3", "reference": None, "unanswerable": "yes"},
+        {**row("Paris", FRANCE), "qid": "4"},
+    ]
+    evaluation = evaluate(rows, metrics="offline_correct")
+    assert causes(evaluation)[2:] == ["rightly_declined", "right"]
+    assert "rightly_declined" not in causes(evaluation)[:2]
+    assert evaluation.summary.rightly_declined == 1  # that the metric has no score for

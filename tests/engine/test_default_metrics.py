@@ -66,7 +66,7 @@ def test_what_was_left_out_has_its_columns() -> None:
     assert choice.sentence() == (
         "chosen by its columns: token_f1; left out: offline_correct (no question); offline_hallucinated (no contexts); "
         "recall@5 and ndcg@10 (no relevant); where answers failed (no metric says which answers are right); "
-        "--metrics chooses others"
+        "name `metrics` to choose others"
     )
 
 

@@ -91,7 +91,7 @@ def test_only_those_columns_of_parquet_are_read(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", iter_batches)
     evaluate(tmp_path / "data", metrics="exact_match")
     # The others are of the run's own file: its summary counts missing answers and outcomes.
-    assert read == [["qid", "answer", "reference"], ["answer"], ["exact_match.outcome"]]
+    assert read == [["qid", "answer", "reference"], ["qid", "reference"], ["answer"], ["exact_match.outcome"]]
 
 
 @pytest.mark.parametrize(

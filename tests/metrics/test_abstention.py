@@ -73,7 +73,10 @@ def test_the_summary_says_how_many_were_right_to_abstain(tmp_path: Path) -> None
     assert result[FAITHFULNESS].n_not_scored == {"abstained": 3}
     assert result[FAITHFULNESS].mean == 1.0
     assert result.summary.abstained == Abstained(n=3, right=1, wrong=1)
-    line = "answers that decline: 3; right: 1 (the question is marked unanswerable), wrong: 1, not marked: 1"
+    line = (
+        "answers that decline: 3; rightly, as the question is marked unanswerable: 1; wrongly: 1; of questions "
+        "without a mark: 1"
+    )
     assert [text for text, _ in judge_lines(result.summary, result.manifest)] == [line]
     more = add_metrics("a", "abstention_correct", output_dir=tmp_path)
     assert more["abstention_correct"].mean == 2 / 3

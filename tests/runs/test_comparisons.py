@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ from ragmeter import Run, evaluate
 from ragmeter.errors import InputError, UsageError
 from ragmeter.runs.comparisons import comparison_file, kept_comparison
 from ragmeter.runs.lookup import find_runs
+from ragmeter.show.report.report import comparison_to_show
 from tests.conftest import Run as Command
 from tests.show.report.helpers import keep, rows
 
@@ -31,12 +33,12 @@ def two(tmp_path: Path) -> Path:
 
 
 def shown(folder: Path, *names: str) -> dict[str, Any]:
-    """The comparison on the page of a report."""
+    """The comparison that the page of a report shows, and what the page says of it."""
     page = package.report(names, folder / "out.html", output_dir=folder).page.read_text(encoding="utf-8")
-    match = re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.S)
-    assert match
-    comparison: dict[str, Any] = json.loads(match[1])["comparison"]
-    return comparison
+    comparison, kept, why_not = comparison_to_show([Run(folder / name) for name in names])
+    assert comparison is not None, why_not
+    assert kept in html.unescape(page)
+    return {**json.loads(json.dumps(comparison.as_dict())), "kept": kept}
 
 
 def figures(comparison: dict[str, Any]) -> Any:

@@ -5,27 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ragmeter.app import wording
+from ragmeter.app.conditions import EQUAL, Condition
 from ragmeter.documents.summary import Summary
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.show.page.parts import alarm, folded, worded
-from ragmeter.table import NOTHING_FAILED, OUTCOMES_WITHOUT_VERDICT, SKIPPED_BUDGET, TIED, outcome_column
-from ragmeter.wording.causes import NotScored, answers_sentence, cause_meaning, cause_name, counted_causes, failures
+from ragmeter.table import NOTHING_FAILED, outcome_column
+from ragmeter.wording.causes import (
+    Alarm,
+    NotScored,
+    answers_sentence,
+    cause_meaning,
+    cause_name,
+    counted_causes,
+    failures,
+    score_alarms,
+)
 from ragmeter.wording.judging import WARNING, judge_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import cautions, result_unit
 
-#: The judge said nothing that counts, and that is its failure.
-_JUDGE_FAILED = OUTCOMES_WITHOUT_VERDICT - {SKIPPED_BUDGET, TIED}
-#: From this share of the rows on, a failure is no exception any more, but what the run is about.
+#: From this share of empty answers on, they are an alarm.
 _MANY = 0.05
 
 
 def alarms(run: Run, summary: Summary) -> list[Content]:
     """Red ones first; nothing where every row that could be scored was."""
-    reasons = [reason for reason in failures(run.metrics()) if reason.cause not in NOTHING_FAILED]
-    red = [reason for reason in reasons if _is_failure(reason, summary.n_rows)]
-    lacking = [reason for reason in reasons if reason not in red]
+    failed = [alarm for alarm in score_alarms(run.metrics()) if alarm.failed]
+    red = [alarm.reason for alarm in failed]
+    reasons = failures(run.metrics())
+    lacking = [reason for reason in reasons if reason.cause not in NOTHING_FAILED and reason not in red]
     causes: dict[str, int] = {}
     for reason in lacking:  # of the metrics that lack it, the one that lacks most
         causes.setdefault(reason.cause, reason.count)
@@ -33,8 +42,8 @@ def alarms(run: Run, summary: Summary) -> list[Content]:
     amber += [text(line) for line in limit_lines(run.manifest())]
     amber += [worded(line) for line, kind in judge_lines(summary, run.manifest()) if kind == WARNING]
     return [
-        *(alarm(words, failed=True) for words in _missing_answers(run, summary)),
-        *(alarm(_failed(run, reason, summary.n_rows), failed=True) for reason in red),
+        *(alarm(words, failed=True) for words in _empty_answers(run, summary)),
+        *(alarm(_failed(run, cause), failed=True) for cause in failed),
         _amber(amber, causes),
     ]
 
@@ -47,24 +56,15 @@ def notes(run: Run, summary: Summary) -> Content:
     return folded(wording.NOTES, _listed(lines), name="notes") if lines else None
 
 
-def _is_failure(reason: NotScored, n_rows: int) -> bool:
-    failed = reason.cause in _JUDGE_FAILED or (not reason.cause.startswith("no_") and reason.cause != SKIPPED_BUDGET)
-    return failed and reason.count >= _MANY * max(n_rows, 1)
-
-
-def _missing_answers(run: Run, summary: Summary) -> Iterator[Content]:
-    """Where many questions have no answer, the first thing to know."""
+def _empty_answers(run: Run, summary: Summary) -> Iterator[Content]:
+    """Where many answers are empty: they may have scores, so that no other line says it."""
     answers = summary.answers
-    if answers is not None and summary.n_rows - answers.given + answers.empty >= _MANY * max(summary.n_rows, 1):
-        sentence = answers_sentence(answers, summary.n_rows, result_unit(run.manifest()))
-        if sentence:
-            yield element("strong", sentence)
+    if answers is not None and answers.empty and answers.empty >= _MANY * summary.n_rows:
+        yield element("strong", answers_sentence(answers, summary.n_rows, result_unit(run.manifest())))
 
 
-def _failed(run: Run, reason: NotScored, n_rows: int) -> Markup:
-    who = wording.JUDGE_FAILED if reason.cause in _JUDGE_FAILED else wording.FAILED_ROWS
-    counted = who.format(count=reason.count, total=n_rows)
-    return joined(element("strong", counted), " ", _because(run, reason))
+def _failed(run: Run, cause: Alarm) -> Markup:
+    return joined(element("strong", f"{cause.words}:"), " ", _because(run, cause.reason))
 
 
 def _line(run: Run, reason: NotScored) -> Markup:
@@ -77,8 +77,8 @@ def _because(run: Run, reason: NotScored) -> Markup:
     named = [name for name in reason.metrics if outcome_column(name) in run.columns]
     words: Content = text(cause_name(reason.cause))
     if named:
-        rows = address("run", run.name, column=[outcome_column(named[0])], value=[reason.cause]) + "#rows"
-        words = link(words, rows)
+        condition = Condition(outcome_column(named[0]), EQUAL, reason.cause)
+        words = link(words, address("run", run.name, filter=condition.written) + "#rows")
     meaning = cause_meaning(reason.cause)
     return joined(words, text(f" ({meaning})") if meaning else None, text(f"; {reason.which_metrics}"))
 

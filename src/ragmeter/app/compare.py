@@ -9,8 +9,10 @@ from ragmeter.app import wording
 from ragmeter.app.compare_list import listed_rows
 from ragmeter.app.compare_query import MOST_RUNS, PAGE, CompareQuery
 from ragmeter.app.compared import QUICK, Chosen, Comparisons, chosen_settings, command_of
+from ragmeter.app.conditions import EQUAL, Condition
 from ragmeter.app.queries import Database
 from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.metrics.causes import CAUSE
 from ragmeter.runs.run import Run
 from ragmeter.show.page.compare import slices
 from ragmeter.show.page.compare.parts import first_screen, more_charts
@@ -34,16 +36,18 @@ class _Addresses(Addresses):
         self._query = query
 
     def rows(self, change: str) -> str:
-        return self._query.address(change=change, causes=())
+        # the number of a card is of all rows by the headline metric
+        return self._query.address(change=change, metric="", search="", filters=())
 
     def cut_to(self, column: str, value: str) -> str:
-        return self._query.address(column=column, value=value)
+        return self._query.address(where=Condition(column, EQUAL, value) if column else None)
 
     def caused(self, letter: str, cause: str) -> str:
-        return self._query.address(causes=(f"{letter}:{cause}",), change=ALL_ROWS)
+        written = f"{letter}:{Condition(CAUSE, EQUAL, cause).written}"
+        return self._query.address(filters=(written,), change=ALL_ROWS, search="")
 
     def candidate(self, name: str) -> str:
-        return self._query.address(candidate=name, causes=())
+        return self._query.address(candidate=name, filters=())
 
     def run(self, name: str) -> str:
         return address("run", name)
@@ -142,13 +146,7 @@ def _pickers(runs: Sequence[Run], query: CompareQuery, names: Sequence[str], vie
     form = element(
         "form",
         controls,
-        hidden(
-            {
-                name: value
-                for name, value in query.fields().items()
-                if name in ("column", "value", "test", "alpha", "margin")
-            }
-        ),
+        hidden({name: value for name, value in query.fields().items() if name in ("where", "test", "alpha", "margin")}),
         element("button", wording.COMPARE, class_="quiet without-script"),
         action=address(PAGE),
         method="get",
@@ -172,7 +170,7 @@ def _swap(query: CompareQuery, view: CompareView) -> Markup:
     """A link that makes the shown candidate the baseline."""
     a, b = view.pair.a, view.pair.b
     others = [name for name in query.runs if name not in (a, b)]
-    where = query.address(runs=(b, a, *others), candidate=a if others else "", causes=(), filters=())
+    where = query.address(runs=(b, a, *others), candidate=a if others else "", filters=())
     return link("⇄", where, class_="quiet", aria_label=wording.SWAP, title=wording.SWAP)
 
 

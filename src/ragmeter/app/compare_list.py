@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 from ragmeter.analysis.comparing.selection import ALL_ROWS, CHANGES, DIFFERS, FAILED
 from ragmeter.app import wording
-from ragmeter.app.compare_query import PAGE, ROWS, SORTS, CompareQuery, Condition
-from ragmeter.app.compare_rows import chosen_pairs, page_of, shown_metric
+from ragmeter.app.compare_query import PAGE, ROWS, SORTS, CompareQuery
+from ragmeter.app.compare_rows import chosen_pairs, filter_of, page_of, shown_metric
+from ragmeter.app.conditions import EQUAL
 from ragmeter.app.queries import Database
+from ragmeter.app.rows_table import condition_words
 from ragmeter.show.page.compare.row_list import row_list
 from ragmeter.show.page.compare.rows import read_pairs
 from ragmeter.show.page.compare.verdict import change_words
 from ragmeter.show.page.compare.view import CompareView
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
-from ragmeter.show.page.parts import field, folded, hidden, options
-from ragmeter.wording.answer_causes import cause_words
-from ragmeter.wording.numbers import given
+from ragmeter.show.page.parts import chip, field, folded, hidden, options
 
 #: Changes that can be chosen whatever the metric.
 _ALWAYS = (ALL_ROWS, DIFFERS, FAILED)
@@ -38,7 +38,8 @@ def listed_rows(view: CompareView, query: CompareQuery, database: Database) -> t
 
 
 def _change_words(view: CompareView, metric: str) -> Mapping[str, str]:
-    return {name: words.partition(" —")[0] for name, words in change_words(view, metric).items()}
+    words = change_words(metric, view.pair.metrics[metric])
+    return {name: words_of.partition(" —")[0] for name, words_of in words.items()}
 
 
 def _controls(view: CompareView, query: CompareQuery, metric: str) -> Markup:
@@ -75,9 +76,9 @@ def _controls(view: CompareView, query: CompareQuery, metric: str) -> Markup:
             hx_trigger="change, submit",
             class_="choosing",
         ),
-        _chips(query),
+        _chips(view, query),
         folded(
-            wording.ADD_FILTER,
+            wording.MORE_FILTERS,
             _metric_form(view, query, metric),
             _filter_form(view, query),
         ),
@@ -93,36 +94,29 @@ def _metric_form(view: CompareView, query: CompareQuery, metric: str) -> Content
     return element("form", others, by, **shown) if len(metrics) > 1 else None
 
 
-def _chips(query: CompareQuery) -> Content:
+def _chips(view: CompareView, query: CompareQuery) -> Content:
     """The filters, all of which hold, each with a cross that removes it."""
     chips = []
     for written in query.filters:
         rest = tuple(other for other in query.filters if other != written)
-        condition = Condition.read(written)
-        words = f"{condition.letter}: {condition.metric} {condition.sign} {given(condition.number)}"
-        chips.append(_chip(words, query.address(filters=rest)))
-    for written in query.causes:
-        letter, _, cause = written.rpartition(":")
-        rest = tuple(other for other in query.causes if other != written)
-        without = query.address(causes=rest, change=query.change if rest else "")
-        chips.append(_chip(f"{letter or 'B'}: {cause_words(cause)}", without))
+        run, condition = filter_of(view, written)
+        words = joined(f"{view.letters[run.name]}: ", condition_words(run, condition))
+        label = wording.REMOVE.format(what=condition.column)
+        chips.append(joined(chip(words, remove=query.address(filters=rest), label=label), " "))
     return element("p", chips, class_="chips") if chips else None
-
-
-def _chip(words: str, without: str) -> Markup:
-    return element("span", text(words), " ", link("×", without, aria_label=f"{wording.REMOVE} {words}"), class_="chip")
 
 
 def _filter_form(view: CompareView, query: CompareQuery) -> Markup:
     """One more condition, which holds besides all others."""
-    letters = {"B": view.letters[view.pair.b], "A": view.letters[view.pair.a]}
+    names = {name: name for name in (*view.candidate.measures, *view.candidate.columns)}
+    letters = {"": view.letters[view.pair.b], "A": view.letters[view.pair.a]}
     return element(
         "form",
         hidden(query.fields(change=query.change or ALL_ROWS)),
-        options("of", letters, "B", aria_label=wording.RUN),
-        options("by_metric", {name: name for name in view.candidate.measures}, "", aria_label=wording.METRIC),
-        options("is", {sign: sign for sign in ("<=", ">=", "=")}, "<=", aria_label=wording.FILTER),
-        element("input", type="number", step="any", name="than", value="0", aria_label=wording.VALUE),
+        options("of", letters, "", aria_label=wording.RUN),
+        options("column", names, view.pair.headline, aria_label=wording.COLUMN),
+        options("is", wording.COMPARISONS, EQUAL, aria_label=wording.COMPARISON_OF),
+        element("input", name="value", value="0", dir="auto", aria_label=wording.VALUE),
         element("button", wording.ADD, class_="quiet"),
         action=address(PAGE),
         method="get",

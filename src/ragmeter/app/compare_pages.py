@@ -79,7 +79,7 @@ class ComparePages:
         query = CompareQuery.read(request.query_params, runs)
         view = self._comparisons.view(runs, chosen_settings(runs, query), query.candidate, Addresses())
         _, places = chosen_pairs(view, self._database, query)
-        metric, chosen = shown_metric(view, query), [query.shown_change, *query.filters, *query.causes, query.search]
+        metric, chosen = shown_metric(view, query), [query.shown_change, *query.filters, query.search]
         file = exported_pairs(view, metric, places.tolist(), request.path_params["kind"], chosen)
         return signed(file, request.query_params)
 

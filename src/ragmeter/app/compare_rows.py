@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 
 import numpy as np
-import pyarrow.compute as pc
 
 from ragmeter.analysis.comparing.selection import FAILED, Flags, Gains, Places
-from ragmeter.app.compare_query import BY_BASELINE, BY_CHANGE, BY_FILE, CompareQuery, Condition
+from ragmeter.app.compare_query import BY_BASELINE, BY_CHANGE, BY_FILE, CompareQuery
+from ragmeter.app.conditions import Condition
 from ragmeter.app.queries import Database
 from ragmeter.app.row_query import RowQuery
-from ragmeter.errors import UnknownNameError, UsageError
-from ragmeter.metrics.causes import CAUSE, CAUSES
+from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run, full_name
 from ragmeter.show.page.compare.view import CompareView
-from ragmeter.table import Scores
 
-_SIGNS: dict[str, Callable[[Scores, float], Flags]] = {
-    "<=": lambda scores, number: scores <= number,
-    ">=": lambda scores, number: scores >= number,
-    "=": lambda scores, number: scores == number,
-}
+#: A filter is of the candidate that is shown, unless a letter before it says another run.
+_LETTERED = re.compile(r"(?:([A-E]):)?(.*)", re.DOTALL)
 
 
 def shown_metric(view: CompareView, query: CompareQuery) -> str:
@@ -34,15 +30,11 @@ def chosen_pairs(view: CompareView, database: Database, query: CompareQuery) -> 
     gains = Gains.of(view.baseline, view.candidate, view.pairing, shown_metric(view, query))
     wanted = gains.that(query.shown_change)
     for written in query.filters:
-        wanted = wanted & _meets(view, Condition.read(written))
-    for written in query.causes:
-        wanted = wanted & _caused(view, written)
+        run, condition = filter_of(view, written)
+        wanted = wanted & _in_run(view, database, run, RowQuery(conditions=(condition,)))
     if query.search:
-        found = np.zeros(view.baseline.n_rows, dtype=np.bool_)
-        found[database.all_rows(view.baseline, RowQuery(search=query.search))] = True
-        in_candidate = np.zeros(view.candidate.n_rows, dtype=np.bool_)
-        in_candidate[database.all_rows(view.candidate, RowQuery(search=query.search))] = True
-        wanted = wanted & (found[view.pairing.a] | in_candidate[view.pairing.b])
+        of_either = [_in_run(view, database, run, RowQuery(query.search)) for run in (view.baseline, view.candidate)]
+        wanted = wanted & (of_either[0] | of_either[1])
     return gains, _sorted(gains, np.flatnonzero(wanted), query)
 
 
@@ -56,34 +48,21 @@ def _sorted(gains: Gains, places: Places, query: CompareQuery) -> Places:
     return places[np.argsort(worst_first, kind="stable")]  # those without a score are last
 
 
-def _run(view: CompareView, letter: str) -> tuple[Run, Places]:
-    """The run of this letter, and the places of the pairs in it."""
-    sides = {
-        view.letters[view.pair.a]: (view.baseline, view.pairing.a),
-        view.letters[view.pair.b]: (view.candidate, view.pairing.b),
-        "B": (view.candidate, view.pairing.b),  # the candidate that is shown, whichever it is
-    }
-    if letter not in sides:
-        raise UsageError(f"{letter[:20]!r} is no run on this page", hint=f"there are {' and '.join(sides)}")
-    return sides[letter]
+def filter_of(view: CompareView, written: str) -> tuple[Run, Condition]:
+    """The run that a filter is of, and what it asks for: `A:recall@5=0` is of the baseline."""
+    letter, rest = _LETTERED.fullmatch(written).groups()  # type: ignore[union-attr]  # which matches anything
+    letters = {view.letters[run.name]: run for run in (view.baseline, view.candidate)}
+    if letter and letter not in letters:
+        raise UsageError(f"{letter} is no run of this list", hint=f"there are {' and '.join(letters)}")
+    run = letters[letter] if letter else view.candidate
+    return run, Condition.read(run, rest)
 
 
-def _meets(view: CompareView, condition: Condition) -> Flags:
-    run, rows = _run(view, condition.letter)
-    scores = run.scores(full_name(condition.metric, run.measures, run.name))[rows]
-    return _SIGNS[condition.sign](scores, condition.number)
-
-
-def _caused(view: CompareView, written: str) -> Flags:
-    """The pairs whose answer in a run has a cause, written `B:not_retrieved`."""
-    letter, _, cause = written.rpartition(":")
-    run, rows = _run(view, letter or "B")
-    if cause not in CAUSES:
-        raise UnknownNameError("cause", cause[:60], CAUSES)
-    if CAUSE not in run.texts:
-        raise UsageError(f"{run.name} has no causes")
-    has_cause = pc.fill_null(pc.equal(run.column(CAUSE), cause), False)
-    flags: Flags = np.asarray(has_cause.to_numpy(zero_copy_only=False), dtype=np.bool_)[rows]
+def _in_run(view: CompareView, database: Database, run: Run, query: RowQuery) -> Flags:
+    """The pairs whose row in a run is among those that are asked for."""
+    is_wanted = np.zeros(run.n_rows, dtype=np.bool_)
+    is_wanted[database.all_rows(run, query)] = True
+    flags: Flags = is_wanted[view.pairing.a if run is view.baseline else view.pairing.b]
     return flags
 
 

@@ -128,7 +128,7 @@ def chosen_settings(runs: Sequence[Run], query: CompareQuery) -> Chosen:
             shown = query.alpha if not _is_number(query.alpha or "0") else query.margin
             raise UsageError(f"{shown[:60]!r} is no number", hint="alpha is 0.05, a margin token_f1=0.02") from None
     baseline = runs[0].name if len(runs) > 2 else None  # of two, the first is it
-    return Chosen(replace(settings, where=query.where or settings.where, baseline=baseline), kept)
+    return Chosen(replace(settings, where=query.cut_to or settings.where, baseline=baseline), kept)
 
 
 def command_of(runs: Sequence[Run], settings: ComparisonSettings) -> str:

@@ -13,8 +13,10 @@ import pyarrow.compute as pc
 
 from ragmeter.analysis.document_list import DocumentList, document_questions, list_documents
 from ragmeter.app import wording
+from ragmeter.app.fields import one_of, page_number, switch
 from ragmeter.app.queries import Database
 from ragmeter.documents.document_use import DocumentUse
+from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
@@ -52,7 +54,7 @@ def documents_page(run: Run, documents: Documents, query: Mapping[str, str]) -> 
     listed = documents.of(run)
     has_corpus = listed.useless.never_retrieved is not None
     kinds = {name: words for name, words in wording.KINDS_OF_DOCUMENTS.items() if name != "unseen" or has_corpus}
-    kind = query.get("kind", "") if query.get("kind", "") in kinds else ""
+    kind = one_of(query.get("kind", ""), kinds, "kind")
     ordered, fields = _wanted(listed, kind, query)
     counts = wording.DOCUMENTS_OF_QUESTIONS.format(documents=len(listed), questions=listed.n_questions)
     return [
@@ -79,12 +81,11 @@ def _wanted(listed: DocumentList, kind: str, query: Mapping[str, str]) -> tuple[
     search = query.get("search", "").strip()
     if search:
         rows = rows.filter(pc.match_substring(rows["id"], search, ignore_case=True))
-    sort, descending = query.get("sort", ""), query.get("descending", "") == "1"
-    if sort in rows.column_names:
+    sort, descending = query.get("sort", ""), switch(query, "descending")
+    if sort:
+        one_of(sort, rows.column_names, "sort")
         order = "descending" if descending else "ascending"
         rows = rows.take(pc.sort_indices(rows, sort_keys=[(sort, order)]))
-    else:
-        sort, descending = "", False
     return rows, {"kind": kind, "search": search, "sort": sort, "descending": 1 if descending else None}
 
 
@@ -134,8 +135,9 @@ def _table(run: Run, rows: pa.Table, fields: Mapping[str, object], query: Mappin
     total = rows.num_rows
     if not total:
         return element("p", wording.NO_DOCUMENTS, class_="soft")
-    written = query.get("page", "1")
-    page = min(max(int(written) if written.isdigit() else 1, 1), (total + _PAGE - 1) // _PAGE)
+    page, last = page_number(query), (total + _PAGE - 1) // _PAGE
+    if page > last:
+        raise UsageError(f"there is no page {page:,} of {last:,}")
     begin = (page - 1) * _PAGE
     shown = [DocumentUse(**record) for record in rows.slice(begin, _PAGE).to_pylist()]
     cells = []
@@ -147,7 +149,7 @@ def _table(run: Run, rows: pa.Table, fields: Mapping[str, object], query: Mappin
     pages = [
         link(words, address("run", run.name, "documents", **{**fields, "page": number}), rel=rel)
         for words, number, rel in ((wording.PREVIOUS, page - 1, "prev"), (wording.NEXT, page + 1, "next"))
-        if 0 < number <= (total + _PAGE - 1) // _PAGE
+        if 0 < number <= last
     ]
     where_we_are = wording.DOCUMENTS_SHOWN.format(first=begin + 1, last=begin + len(shown), total=total)
     return joined(
@@ -176,6 +178,8 @@ def _for_corpus(run: Run) -> Content:
 def document_page(run: Run, database: Database, document: str) -> list[Content]:
     """The questions that a document belongs to, those first that missed it."""
     questions = document_questions(run, document)
+    if not questions:
+        raise UnknownNameError("document", document[:60], [])
     shown = questions[:_MOST_QUESTIONS]
     records: list[dict[str, Any]] = database.records(run, [one.place for one in shown], ["qid", "question"])
     verdict = {1.0: wording.RIGHT, 0.0: wording.NOT_RIGHT}

@@ -103,7 +103,7 @@ def _words(query: RowQuery) -> Iterator[str]:
     """What a file has of a run, for its name."""
     yield from query.show
     for condition in query.conditions:
-        yield f"{condition.column}-{condition.comparison}-{condition.value}".rstrip("-")
+        yield condition.written
     yield query.search
 
 

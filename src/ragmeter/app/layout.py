@@ -133,7 +133,7 @@ def _search_dialog() -> Markup:
     control = element(
         "input", type="search", name="search", aria_label=wording.FIND_RUN, placeholder=wording.FIND_RUN,
         hx_get=address("find"), hx_trigger="input changed delay:60ms, open", hx_target="#runs-by-name",
-        hx_select="#runs-by-name", hx_swap="outerHTML", hx_sync="this:replace", autocomplete="off", autofocus=True,
+        hx_select="main #runs-by-name", hx_swap="outerHTML", hx_sync="this:replace", autocomplete="off", autofocus=True,
     )  # fmt: skip
     inside = element("form", control, element("ul", id="runs-by-name"), method="get", action=address("find"))
     return element("dialog", inside, id="find", aria_label=wording.FIND_RUN)

@@ -10,13 +10,14 @@ from ragmeter.analysis.claim_support import ClaimSet, claim_columns
 from ragmeter.analysis.explanation import METRICS, explain_rows, settings_of
 from ragmeter.app import wording
 from ragmeter.app.calls import calls
+from ragmeter.app.conditions import EQUAL, Condition
 from ragmeter.app.conversations import conversation_address
 from ragmeter.app.labelling import LABELS
 from ragmeter.app.markdown import rendered
 from ragmeter.app.queries import Database
 from ragmeter.app.row_claims import claims, row_claims, unsupported_in_answer
 from ragmeter.app.row_passages import labels_of_passages, passages
-from ragmeter.app.row_query import EQUAL, Condition, RowQuery
+from ragmeter.app.row_query import RowQuery
 from ragmeter.app.scores import score
 from ragmeter.app.word_marks import marked, shared_words
 from ragmeter.errors import RagmeterError

@@ -5,58 +5,25 @@ Nothing in an address is ignored: an unknown field or column, and a value that m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 from ragmeter import naming
+from ragmeter.app.conditions import AT_LEAST, EQUAL, Condition, added_filter
+from ragmeter.app.fields import check_fields, one_of, page_number, switch
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
-from ragmeter.table import LIST_COLUMNS, outcome_column
+from ragmeter.table import outcome_column
 from ragmeter.wording.metrics import first_of, is_right
 
-#: How a condition compares, as an address has it; those of texts, of numbers, and those that need no value.
-EQUAL, NOT_EQUAL, CONTAINS, AT_LEAST, BELOW, AT_MOST, MISSING = "eq", "ne", "has", "ge", "lt", "le", "none"
-OF_TEXTS = (EQUAL, NOT_EQUAL, CONTAINS)
-OF_NUMBERS = (EQUAL, NOT_EQUAL, BELOW, AT_MOST, "gt", AT_LEAST)
-WITHOUT_VALUE = (MISSING, "some")
 #: Ready-made choices of rows.
 WRONG, HALLUCINATED, NO_SCORE, DISAGREE = "wrong", "hallucinated", "no_score", "disagree"
 #: The metric of the chance that an answer says what its passages don't, and from when on that is likely.
 _CHANCE, _LIKELY = "offline_hallucination", "0.5"
 #: The fields of an address that say which rows, and how they are shown.
-_FIELDS = frozenset(
-    (
-        "search",
-        "column",
-        "is",
-        "value",
-        "show",
-        "sort",
-        "descending",
-        "page",
-        "columns",
-        "markdown",
-        "by",
-        "row",
-        "sign",
-    )
-)
-
-
-@dataclass(frozen=True)
-class Condition:
-    """What a column of a row must be. Of numbers, the value is one in writing."""
-
-    column: str
-    comparison: str = EQUAL
-    value: str = ""
-
-    @property
-    def number(self) -> float:
-        """The value of a condition on numbers."""
-        return as_number(self.value)
+_FIELDS = ("search", "column", "is", "value", "sort", "descending", "page", "markdown", "by", "row", "sign")
+_SEVERAL = ("filter", "show", "columns")
 
 
 @dataclass(frozen=True)
@@ -88,18 +55,16 @@ class RowQuery:
     @classmethod
     def of(cls, run: Run, query: Any) -> RowQuery:
         """Read what is wanted of a run from the query of an address."""
-        unknown = sorted(set(query.keys()) - _FIELDS)
-        if unknown:
-            raise UsageError(f"an address of rows has no field {unknown[0][:60]!r}", hint=", ".join(sorted(_FIELDS)))
+        check_fields(query, _FIELDS, _SEVERAL)
         return cls(
             query.get("search", ""),
             tuple(_conditions(run, query)),
-            tuple(_one_of(name, presets(run), "show") for name in dict.fromkeys(query.getlist("show")) if name),
+            tuple(one_of(name, presets(run), "show") for name in dict.fromkeys(query.getlist("show")) if name),
             _column(run, query.get("sort", "")),
-            _switch(query, "descending"),
+            switch(query, "descending"),
             page_number(query),
             tuple(_column(run, name) for name in dict.fromkeys(query.getlist("columns")) if name),
-            _switch(query, "markdown"),
+            switch(query, "markdown"),
             _column(run, query.get("by", "")),
         )
 
@@ -120,12 +85,9 @@ class RowQuery:
     def as_query(self, **changes: Any) -> dict[str, object]:
         """The fields for an address, changed."""
         query = replace(self, **changes)
-        conditions = query.conditions
         fields: dict[str, object] = {
             "search": query.search,
-            "column": [condition.column for condition in conditions],
-            "is": [condition.comparison for condition in conditions],
-            "value": [condition.value for condition in conditions],
+            "filter": [condition.written for condition in query.conditions],
             "show": list(query.show),
             "sort": query.sort,
             "descending": 1 if query.descending else None,
@@ -135,32 +97,6 @@ class RowQuery:
             "by": query.by,
         }
         return {name: value for name, value in fields.items() if value not in (None, "", [])}
-
-
-def page_number(query: Any) -> int:
-    """The page of rows that an address asks for."""
-    written = query.get("page", "") or "1"
-    if not (written.isascii() and written.isdigit() and 0 < int(written[:10]) < 10**9):
-        raise UsageError(f"{written[:40]!r} is no number of a page")
-    return int(written)
-
-
-def as_number(written: str) -> float:
-    """A number of an address, or an error."""
-    try:
-        number = float(written)
-    except ValueError:
-        raise UsageError(f"{written[:40]!r} is not a number") from None
-    if number != number or abs(number) > 1e12:
-        raise UsageError(f"{written[:40]!r} is not a number that can be used here")
-    return number
-
-
-def comparisons(run: Run, column: str) -> tuple[str, ...]:
-    """How the values of a column can be compared."""
-    if column in LIST_COLUMNS:
-        return CONTAINS, *WITHOUT_VALUE
-    return (*(OF_NUMBERS if column in run.measures else OF_TEXTS), *WITHOUT_VALUE)
 
 
 def presets(run: Run) -> dict[str, tuple[str, ...]]:
@@ -188,36 +124,12 @@ def conditions_of_preset(name: str, columns: tuple[str, ...]) -> tuple[Condition
 
 
 def _conditions(run: Run, query: Any) -> Iterator[Condition]:
-    """The conditions of an address: its columns, comparisons and values, the nth of each with the nth."""
-    columns, compared, values = (query.getlist(name) for name in ("column", "is", "value"))
-    compared = compared or [EQUAL] * len(columns)
-    if len(compared) > len(columns) or len(values) > len(columns):
-        raise UsageError("an address of rows needs a column for each comparison and each value")
-    for column, comparison, value in zip_longest(columns, compared, values, fillvalue=""):
-        if not column:  # nothing was chosen
-            continue
-        _one_of(comparison, comparisons(run, _column(run, column)), "is")
-        condition = Condition(column, comparison, "" if comparison in WITHOUT_VALUE else value)
-        if column in run.measures and comparison not in WITHOUT_VALUE:
-            as_number(value)
-        yield condition
+    """The conditions of an address, and the one that a form adds to them."""
+    written = [*query.getlist("filter"), added_filter(query)]
+    return (Condition.read(run, condition) for condition in dict.fromkeys(written) if condition)
 
 
 def _column(run: Run, name: str) -> str:
     if name and name not in run.columns:
         raise UsageError(f"{run.name} has no column {name[:60]!r}")
     return name
-
-
-def _one_of(name: str, names: Mapping[str, Any] | tuple[str, ...], what: str) -> str:
-    if name not in names:
-        known = ", ".join(names) or "nothing: the run has no column for it"
-        raise UsageError(f"{what}={name[:40]}: it must be one of {known}")
-    return name
-
-
-def _switch(query: Any, name: str) -> bool:
-    written = query.get(name, "")
-    if written not in ("", "0", "1"):
-        raise UsageError(f"{name}={written[:40]}: it must be 0 or 1")
-    return bool(written == "1")

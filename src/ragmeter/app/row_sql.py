@@ -6,16 +6,8 @@ import glob
 from itertools import accumulate
 from typing import Any
 
-from ragmeter.app.row_query import (
-    CONTAINS,
-    DISAGREE,
-    MISSING,
-    NO_SCORE,
-    Condition,
-    RowQuery,
-    conditions_of_preset,
-    presets,
-)
+from ragmeter.app.conditions import CONTAINS, MISSING, NOT_EQUAL, OF_NUMBERS, Condition
+from ragmeter.app.row_query import DISAGREE, NO_SCORE, RowQuery, conditions_of_preset, presets
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.runs.run import Run
@@ -23,7 +15,6 @@ from ragmeter.table import LIST_COLUMNS, SCORED, outcome_column
 
 #: The columns of texts that a search looks into.
 _SEARCHED = ("qid", "question", "answer", "reference", "error")
-_SIGNS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
 def source(run: Run) -> str:
@@ -95,15 +86,16 @@ def _condition(run: Run, condition: Condition) -> tuple[str, list[Any]]:
     value: str | float = condition.value
     if condition.column in run.measures:
         column = score(run, condition.column)
-        value = condition.number if condition.comparison in _SIGNS else ""
+        value = condition.number if condition.comparison in OF_NUMBERS else ""
     elif condition.column in LIST_COLUMNS:
         column = f"array_to_string({column}, ' ')"
     else:
         column = f"CAST({column} AS VARCHAR)"
     if condition.comparison == CONTAINS:
         return f"contains(lower({column}), lower(?))", [value]
-    if condition.comparison in _SIGNS:
-        return f"{column} {_SIGNS[condition.comparison]} ?", [value]
+    if condition.comparison in OF_NUMBERS:
+        sign = "<>" if condition.comparison == NOT_EQUAL else condition.comparison
+        return f"{column} {sign} ?", [value]
     return f"({column} IS {'' if condition.comparison == MISSING else 'NOT '}NULL)", []
 
 

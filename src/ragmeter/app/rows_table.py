@@ -7,18 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter.app import wording
+from ragmeter.app.conditions import EQUAL, WITHOUT_VALUE, Condition, comparisons
 from ragmeter.app.conversations import conversation_address
 from ragmeter.app.figures import Figures
 from ragmeter.app.layout import paged
 from ragmeter.app.queries import Database, Selection
-from ragmeter.app.row_query import EQUAL, WITHOUT_VALUE, Condition, RowQuery, comparisons, presets
+from ragmeter.app.row_query import RowQuery, presets
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
 from ragmeter.metrics.causes import CAUSE
 from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import NOTHING, Run
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.show.page.parts import chip, options, section, table
+from ragmeter.show.page.parts import chip, hidden, options, section, table
 from ragmeter.table import LIST_COLUMNS, QID, Measure, Row, outcome_column
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import cause_words
@@ -85,10 +86,10 @@ def _filters(run: Run, query: RowQuery) -> Markup:
     )  # fmt: skip
     form = element(
         "form",
-        _hidden(query.as_query(page=1, search="")),
+        hidden(query.as_query(page=1, search="")),
         search,
         new_filter(run, "", None),
-        element("button", wording.ADD_FILTER, class_="quiet"),
+        element("button", wording.ADD, class_="quiet"),
         action=address("run", run.name),
         method="get",
         class_="filter",
@@ -99,15 +100,6 @@ def _filters(run: Run, query: RowQuery) -> Markup:
     )
     menus = (_choice_of_columns(run, query), _downloads(run, query))
     return joined(element("div", form, menus, class_="controls"), _chips(run, query))
-
-
-def _hidden(fields: Mapping[str, object]) -> list[Markup]:
-    """Fields of a form that nobody sees; of a list all values, also empty ones, since the nth belongs to the nth."""
-    return [
-        element("input", type="hidden", name=name, value=str(value))
-        for name, values in fields.items()
-        for value in (values if isinstance(values, list) else [values])
-    ]
 
 
 def new_filter(run: Run, column: str, figures: Figures | None) -> Markup:
@@ -157,7 +149,7 @@ def _choice_of_columns(run: Run, query: RowQuery) -> Markup:
     ]
     form = element(
         "form",
-        _hidden(query.as_query(columns=())),
+        hidden(query.as_query(columns=())),
         element("fieldset", element("legend", wording.COLUMNS, class_="hidden"), boxes),
         element("button", wording.SHOW_COLUMNS, class_="quiet"),
         " ",
@@ -184,7 +176,7 @@ def _chips(run: Run, query: RowQuery) -> Markup:
     ]
     chips = [
         chip(
-            _words_of(run, condition),
+            condition_words(run, condition),
             remove=_rows(run, query.without(condition)),
             label=wording.REMOVE.format(what=condition.column),
         )
@@ -197,7 +189,8 @@ def _chips(run: Run, query: RowQuery) -> Markup:
     return element("p", [joined(part, " ") for part in parts if part], id="chips") if any(parts) else Markup()
 
 
-def _words_of(run: Run, condition: Condition) -> Markup:
+def condition_words(run: Run, condition: Condition) -> Markup:
+    """A condition as a chip says it."""
     column, comparison, value = condition.column, condition.comparison, condition.value
     if comparison in WITHOUT_VALUE:
         return joined(breakable(column), " ", wording.COMPARISONS[comparison])

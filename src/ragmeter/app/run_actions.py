@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragmeter.app import wording
+from ragmeter.app.fields import text_of
 from ragmeter.app.run_list import ListQuery
 from ragmeter.errors import UsageError
 from ragmeter.io.decoding import JsonObject
@@ -64,12 +65,12 @@ def act(run: Run, action: str, form: JsonObject, questions: str, renamed: Callab
     if action == "delete":
         return {"deleted": delete_run(run.path).name}
     if action == "rename":
-        renamed(run, Run(rename_run(run.path, str(form.get("name", "")).strip())))
+        renamed(run, Run(rename_run(run.path, text_of(form, "name").strip())))
     elif action == "baseline" and questions:
         is_baseline = read_baselines(folder).get(questions) == run.name
         set_baseline(folder, questions, None if is_baseline else run.name)
     elif action == "tags":
-        wanted = str(form.get("tags", "")).split()
+        wanted = text_of(form, "tags").split()
         removed = set(read_tags(folder).get(run.name, [])) - set(wanted)
         return {"tags": change_tags(folder, run.name, add=wanted, remove=removed)}
     else:

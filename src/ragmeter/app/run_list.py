@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any
 
 from ragmeter.app import wording
+from ragmeter.app.fields import check_fields, page_number
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.table import OUTCOMES_WITHOUT_VERDICT
 from ragmeter.wording import times
@@ -21,14 +22,6 @@ FACETS = ("set", "system", "tag", "when", "status")
 #: What can be said of a run at a glance.
 COMPLETE, NO_SCORE, FAILED, DAMAGED = "complete", "no_score", "failed", "damaged"
 _DAYS = {"today": 0, "7": 7, "30": 30}
-
-
-class Fields(Protocol):
-    """The query of an address."""
-
-    def getlist(self, key: str) -> list[str]:
-        """All values of a field."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -44,19 +37,19 @@ class ListQuery:
     deleted: str = ""
 
     @classmethod
-    def read(cls, fields: Fields) -> ListQuery:
-        """The query of an address; what it does not know is left out."""
+    def read(cls, fields: Any) -> ListQuery:
+        """The query of an address."""
+        check_fields(fields, ("search", "sort", "page", "metric", "deleted"), (*FACETS, "metrics"))
 
         def last(name: str) -> str:
-            return (fields.getlist(name) or [""])[-1]
+            return str((fields.getlist(name) or [""])[-1])
 
-        page = last("page")
         return cls(
             last("search"),
             {facet: tuple(dict.fromkeys(filter(None, fields.getlist(facet)))) for facet in FACETS},
             tuple(dict.fromkeys(filter(None, fields.getlist("metrics"))))[:MOST_METRICS],
             last("sort"),
-            min(max(int(page), 1), 10**6) if page.isdecimal() and len(page) < 9 else 1,
+            page_number(fields),
             last("metric"),
             last("deleted"),
         )

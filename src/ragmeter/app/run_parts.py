@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from ragmeter.app import wording
+from ragmeter.app.conditions import AT_LEAST, AT_MOST, BELOW, EQUAL, MISSING, Condition
 from ragmeter.app.figures import Figures, Histogram, SliceRow
-from ragmeter.app.row_query import AT_LEAST, AT_MOST, BELOW, EQUAL, MISSING, Condition, RowQuery
+from ragmeter.app.row_query import RowQuery
 from ragmeter.documents.metrics import FEW_ROWS, MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.metrics.causes import CAUSE, FAILED
@@ -106,7 +107,10 @@ def _bars(run: Run, metric: str, summary: MetricSummary, query: RowQuery, bars: 
             block((place + 0.05) * width, 100 - height, 0.9 * width, height, "column"),
         )
         rows = address("run", run.name, **query.with_condition(*wanted).as_query()) + "#rows"
-        ends = {"data_low": wanted[0].value, "data_high": wanted[-1].value, "data_to": wanted[-1].comparison}
+        of_several = [Condition(metric, AT_LEAST, wanted[0].value), wanted[-1]]
+        if len(wanted) < 2:  # a bar of a whole number
+            of_several[1] = Condition(metric, AT_MOST, wanted[0].value)
+        ends = {"data_from": of_several[0].written, "data_to": of_several[1].written}
         marks.append(link(inside, rows, aria_label=words, tabindex="-1", **ends))
     label = wording.HISTOGRAM.format(metric=metric)
     begin, end = _scale(bars, summary)

@@ -99,6 +99,10 @@ class Guard:
         return response
 
     def _may_write(self, request: Request) -> bool:
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return False
+        if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            return False
         origin = request.headers.get("origin")
         if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
             return False

@@ -22,6 +22,7 @@ from ragmeter.app.conversations import conversation_page
 from ragmeter.app.disagreements import agreed_words, disagreements_page
 from ragmeter.app.documents import Documents, document_page, documents_page
 from ragmeter.app.downloads import drop, exported_rows, report_page, signed
+from ragmeter.app.fields import check_fields
 from ragmeter.app.judge import judge_page
 from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
@@ -33,7 +34,7 @@ from ragmeter.app.run_pages import RunPages, run_of, up_to
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.snapshots import Snapshot, of_one_moment
 from ragmeter.app.watching import events, live
-from ragmeter.errors import OutputError, RagmeterError, UnknownNameError, UsageError
+from ragmeter.errors import BusyError, OutputError, RagmeterError, UnknownNameError, UsageError
 from ragmeter.io.cells import whole
 from ragmeter.io.decoding import JsonObject
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
@@ -59,6 +60,9 @@ _STATIC = {
 _TRIES = 10
 #: Runs that the search for runs shows.
 _FINDS = 12
+
+#: The status of an answer that is an error; any other error is ours.
+_STATUS = {UnknownNameError: 404, UsageError: 400, BusyError: 409}
 
 
 class App:
@@ -91,17 +95,17 @@ class App:
                 for action in ("rename", "tags", "baseline", "delete")
             ),
             Route("/deleted/{key}/restore", self._page(self._restore), methods=["POST"]),
-            Route("/run/{name}/documents", self._page(self._documents)),
-            Route("/run/{name}/document", self._page(self._document)),
-            Route("/run/{name}/label", self._page(self._label)),
-            Route("/run/{name}/agreement", self._page(self._agreement)),
-            Route("/run/{name}/disagreements", self._page(self._disagreements)),
+            Route("/run/{name}/documents", self._page(self._documents, "kind", "search", "sort", "descending", "page")),
+            Route("/run/{name}/document", self._page(self._document, "id")),
+            Route("/run/{name}/label", self._page(self._label, "rater", "blind", "place")),
+            Route("/run/{name}/agreement", self._page(self._agreement, "metric", "cell")),
+            Route("/run/{name}/disagreements", self._page(self._disagreements, "place")),
             Route("/run/{name}/disagreements/record", self._page(self._agree), methods=["POST"]),
             Route("/run/{name}/label/begin", self._page(self._begin), methods=["POST"]),
             Route("/run/{name}/label/record", self._page(self._record), methods=["POST"]),
             Route("/run/{name}/export/{kind}", self._page(self._export)),
             Route("/run/{name}/report", self._page(self._report)),
-            Route("/find", self._page(self._find)),
+            Route("/find", self._page(self._find, "search")),
             Route("/events", self._events),
             Route("/under-way", self._page(lambda _: page(wording.UNDER_WAY, live(under_way(self._folder))))),
             Route("/compare", self._page(self._compared.page)),
@@ -111,11 +115,13 @@ class App:
             Route("/static/{file}", _static),
         ]
 
-    def _page(self, answer: Callable[[Request], Any]) -> Callable[[Request], Any]:
-        """An address whose errors are a page that says what is wrong."""
+    def _page(self, answer: Callable[[Request], Any], *fields: str) -> Callable[[Request], Any]:
+        """An address whose errors are a page that says what is wrong. A page without `fields` looks at them itself."""
 
         def respond_of(request: Request, snapshot: Snapshot) -> Response:
             request.state.snapshot = snapshot
+            if fields:
+                check_fields(request.query_params, fields)
             response: Response = answer(request)
             return response
 
@@ -123,7 +129,7 @@ class App:
             try:
                 return of_one_moment(self._folder, partial(respond_of, request), drop, again=_is_read(request))
             except RagmeterError as error:
-                status = 404 if isinstance(error, UnknownNameError) else 400 if isinstance(error, UsageError) else 500
+                status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
                 if request.method == "POST":  # a script sent it, and shows what it gets
                     return JSONResponse({"error": str(error)}, status)
                 return page(wording.ERROR, element("p", text(error), class_="note bad"), status=status)
@@ -131,7 +137,10 @@ class App:
         async def respond_with_body(request: Request) -> Response:
             from starlette.concurrency import run_in_threadpool
 
-            request.state.form = await _json(request) if request.method == "POST" else {}
+            try:
+                request.state.form = await _json(request) if request.method == "POST" else {}
+            except UsageError as error:
+                return JSONResponse({"error": str(error)}, 400)
             return await run_in_threadpool(respond, request)
 
         return respond_with_body
@@ -257,19 +266,21 @@ class App:
 
 
 async def _json(request: Request) -> JsonObject:
-    """The body of a write; anything but a small JSON object is empty, and then refused by what needs its fields."""
+    """The body of a write: a small JSON object."""
     import json
 
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > 100_000:
-            return {}
+            raise UsageError("what was sent is too large: at most 100,000 bytes")
     try:
         form = json.loads(body)
     except (ValueError, RecursionError):
-        return {}
-    return form if isinstance(form, dict) else {}
+        raise UsageError("what was sent is no JSON") from None
+    if not isinstance(form, dict):
+        raise UsageError("what was sent is no JSON object")
+    return form
 
 
 def _whole(form: JsonObject, name: str) -> int:
@@ -311,8 +322,13 @@ def make_app(output_dir: Path, host: str, port: int, labels: Path, keys: Keys, c
     return Guard(_starlette(app), keys, allowed_hosts(host, port))
 
 
+def _no_page(request: Request, _: Exception) -> Response:
+    """An address that no page has."""
+    return page(wording.ERROR, element("p", wording.NO_PAGE, class_="note bad"), status=404)
+
+
 def _starlette(app: App) -> Starlette:
-    starlette = Starlette(routes=app.routes())
+    starlette = Starlette(routes=app.routes(), exception_handlers={404: _no_page})
     starlette.router.redirect_slashes = False
     return starlette
 

@@ -42,10 +42,9 @@ SORTS = {
     "baseline": "worst of the baseline first",
     "candidate": "worst of the candidate first",
 }
-ADD_FILTER, ADD, REMOVE = "+ filter", "Add", "Remove"
+MORE_FILTERS, ADD = "+ filter", "Add"
 PAGE_OF = "page {page:,} of {last:,}"
 MARGIN = "Margins"
-SIDE_BY_SIDE = "Side by side"
 CHOOSE = "Choose"
 NO_RUNS = "There are no runs in this folder yet. `ragmeter evaluate`, `ask` and `web` write them there."
 CONVERSATION = "Conversation"
@@ -121,7 +120,6 @@ CHANGES = {
     "failed": "no score in the candidate alone",
 }
 DOCUMENTS = "Documents"
-DOCUMENT = "Document"
 DOCUMENTS_OF_QUESTIONS = "{documents:,} documents, of {questions:,} questions"
 DOCUMENTS_SHOWN = "{first:,} to {last:,} of {total:,} documents"
 NO_DOCUMENTS = "No document matches."
@@ -229,6 +227,7 @@ AGREED, NOT_YET = "Agreed", "not yet"
 CHOOSE_METRIC = "Choose the metric to compare with people."
 THEME = "Light or dark"
 SKIP_TO_MAIN = "Skip to the content"
+NO_PAGE = "There is no such page."
 ERROR = "That did not work"
 SIGNATURE = "How to reproduce"
 UNDER_WAY = "Under way"
@@ -245,23 +244,20 @@ YES_NO = ("no", "yes")
 TONES = {"better": "better than on all rows", "worse": "worse than on all rows"}
 MORE_METRICS = "{count:,} more metrics"
 MORE_LINES = "{count:,} more"
-FAILED_ROWS = "The system failed on {count:,} of {total:,} rows:"
-JUDGE_FAILED = "The judge failed on {count:,} of {total:,} rows:"
 COMPARE_WITH = "Compare with …"
-SEARCH_ROWS = "Search the rows"
-ADD_FILTER = "Add"
+SEARCH_ROWS = "Search questions, answers, references"
 FILTER_BY = "Filter by …"
 COMPARISON_OF = "Comparison"
 COMPARISONS = {
-    "eq": "=",
-    "ne": "≠",
-    "lt": "<",
-    "le": "≤",
-    "gt": ">",
-    "ge": "≥",
-    "has": "contains",
-    "none": "has no value",
-    "some": "has a value",
+    "=": "=",
+    "!=": "≠",
+    "<": "<",
+    "<=": "≤",
+    ">": ">",
+    ">=": "≥",
+    "~": "contains",
+    ":none": "has no value",
+    ":some": "has a value",
 }
 USUAL_COLUMNS = "the usual columns"
 PRESETS = {
@@ -279,7 +275,6 @@ OWN_PAGE = "Own page"
 AS_MARKDOWN = "show as Markdown"
 AS_WRITTEN = "show as it is written"
 BY_METRIC = "by"
-RIGHT = "right"
 WRONG_ANSWER = "wrong"
 YOUR_LABEL = "Your label:"
 SAVED = "saved"

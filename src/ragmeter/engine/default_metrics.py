@@ -129,7 +129,7 @@ class MetricChoice:
         parts = [f"{' and '.join(names)} ({self._lack(lacks)})" for lacks, names in columns.items()]
         parts += [f"where answers failed ({self.no_causes})"] if self.no_causes else []
         left_out = f"; left out: {'; '.join(parts)}" if parts else ""
-        return f"chosen by its columns: {', '.join(self.metrics)}{left_out}; --metrics chooses others"
+        return f"chosen by its columns: {', '.join(self.metrics)}{left_out}; name `metrics` to choose others"
 
     def _lack(self, columns: Sequence[str]) -> str:
         """What is missing, or there with nothing in it."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,6 +21,7 @@ from ragmeter.io.locations import Location, StorePath, location, on_disk
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES, SHARE_OF, hides_in
 from ragmeter.naming import matching
 from ragmeter.registry import other_names
+from ragmeter.runs.declined import marked_unanswerable, rightly_declined
 from ragmeter.runs.documents import read_manifest, read_summary, scores_problem, table_problem
 from ragmeter.runs.layout import (
     MANIFEST,
@@ -283,6 +285,14 @@ class Run:
         if problem := scores_problem(metric, scores, binary=summary is not None and summary.binary):
             raise unreadable(self.rows_path, problem)
         return scores
+
+    def rightly_declined(self) -> npt.NDArray[np.bool_]:
+        """The rows whose answer declines a question that can't be answered."""
+        return rightly_declined(self._rows, list(self.metrics()))
+
+    def marked_unanswerable(self) -> npt.NDArray[np.bool_]:
+        """The rows whose question is marked as one without an answer."""
+        return marked_unanswerable(self._rows)
 
     def outcomes(self, name: str) -> tuple[Codes, list[str]]:
         """Each row's outcome as a number, and the outcomes' names by number, `scored` among them."""

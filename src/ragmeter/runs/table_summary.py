@@ -14,9 +14,8 @@ from ragmeter.definition import Metric
 from ragmeter.documents.metrics import Percentiles
 from ragmeter.documents.summary import Abstained, Answers, Summary
 from ragmeter.metrics.abstention import MARKS, is_unanswerable
-from ragmeter.metrics.causes import CAUSE, RIGHTLY_DECLINED
-from ragmeter.naming import base_of
 from ragmeter.runs.answer_causes import causes_of
+from ragmeter.runs.declined import rightly_declined
 from ragmeter.runs.document_ids import document_ids
 from ragmeter.runs.question_set import only_system, question_set
 from ragmeter.runs.rows import StoredRows, clusters_of
@@ -26,8 +25,6 @@ from ragmeter.stats.summary import percentiles, summarise
 from ragmeter.table import ABSTAINED, NUMBER_COLUMNS, QID, Failed, Measure, outcome_column
 from ragmeter.wording.metrics import first_of, is_right
 
-#: The metric that says which answers decline where they should, of questions that are marked.
-_DECLINES = "abstention_correct"
 #: Rows whose outcomes are looked at together.
 _AT_ONCE = 262_144
 
@@ -129,17 +126,8 @@ def _abstained(rows: StoredRows) -> Abstained | None:
 
 def _rightly_declined(rows: StoredRows, metrics: Sequence[str]) -> int:
     """How many answers rightly decline, and are not right by the metric that says which answers are."""
-    names = set(rows.schema.names)
     right = first_of(metrics) if metrics else ""
-    declined = CAUSE if CAUSE in names else next((name for name in metrics if base_of(name) == _DECLINES), None)
-    marks = [name for name in rows.schema.names if name in MARKS]
-    if not is_right(right) or declined is None or not (declined == CAUSE or marks):
+    if not is_right(right):
         return 0
-    table = rows.read([right, declined, *([] if declined == CAUSE else marks)])
-    if declined == CAUSE:
-        is_declined = pc.equal(table[CAUSE].cast(pa.string()), RIGHTLY_DECLINED)
-    else:
-        is_marked = [is_unanswerable(row) is True for row in table.select(marks).to_pylist()]
-        is_declined = pc.and_(pc.equal(table[declined], 1), pa.array(is_marked, pa.bool_()))
-    is_right_one = pc.fill_null(pc.equal(table[right], 1), fill_value=False)
-    return int(pc.sum(pc.and_not(is_declined, is_right_one)).as_py() or 0)
+    is_right_one = rows.read([right])[right].to_numpy() == 1
+    return int((rightly_declined(rows, metrics) & ~is_right_one).sum())

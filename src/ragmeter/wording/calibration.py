@@ -33,6 +33,9 @@ FEW_CLUSTERS = (
 )
 NONE_OF_A_KIND = "people call no labelled {unit} {kind}: the judge can't help, and the corrected value is the labels'"
 FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: too few to say how well the judge does on these"
+WORSE_THAN_CHANCE = (
+    "the judge and people agree less often than chance would have it: see whether its verdicts are the wrong way round"
+)
 NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, and its raw mean means little"
 NOT_NARROWER = "the judge does not make the interval narrower: the labels alone tell as much"
 

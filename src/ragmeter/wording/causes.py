@@ -90,11 +90,12 @@ def failures(metrics: Mapping[str, MetricSummary]) -> list[NotScored]:
     return sorted(reasons, key=lambda reason: -reason.count)
 
 
-#: Outcomes that say that the judge or the system failed, and from which share of the rows on that is an alarm.
-_FAILURES = frozenset(
+#: Outcomes that say that the judge failed, and that the system did; from which share of the rows on that is an alarm.
+_JUDGE_FAILED = table.OUTCOMES_WITHOUT_VERDICT - {table.SKIPPED_BUDGET, table.TIED}
+_SYSTEM_FAILED = frozenset(
     {
-        "no_answer", table.UNPARSABLE, table.REFUSED, table.TIMEOUT, table.JUDGE_ERROR, table.TARGET_ERROR,
-        table.EMBEDDING_ERROR, table.SELECTOR_NOT_FOUND, table.NAVIGATION_ERROR, table.PAGE_CRASHED, table.BLOCKED,
+        "no_answer", table.TARGET_ERROR, table.EMBEDDING_ERROR, table.SELECTOR_NOT_FOUND, table.NAVIGATION_ERROR,
+        table.PAGE_CRASHED, table.BLOCKED,
     }
 )  # fmt: skip
 _ALARMING, _WORTH_A_NOTE = 0.05, 0.2
@@ -102,14 +103,20 @@ _ALARMING, _WORTH_A_NOTE = 0.05, 0.2
 
 @dataclass(frozen=True)
 class Alarm:
-    """What is to be known before a run's scores are believed: rows without a score, and by which metrics.
+    """What is to be known before a run's scores are believed: rows without a score, for one cause.
 
-    `failed`: the judge or the system failed. Otherwise many rows lack a score for another reason.
+    `failed`: the judge or the system failed, which `words` say. Otherwise many rows lack a score for another reason.
     """
 
-    sentence: str
-    metrics: str
+    reason: NotScored
+    words: str
     failed: bool
+
+    @property
+    def sentence(self) -> str:
+        """The words with the cause."""
+        meaning = f" ({self.reason.meaning})" if self.reason.meaning else ""
+        return f"{self.words}: {cause_name(self.reason.cause)}{meaning}"
 
 
 def score_alarms(metrics: Mapping[str, MetricSummary]) -> list[Alarm]:
@@ -120,13 +127,12 @@ def score_alarms(metrics: Mapping[str, MetricSummary]) -> list[Alarm]:
     alarms = []
     for reason in failures(metrics):
         total = max(metrics[name].n_total for name in reason.metrics)
-        failed = reason.cause in _FAILURES
+        failed = reason.cause in _JUDGE_FAILED | _SYSTEM_FAILED
         if reason.cause in table.NOTHING_FAILED or reason.count < total * (_ALARMING if failed else _WORTH_A_NOTE):
             continue
-        count = f"all {total:,} rows" if reason.count == total else f"{reason.count:,} of {total:,} rows"
-        meaning = f" ({reason.meaning})" if reason.meaning else ""
-        have = f"{count} have no score: {cause_name(reason.cause)}{meaning}"
-        alarms.append(Alarm(have, reason.which_metrics, failed))
+        rows = f"all {total:,} rows" if reason.count == total else f"{reason.count:,} of {total:,} rows"
+        who = "The judge" if reason.cause in _JUDGE_FAILED else "The system"
+        alarms.append(Alarm(reason, f"{who} failed on {rows}" if failed else f"{rows} have no score", failed))
     return sorted(alarms, key=lambda alarm: not alarm.failed)
 
 

@@ -20,9 +20,12 @@ def bound_reason(metric: str, summary: MetricSummary, bound: float, *, under: bo
     return f"{metric} is {brief(summary, bound)}: {asked}{by_interval}{doubt}"
 
 
-def unscored_reason(metrics: str, what: str, failed: int, total: int, causes: Mapping[str, int], most: float) -> str:
-    """The number of rows without a score, against the limit."""
-    have = f"{metrics}: {failed:,} of {total:,} {what} have no score"
+def unscored_reason(
+    metrics: str, what: str, failed: int, total: int, causes: Mapping[str, int], most: float, n_fine: int = 0
+) -> str:
+    """The number of rows without a score, against the limit; `n_fine` more rightly have none."""
+    beside = f" beside {n_fine:,} of questions without an answer" if n_fine else ""
+    have = f"{metrics}: {failed:,} of {total:,} {what} have no score{beside}"
     return f"{have}{because(causes)}: at most {percent(most)} may have none"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragmeter.documents.testset import Acceptance, TestSetCard, Texts
 from ragmeter.documents.usage import Usage
+from ragmeter.hints import parameter
 from ragmeter.wording.judging import PLAIN, WARNING, Line
 from ragmeter.wording.numbers import interval, money, number, percent, rounded_percent
 
@@ -98,7 +99,7 @@ def lacking_line(kinds: list[str]) -> str:
 def cost_lines(estimate: Mapping[str, Any]) -> Iterator[Line]:
     """What writing takes."""
     cost = estimate["cost_usd"]
-    price = "the price is not known (--prices)" if cost is None else money(cost)
+    price = f"the price is not known ({parameter('prices')})" if cost is None else money(cost)
     most = "" if estimate["most_cost_usd"] is None else f", {money(estimate['most_cost_usd'])}"
     yield (
         f"about {estimate['calls']:,} calls, and {estimate['recorded']:,} recorded before: "
@@ -107,7 +108,7 @@ def cost_lines(estimate: Mapping[str, Any]) -> Iterator[Line]:
     )
     yield (
         f"with checks in doubt about {estimate['most_calls']:,} calls{most}; more for drafts that are replaced "
-        "(--budget and --max-calls set limits)",
+        f"({parameter('budget')} and {parameter('max_calls')} set limits)",
         PLAIN,
     )
 

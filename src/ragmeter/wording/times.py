@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from ragmeter.wording.numbers import number, whole
+
 
 def local(written: str) -> datetime | None:
     """A time in ISO 8601, on this machine's clock; None for anything else."""
@@ -42,5 +44,5 @@ def day(written: str) -> str:
 def time_left(seconds: float) -> str:
     """How long something will still take: `3 min`."""
     if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
+        return f"{whole(seconds)} s"
+    return f"{whole(seconds / 60)} min" if seconds < 90 * 60 else f"{number(seconds / 3600, decimals=1)} h"

@@ -41,7 +41,7 @@ _MARKS = {
 }
 #: Marks a slice whose difference is surely not that of the rows outside it.
 SLICE_DIFFERS = "≠ differs from the other rows"
-NONE_DIFFERS = "None of these slices differs significantly from the other rows."
+NO_SLICE_DIFFERS = "no slice differs significantly from the other rows"
 #: The titles of the table of a comparison, whatever shows it; the interval's level comes in place of the {}.
 TITLES = ("metric", "verdict", "baseline", "candidate", "difference", "{} interval")
 
@@ -307,8 +307,7 @@ def slices_sentence(metric: str, slices: int, *, any_differs: bool) -> str:
     tested = f"Holm-corrected over {slices:,} slices of at least 20 rows"
     if any_differs:
         return f"Where? By {metric}, {SLICE_DIFFERS} ({tested}); other slices may stray by chance:"
-    none = "no slice differs significantly from the other rows"
-    return f"Where? By {metric}, {none} ({tested}); farthest from the whole are:"
+    return f"Where? By {metric}, {NO_SLICE_DIFFERS} ({tested}); farthest from the whole are:"
 
 
 def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:

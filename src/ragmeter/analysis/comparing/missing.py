@@ -10,7 +10,7 @@ from ragmeter.analysis.comparing.row_pairs import Pairing, Rows
 from ragmeter.runs.run import Run
 from ragmeter.wording.causes import answers_sentence
 from ragmeter.wording.metrics import headline_metric
-from ragmeter.wording.verdicts import metric_missing, rows_unscored
+from ragmeter.wording.verdicts import declined_besides, metric_missing, rows_unscored
 
 
 def missing_metric(a: Run, b: Run, labels: tuple[str, str]) -> str:
@@ -39,3 +39,18 @@ def _unanswered(run: Run, rows: Rows) -> bool:
         return not len(rows)
     answers = run.rows(["answer"])["answer"].take(pa.array(rows))
     return int(answers.null_count) == len(rows)
+
+
+def declined_besides_right(a: Run, b: Run, pairing: Pairing, headline: str) -> str:
+    """How many answers of each run rightly decline and are not right by the headline metric, where that has changed.
+
+    Rows that only one run has a score for are left out: in the other they may be among the right ones.
+    """
+    runs = ((a, pairing.a), (b, pairing.b))
+    scores = [run.scores(headline)[rows] for run, rows in runs]
+    is_alike = np.isnan(scores[0]) == np.isnan(scores[1])
+    before, after = (
+        int((run.rightly_declined()[rows] & (of_run != 1) & is_alike).sum())
+        for (run, rows), of_run in zip(runs, scores, strict=True)
+    )
+    return declined_besides(headline, before, after)

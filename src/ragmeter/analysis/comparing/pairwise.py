@@ -15,7 +15,7 @@ from ragmeter.analysis.comparing.comparison import Comparison, MetricDifference,
 from ragmeter.analysis.comparing.difference import PairedScores, Settings, difference_of
 from ragmeter.analysis.comparing.judges import forbids_verdict, judge_warnings, withheld
 from ragmeter.analysis.comparing.margins import Margins, margins_of, usual_margin
-from ragmeter.analysis.comparing.missing import missing_metric, unscored_rows
+from ragmeter.analysis.comparing.missing import declined_besides_right, missing_metric, unscored_rows
 from ragmeter.analysis.comparing.ranking import Ranking, ranked
 from ragmeter.analysis.comparing.row_pairs import Pairing, Where, cluster_column, in_slice, pair, paired_clusters
 from ragmeter.analysis.comparing.significance import with_verdicts
@@ -38,7 +38,7 @@ from ragmeter.stats.multiple import benjamini_hochberg, holm
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 from ragmeter.wording.comparison import Wording
 from ragmeter.wording.numbers import given
-from ragmeter.wording.verdicts import declined_besides, headline_metric, no_verdict_reworded, reworded_sentence
+from ragmeter.wording.verdicts import headline_metric, no_verdict_reworded, reworded_sentence
 
 #: A spread below this share of the largest difference is rounding: the differences are all the same.
 _ROUNDING = 1e-12
@@ -245,7 +245,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         causes=None if other_questions else cause_changes(a, b, pairing),
         missing=missing_metric(a, b, labels) if names is None else "",
         unscored=unscored_rows(a, b, pairing, headline, metrics[headline]),
-        declined=declined_besides(headline, a.summary().rightly_declined, b.summary().rightly_declined),
+        declined=declined_besides_right(a, b, pairing, headline),
     )
 
 

@@ -45,6 +45,8 @@ from ragmeter.wording.gate import bound_reason, margin_reason, no_interval, othe
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.numbers import given
 
+#: Outcomes of rows without what an answer, or what was retrieved, is compared with.
+NO_REFERENCE, NO_RELEVANT = "no_reference", "no_relevant"
 #: Tolerance for rounding, so that a mean equal to its bound passes.
 _ROUNDING = 1e-12
 
@@ -118,7 +120,8 @@ def _check_answers(gate: Gate, run: Run, measures: Mapping[str, Measure]) -> Non
         return
     for rule in gate.rules:
         metric = declared(rule.metric)
-        if metric is not None and "answer" in metric.reads and not known_names(rule.metric, measures):
+        needs_answers = rule.metric.startswith(SHARE_OF) or (metric is not None and "answer" in metric.reads)
+        if needs_answers and not known_names(rule.metric, measures):
             raise UsageError(
                 f"{rule.named}: {run.name} has no {rule.metric}, since no row has an answer",
                 hint="look at what the system returned: was the right column read?",
@@ -184,16 +187,42 @@ class _Unscored:
     total: int
     causes: tuple[tuple[str, int], ...]
     baseline: str | None = None
+    n_fine: int = 0  # rows that need no score
 
     @classmethod
-    def rows(cls, summary: MetricSummary) -> _Unscored:
-        return cls("rows", summary.n_total - summary.n_scored, summary.n_total, tuple(summary.n_not_scored.items()))
+    def rows(cls, summary: MetricSummary, expected: Mapping[str, int] | None = None) -> _Unscored:
+        """The rows of a summary; of each outcome, so many as `expected` says are as they should be."""
+        fine = expected or {}
+        left = {outcome: n - fine.get(outcome, 0) for outcome, n in summary.n_not_scored.items()}
+        n_fine = sum(fine.values())
+        failed = summary.n_total - summary.n_scored - n_fine
+        causes = tuple((outcome, n) for outcome, n in left.items() if n)
+        return cls("rows", failed, summary.n_total, causes, n_fine=n_fine)
+
+
+def _as_it_should_be(run: Run, name: str) -> dict[str, int]:
+    """The rows that a metric rightly has no score for, by outcome.
+
+    A question that is marked as one without an answer has no gold document; whoever declines it need not be compared
+    with a reference.
+    """
+    if name not in run.row_metrics:
+        return {}
+    codes, outcomes = run.outcomes(name)
+    fine = {NO_REFERENCE: run.rightly_declined, NO_RELEVANT: run.marked_unanswerable}
+    return {
+        outcome: int((flags() & (codes == outcomes.index(outcome))).sum())
+        for outcome, flags in fine.items()
+        if outcome in outcomes
+    }
 
 
 def _unscored_rows(run: Run, name: str, summary: MetricSummary) -> _Unscored:
     """The rows that say nothing of a metric; of a cause, those behind which it may hide: answers that failed."""
     hidden, causes = hides_in(name.removeprefix(SHARE_OF)), run.summary().cause
-    if not name.startswith(SHARE_OF) or causes is None or not hidden:
+    if not name.startswith(SHARE_OF):
+        return _Unscored.rows(summary, _as_it_should_be(run, name) if summary.n_not_scored else {})
+    if causes is None or not hidden:
         return _Unscored.rows(summary)
     counts = {cause_words(cause): sum(causes.evidence.get(cause, {}).values()) for cause in CAUSES if cause in hidden}
     present = tuple((words, count) for words, count in counts.items() if count)
@@ -214,7 +243,9 @@ def _check_unscored(unscored: Sequence[tuple[str, _Unscored]], most: float) -> I
             kind=MAX_FAILED,
             metric=names,
             passed=share <= most + _ROUNDING,
-            reason=unscored_reason(names, count.unit, count.failed, count.total, dict(count.causes), most),
+            reason=unscored_reason(
+                names, count.unit, count.failed, count.total, dict(count.causes), most, count.n_fine
+            ),
             required=most,
             value=share,
             interval=None,

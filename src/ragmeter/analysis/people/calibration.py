@@ -314,7 +314,7 @@ def _judge_warnings(result: Calibration) -> Iterator[str]:
             yield words.FEW_OF_A_KIND.format(n=share.n, kind=kind, unit=result.unit)
     kappa = judge.kappa.interval or (judge.kappa.value,)
     if kappa[0] is not None and kappa[0] <= 0:
-        yield words.NO_BETTER_THAN_CHANCE
+        yield words.NO_BETTER_THAN_CHANCE if kappa[-1] is None or kappa[-1] >= 0 else words.WORSE_THAN_CHANCE
     wrong = judge.judge_alone_correct + judge.people_alone_correct
     n = wrong + judge.both_correct + judge.both_wrong
     if wrong == 0 and result.judge_weight is not None:

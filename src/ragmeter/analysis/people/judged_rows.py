@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from ragmeter.analysis.people.label_matches import match
 from ragmeter.analysis.people.labels import read_labels
@@ -93,6 +94,7 @@ def _probability(run: Run) -> Scores | None:
     if (metric := next(names, None)) is not None:
         return run.scores(metric)
     if _PROBABILITY in run.columns:
-        column = run.column(_PROBABILITY)
-        return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+        column = run.rows([_PROBABILITY])[_PROBABILITY]  # of numbers, and no metric
+        if pa.types.is_floating(column.type):
+            return np.asarray(column.to_numpy(), dtype=np.float64)
     return None

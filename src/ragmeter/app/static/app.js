@@ -21,7 +21,9 @@ export async function post(where, fields) {
   const response = await fetch(where, {
     method: 'POST', headers: {'Content-Type': 'application/json', 'X-CSRF-Token': token()}, body: JSON.stringify(fields),
   });
-  const reply = await response.json().catch(() => ({}));
+  const written = await response.text();
+  let reply = {error: written.trim() || `the server said ${response.status}`};  // a refusal is a line of text
+  try { reply = JSON.parse(written); } catch { /* it is none of ours */ }
   if (!response.ok) throw new Error(reply.error ?? `the server said ${response.status}`);
   return reply;
 }

@@ -83,16 +83,19 @@ async function write(row, value, note) {
 
 // The row comes back as the file has it now, with the note that was written: the key is pressed again.
 async function bringBack(row, error) {
-  careful = true;
   const place = placeOf(row);
+  const isEarlierBack = careful && shown() !== row;  // a row before this one could not be written either
+  careful = true;
   todo = todo.filter((other) => other !== place);
-  if (shown() !== row) todo.unshift(placeOf(shown()));
+  if (isEarlierBack) todo.push(place);
+  else if (shown() !== row) todo.push(placeOf(shown()));
+  todo.sort((one, other) => one - other);
   const note = row.querySelector('#note').value;
   rows.delete(place);
   const fresh = await load(place).catch(() => row);
   if (note) fresh.querySelector('#note').value = note;
   rows.set(place, fresh);
-  await show(place);
+  if (!isEarlierBack) await show(place);
   problem(new Error(`${frame.dataset.failed} ${error.message}`));
 }
 

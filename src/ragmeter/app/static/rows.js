@@ -1,5 +1,6 @@
 // The rows of a run: the row beside the table, bars that are drawn over, labels on the spot, downloads that take a while.
 'use strict';
+import {post} from './app.js';
 
 const root = document.documentElement;
 const drawer = () => document.getElementById('drawer');
@@ -73,10 +74,7 @@ document.addEventListener('pointerup', (event) => {
   if (!begun || !over || over === begun || over.closest('svg') !== begun.closest('svg')) return;
   const chosen = bars(begun, over);
   const fields = new URLSearchParams(new URL(location.href).search);
-  const column = begun.closest('svg').dataset.column;
-  const ends = [['ge', chosen[0].dataset.low], [chosen.at(-1).dataset.to === 'lt' ? 'lt' : 'le', chosen.at(-1).dataset.high]];
-  if (fields.getAll('column').length > fields.getAll('is').length) fields.getAll('column').forEach(() => fields.append('is', 'eq'));
-  for (const [is, value] of ends) [['column', column], ['is', is], ['value', value]].forEach((field) => fields.append(...field));
+  for (const end of [chosen[0].dataset.from, chosen.at(-1).dataset.to]) fields.append('filter', end);
   fields.delete('page');
   location.assign(`${location.pathname}?${fields}#rows`);
 });
@@ -84,13 +82,7 @@ document.addEventListener('pointerup', (event) => {
 // Labels on the spot. The name is asked for once, and remembered by this browser.
 const rater = () => localStorage.getItem('ragmeter-rater') ?? '';
 async function send(label) {
-  const response = await fetch(row().dataset.label, {
-    method: 'POST',
-    headers: {'Content-Type': 'application/json', 'X-CSRF-Token': document.querySelector('meta[name=csrf]').content},
-    body: JSON.stringify(label === null ? {rater: rater()} : {rater: rater(), label}),
-  });
-  const reply = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(reply.error ?? `the server said ${response.status}`);
+  const reply = await post(row().dataset.label, label === null ? {rater: rater()} : {rater: rater(), label});
   return reply.label;
 }
 async function labelled(label) {

@@ -162,13 +162,12 @@ class _Row:
     def settle(self, *, reads_texts: bool) -> None:
         """Whether the answer declines, and whether the texts of passages are to be read."""
         if self.failure is None and (self.unanswerable or not (self.right.holds and self.retrieved.holds)):
-            self.declines = is_miss(self.answer) and not self._repeats_reference
+            self.declines = has_text(self.answer) and is_miss(self.answer) and not self._repeats_reference
             if self.declines:  # one reference that declines lets it
                 self.reference_declines = any(map(is_miss, self.references))
             elif self.right.holds is False:  # where one has an answer, there was something to retrieve
                 self.reference_declines = bool(self.references) and all(map(is_miss, self.references))
-            if not has_text(self.answer):  # a bad answer, unless there is nothing to answer
-                self.declines = bool(self.unanswerable or self.reference_declines)
+            if not has_text(self.answer):  # a bad answer, that no passage says
                 self.supported = Known(False, OFFLINE_SUPPORT)
         if self.passages == []:
             self.supported = Known(False, NO_PASSAGES)

@@ -64,7 +64,7 @@ def _examples(view: CompareView) -> Markup:
     """The rows that changed most, first those that got worse."""
     metric = view.pair.headline
     gains = Gains.of(view.baseline, view.candidate, view.pairing, metric)
-    words = change_words(view, metric)
+    words = change_words(view.pair.headline, view.headline)
     parts = []
     for change in (WORSE, BETTER):
         places = gains.largest_first(gains.that(change).nonzero()[0])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragmeter.errors import InputError, UsageError
-from ragmeter.hints import option
+from ragmeter.hints import by_caller, option
 from ragmeter.io.write import RUNS, replacing
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.inputs import check_no_input
@@ -71,7 +71,7 @@ def report(
         audience: "engineer", or "owner" for a page that stops before the appendix.
     """
     if audience not in AUDIENCES:
-        raise UsageError(f"{option('audience')} must be {' or '.join(AUDIENCES)}, got {audience!r}")
+        raise UsageError(f"{by_caller('--for', 'audience')} must be {' or '.join(AUDIENCES)}, got {audience!r}")
     if max_rows < 1:
         raise UsageError(f"max_rows must be at least 1, got {max_rows}")
     places = [Path(file) for file in (output, markdown, latex) if file is not None]
@@ -82,7 +82,7 @@ def report(
     check_no_input(places, loaded, "choose another name")
     if is_test_set(loaded[0]):
         return _of_test_set(loaded[0], Path(output), title, max_rows, others=places[1:] or figures)
-    comparison, kept, why_not = _compared(loaded)
+    comparison, kept, why_not = comparison_to_show(loaded)
     rendered = page.render(
         loaded, title=title, max_rows=max_rows, comparison=comparison, kept=kept, not_compared=why_not,
         with_appendix=audience == ENGINEER,
@@ -139,7 +139,7 @@ def load_runs(runs: RunLike | ManyRuns, output_dir: str | Path = RUNS) -> list[R
     return loaded
 
 
-def _compared(runs: Sequence[Run]) -> tuple[Comparison | None, str, str]:
+def comparison_to_show(runs: Sequence[Run]) -> tuple[Comparison | None, str, str]:
     """The comparison of the runs and what is said of it, or why there is none; neither for a single run.
 
     If a comparison of these runs was kept, its settings are used.

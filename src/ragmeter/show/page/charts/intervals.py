@@ -80,7 +80,7 @@ def _forest_row(row: Difference, axis: Axis) -> Markup:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar from zero to a value, with its interval, which `title` says; a link where it leads to rows."""
+    """A bar from zero to a value, with its interval; a link where it leads to rows."""
 
     name: Content
     value: float
@@ -89,7 +89,7 @@ class Bar:
     words: Content
     href: str | None = None
     is_chosen: bool = False
-    title: str | None = None
+    about: str = ""  # on hover
 
 
 def bars(rows: Sequence[Bar], caption: str) -> Markup:
@@ -113,13 +113,7 @@ def _bar(row: Bar, axis: Axis) -> Markup:
         "li",
         element("span", name, class_="name"),
         drawing(marks, height=22, class_=row.tone),
-        element(
-            "span",
-            row.words,
-            element("span", f", {row.title}", class_="hidden") if row.title else None,
-            class_="words-of-bar",
-        ),
-        title=row.title,
+        element("span", row.words, class_="words-of-bar", title=row.about or None),
     )
 
 

@@ -56,10 +56,12 @@ def _parts(parts: Sequence[Part], longest: int) -> Markup:
     for part in parts:
         width = part.count / longest * 100
         words = f"{part.words}: {part.count:,}"
-        figures = element("text", f"{part.count:,}", x=at(begin + 0.8), y="50%", class_="count")
+        digits = len(f"{part.count:,}")
+        kind = "count narrow" if width < 3 + 3.5 * digits else "count"  # which a phone has no room for
+        figures = element("text", f"{part.count:,}", x=at(begin + 0.8), y="50%", class_=kind)
         inside = joined(
             block(begin, 0, width, 100, part.class_, element("title", words)),
-            figures if width > 2 + 1.3 * len(f"{part.count:,}") else None,
+            figures if width > 2 + 1.3 * digits else None,
         )
         marks.append(link(inside, part.href, aria_label=words) if part.href else inside)
         begin += width

@@ -36,10 +36,10 @@ def both_scores(view: CompareView) -> Markup:
     if not len(before):
         return Markup()
     step = (axis.high - axis.low) / _CELLS
-    columns_of_rows, lines_of_rows = (
-        np.clip((scores - axis.low) // step, 0, _CELLS - 1).astype(int) for scores in (before, after)
+    columns, lines = (
+        np.clip((scores - axis.low) // step, 0, _CELLS - 1).astype(int).tolist() for scores in (before, after)
     )
-    counts = Counter(zip(columns_of_rows.tolist(), lines_of_rows.tolist(), strict=True))
+    counts = Counter(zip(columns, lines, strict=True))
     factor = way(view.headline.direction)
     letters = [view.letters[name] for name in (view.pair.a, view.pair.b)]
     spots = []
@@ -47,18 +47,17 @@ def both_scores(view: CompareView) -> Markup:
         gain = factor * (y - x)
         tone = "better" if gain > 0 else "worse" if gain < 0 else "even"
         here = [axis.low + (place + 0.5) * step for place in (x, y)]
-        is_here = (columns_of_rows == x) & (lines_of_rows == y)
-        ranges = [_range(scores[is_here]) for scores in (before, after)]
-        about = ", ".join(f"{letter} {scores}" for letter, scores in zip(letters, ranges, strict=True))
-        spots.append(Spot(here[0], here[1], count, tone, f"{count:,} rows: {about}"))
+        about = ", ".join(
+            f"{letter} {_between(axis.low + place * step, step)}" for letter, place in zip(letters, (x, y), strict=True)
+        )
+        spots.append(Spot(here[0], here[1], count, tone, f"{count:,} row{'s' if count > 1 else ''}: {about}"))
     names = view.lettered(view.pair.a), view.lettered(view.pair.b)
     return scatter(spots, axis, axis, names, f"{BOTH_SCORES}: {view.pair.headline}, {len(before):,} rows")
 
 
-def _range(scores: Scores) -> str:
-    """The least and the largest of some scores, as one number where they are the same."""
-    ends = [number(float(end), decimals=2) for end in (scores.min(), scores.max())]
-    return " to ".join(dict.fromkeys(ends))
+def _between(low: float, step: float) -> str:
+    """The scores of a cell."""
+    return f"{number(low, decimals=2)} to {number(low + step, decimals=2)}"
 
 
 def distributions(view: CompareView) -> list[Markup]:

@@ -9,8 +9,8 @@ from ragmeter.analysis.comparing.slices import FEWEST_LISTED
 from ragmeter.show.page.charts.intervals import Bar, bars
 from ragmeter.show.page.compare.view import CompareView, tone, turned, way
 from ragmeter.show.page.elements import Content, Markup, element, joined, link, text
-from ragmeter.wording.numbers import deserved_decimals, percent, points, signed, signed_interval
-from ragmeter.wording.verdicts import NONE_DIFFERS, SLICE_DIFFERS
+from ragmeter.wording.numbers import deserved_decimals, points, signed, signed_interval
+from ragmeter.wording.verdicts import NO_SLICE_DIFFERS, SLICE_DIFFERS
 
 WHERE, ALL_ROWS = "Where?", "all rows"
 #: As many slices are shown of each end.
@@ -25,10 +25,11 @@ def where(view: CompareView, column: str = "") -> Markup:
         return Markup()
     is_mixed = not column and len(columns(view)) > 1
     turned_parts = [part for part in pair.slices if part.turns]
-    explained = SLICE_DIFFERS if any(part.differs for part in parts) else NONE_DIFFERS
+    says = SLICE_DIFFERS if any(part.differs for part in pair.slices) else f"{NO_SLICE_DIFFERS}."
+    explained = element("p", says[0].upper() + says[1:], class_="soft")
     return joined(
         bars([_bar(view, part, is_mixed=is_mixed) for part in parts], WHERE),
-        element("p", explained, class_="soft"),
+        explained,
         element("ul", [element("li", text(part.sentence)) for part in turned_parts], class_="soft")
         if turned_parts
         else None,
@@ -66,13 +67,10 @@ def _bar(view: CompareView, part: SliceDifference, *, is_mixed: bool) -> Bar:
     pair = view.whole or view.pair
     result = pair.metrics[part.metric]
     factor = way(result.direction)
-    level = percent(view.comparison.level)
     if result.binary:
         amount = f"{points(part.difference, 0)} pts"
-        between = signed_interval(part.interval and [100 * end for end in part.interval], 0)
     else:
-        decimals = deserved_decimals(part.interval)
-        amount, between = signed(part.difference, decimals=decimals), signed_interval(part.interval, decimals)
+        amount = signed(part.difference, decimals=deserved_decimals(part.interval))
     return Bar(
         name=text(f"{part.column}: {part.value}" if is_mixed else part.value, title=part.value),
         value=factor * part.difference,
@@ -80,6 +78,6 @@ def _bar(view: CompareView, part: SliceDifference, *, is_mixed: bool) -> Bar:
         tone=tone(part.verdict),
         words=f"{'≠ ' if part.differs else ''}{amount} · {part.n:,}",
         href=view.addresses.cut_to(part.column, part.value),
+        about=f"{signed(part.difference)} ({signed_interval(part.interval)}), n {part.n:,}",
         is_chosen=view.where.get(part.column) == part.value,
-        title=f"{level}: {between}{' pts' if result.binary else ''}" if part.interval else None,
     )

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from ragmeter.analysis.comparing import MetricDifference
 from ragmeter.documents.comparison import BETTER, WORSE
+from ragmeter.naming import base_of
 from ragmeter.show.page.compare.view import BOTH_RIGHT, BOTH_WRONG, GOT_BETTER, GOT_WORSE, SAME, CompareView, tone, way
 from ragmeter.show.page.elements import Content, Markup, element, joined, text
 from ragmeter.show.page.parts import SIGNS, alarm, meaning, stat, stats
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import score_alarms
+from ragmeter.wording.metrics import is_right
 from ragmeter.wording.verdicts import outlook, tally_in_short, test_in_short, verdict_heading
 
-#: What a card of rows is called: of a metric of right and wrong, of one of yes and no, and of any other.
-RIGHT_OR_WRONG = {
+#: What a card of rows is called: of a metric of right and wrong, of another one that is yes or no, and of any other.
+_RIGHT_OR_WRONG = {
     GOT_BETTER: "wrong → right", GOT_WORSE: "right → wrong — read these", BOTH_RIGHT: "right in both",
     BOTH_WRONG: "wrong in both",
 }  # fmt: skip
-RISEN = {GOT_BETTER: "no → yes", GOT_WORSE: "yes → no", BOTH_RIGHT: "yes in both", BOTH_WRONG: "no in both"}
-FALLEN = {GOT_BETTER: "yes → no", GOT_WORSE: "no → yes", BOTH_RIGHT: "no in both", BOTH_WRONG: "yes in both"}
-MORE_OR_LESS = {GOT_BETTER: "got better", GOT_WORSE: "got worse — read these", SAME: "the same"}
+_YES_OR_NO = {
+    GOT_BETTER: "{bad} → {good}", GOT_WORSE: "{good} → {bad} — read these", BOTH_RIGHT: "{good} in both",
+    BOTH_WRONG: "{bad} in both",
+}  # fmt: skip
+_MORE_OR_LESS = {GOT_BETTER: "got better", GOT_WORSE: "got worse — read these", SAME: "the same"}
 TIMES = {"latency_ms": "latency", "time_to_first_token_ms": "time to first token"}
 
 
@@ -65,16 +68,26 @@ def alarms(view: CompareView) -> Markup:
     notes: list[Content] = []
     for name in view.names:
         for line in score_alarms(view.runs[name].metrics()):
-            words = joined(view.named(name), ": ", text(line.sentence), " (", text(line.metrics), ")")
+            words = joined(view.named(name), ": ", text(line.sentence), " (", text(line.reason.which_metrics), ")")
             notes.append(alarm(words, failed=line.failed))
     warnings = dict.fromkeys(warning for pair in view.comparison.pairs for warning in pair.warnings)
     return joined(notes, [alarm(text(warning), failed=False) for warning in warnings])
 
 
+def change_words(metric: str, result: MetricDifference) -> dict[str, str]:
+    """What the changes of rows by a metric are called."""
+    if not result.binary:
+        return _MORE_OR_LESS
+    if is_right(metric) or base_of(metric) == "exact_match":
+        return _RIGHT_OR_WRONG
+    good, bad = ("no", "yes") if result.direction == "lower" else ("yes", "no")
+    return {change: words.format(good=good, bad=bad) for change, words in _YES_OR_NO.items()}
+
+
 def tiles(view: CompareView) -> Markup:
     """How many rows changed which way, each leading to them, and the times."""
-    counts = row_counts(view)
-    words = change_words(view, view.pair.headline)
+    result, counts = view.headline, row_counts(view)
+    words = change_words(view.pair.headline, result)
     tones = {GOT_BETTER: "better", GOT_WORSE: "worse"}
     cards = [
         stat(
@@ -86,16 +99,6 @@ def tiles(view: CompareView) -> Markup:
         for change, label in words.items()
     ]
     return stats(*cards, *_times(view))
-
-
-def change_words(view: CompareView, metric: str) -> Mapping[str, str]:
-    """What rows that changed by a metric are called: right and wrong is said of the answers' own metric alone."""
-    result = view.pair.metrics[metric]
-    if not result.binary:
-        return MORE_OR_LESS
-    if way(result.direction) < 0:
-        return FALLEN
-    return RIGHT_OR_WRONG if metric == view.pair.headline else RISEN
 
 
 def row_counts(view: CompareView) -> dict[str, int]:
