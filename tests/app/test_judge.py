@@ -84,3 +84,15 @@ def test_what_to_do_next_is_said(client: Client) -> None:
     page = client.page("/run/a/agreement")
     assert 'href="/run/a/label"' in page.partition("<main")[2]
     assert "No language model has judged this run" in words(page)
+
+
+def test_of_a_metric_that_counts_what_is_wrong_the_shares_are_of_that(client: Client, tmp_path: Path) -> None:
+    assert "Share of right answers" in words(judged_by(client, tmp_path, "exact_match"))
+    rows = [{**row, "contexts": ["a stands here"]} for row in ROWS]
+    ragmeter.evaluate(rows, metrics="offline_hallucinated", run="a", output_dir=tmp_path / "runs", replace=True)
+    assert "Share of wrong answers" in words(client.page("/run/a/agreement?metric=offline_hallucinated"))
+
+
+def judged_by(client: Client, tmp_path: Path, metric: str) -> str:
+    labelled(client, tmp_path)
+    return client.page(f"/run/a/agreement?metric={metric}")

@@ -72,7 +72,11 @@ def _people_against_judge(
         element(
             "div",
             section(wording.AGAINST_PEOPLE, _two_by_two(run, result), _agreement(result), name="judge"),
-            section(wording.RAW_AND_CORRECTED, _accuracies(result), name="corrected"),
+            section(
+                wording.SHARE_WRONG if result.counts_wrong else wording.SHARE_RIGHT,
+                _accuracies(result),
+                name="corrected",
+            ),
             section(wording.RELIABILITY, _reliability(rows), name="reliability"),
             class_="judge-parts",
         ),
