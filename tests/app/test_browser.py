@@ -447,8 +447,16 @@ def test_a_comparison_is_kept_from_the_page_and_its_command_is_copied(browser: A
     with serving(tmp_path) as client:
         visit = Visit(browser, client, permissions=["clipboard-read", "clipboard-write"])
         page = visit.page
-        page.goto(f"{visit.origin}/compare?run=a&run=b")
+        page.goto(f"{visit.origin}/compare?run=a&run=b&change=all")
         page.wait_for_selector("html[data-ready]")
+        opened = "[...document.querySelectorAll('.paired')].findIndex((row) => row.open)"
+        page.locator(".paired summary").first.click()
+        before = page.url
+        for key, place in (("j", 1), ("j", 2), ("k", 1)):
+            page.keyboard.press(key)
+            assert page.evaluate(opened) == place
+        assert page.url == before
+        assert page.evaluate("document.querySelectorAll('.paired[open]').length") == 1
         page.click("#settings summary")
         page.select_option("select[name=test]", "mcnemar")
         page.fill("input[name=alpha]", "0.1")

@@ -16,6 +16,7 @@ import ragmeter
 from ragmeter.app import compare, wording
 from ragmeter.runs.comparisons import kept_comparison
 from ragmeter.runs.run import Run
+from ragmeter.show.report.page import OF_ALL_ROWS
 from ragmeter.stats.confidence import TESTS
 from tests.app.serving import Client, serving
 from tests.app.test_pages import ROWS, words
@@ -113,6 +114,18 @@ def test_conditions_are_joined_by_and(client: Client) -> None:
     ]
 
 
+def test_causes_are_joined_by_and(client: Client) -> None:
+    assert "· 36 rows" in words(client.page(f"{PAIR}&filter=A:cause%3Dnot_retrieved"))
+    both = words(client.page(f"{PAIR}&filter=A:cause%3Dnot_retrieved&filter=cause%3Dright"))
+    assert "· 27 rows" in both  # 20 to 49 but for 20, 30 and 40, which had their document
+
+
+def test_rows_by_another_metric_are_called_by_what_it_says(client: Client) -> None:
+    text = words(client.page(f"{PAIR}&metric=recall@1"))
+    assert "recall@1: got worse · 3 rows" in text
+    assert "right → wrong ·" not in text
+
+
 def test_a_slice_cuts_everything(client: Client) -> None:
     page = client.page(f"{PAIR}&where=topic%3Dscience")
     text = words(page)
@@ -122,6 +135,20 @@ def test_a_slice_cuts_everything(client: Client) -> None:
     assert "topic: science ×" in text
     command = unescape(re.search(r'data-copy="(ragmeter [^"]+)"', page)[1])  # type: ignore[index]
     assert "--where topic=science" in command
+    drawings = [re.search(r"Quality against latency.*?</figure>", of, re.S) for of in (page, client.page(PAIR))]
+    assert drawings[0] is not None
+    assert drawings[1] is not None
+    assert drawings[0][0] != drawings[1][0]
+    answer = client.ask("/compare/report?run=b&run=a&where=topic%3Dscience")
+    assert "report-a-b-topic-science.html" in answer.headers["content-disposition"]
+    report = words(answer.text)
+    assert "Only rows where topic is science." in report
+    assert "right → wrong: 2 rows" in report
+    assert report.index("Both scores" if "Both scores" in report else "Quality against") < report.index(OF_ALL_ROWS)
+    assert report.index(OF_ALL_ROWS) < report.index("60 rows, 3 metrics")
+    export = unescape(re.search(r'href="(/compare/export/csv[^"]*)"', page)[1])  # type: ignore[index]
+    assert "topic-science" in client.ask(export).headers["content-disposition"]
+    assert "ragmeter-file-0123abcd=1" in client.ask(f"{export}&sign=ragmeter-file-0123abcd").headers["set-cookie"]
 
 
 @pytest.mark.parametrize(

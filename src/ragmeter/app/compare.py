@@ -156,7 +156,7 @@ def _pickers(runs: Sequence[Run], query: CompareQuery, names: Sequence[str], vie
     actions = [copying("", wording.COPY_LINK)]
     if view is not None:
         report = query.address("report")
-        actions.append(link(wording.REPORT, report, class_="quiet", download=True, hx_boost="false"))
+        actions.append(link(wording.REPORT, report, class_="quiet", download=True, hx_boost="false", data_waits=True))
     return element(
         "div",
         form,

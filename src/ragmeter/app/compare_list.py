@@ -28,6 +28,8 @@ def listed_rows(view: CompareView, query: CompareQuery, database: Database) -> t
     gains, places = chosen_pairs(view, database, query)
     shown = page_of(places, query.page, ROWS)
     words = _change_words(view, metric).get(query.shown_change, wording.CHANGES[query.shown_change])
+    if metric != view.pair.headline:
+        words = f"{metric}: {words}"
     about = joined(text(words), f" · {wording.counted_rows(len(places))}")
     rows = row_list(view, metric, read_pairs(view, metric, gains, shown, database.records))
     return joined(
@@ -130,7 +132,7 @@ def _pager(query: CompareQuery, total: int) -> Content:
         if 1 <= page <= last
     ]
     files = [
-        link(kind, query.address("export", kind), download=True, hx_boost="false")
+        link(kind, query.address("export", kind), download=True, hx_boost="false", data_waits=True)
         for kind in ("csv", "jsonl", "parquet")
     ]
     exports = element("span", wording.EXPORT, " ", [joined(file, " ") for file in files], class_="soft")

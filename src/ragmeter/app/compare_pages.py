@@ -15,7 +15,7 @@ from ragmeter.app.compare_query import CompareQuery, ordered
 from ragmeter.app.compare_rows import chosen_pairs, shown_metric
 from ragmeter.app.compared import Comparisons, chosen_settings
 from ragmeter.app.compared import keep as keep_comparison
-from ragmeter.app.downloads import exported_pairs, report_page
+from ragmeter.app.downloads import exported_pairs, report_page, signed
 from ragmeter.app.layout import page as whole_page
 from ragmeter.app.queries import Database
 from ragmeter.app.safety import Keys
@@ -79,13 +79,15 @@ class ComparePages:
         query = CompareQuery.read(request.query_params, runs)
         view = self._comparisons.view(runs, chosen_settings(runs, query), query.candidate, Addresses())
         _, places = chosen_pairs(view, self._database, query)
-        return exported_pairs(view, shown_metric(view, query), places.tolist(), request.path_params["kind"])
+        metric, chosen = shown_metric(view, query), [query.shown_change, *query.filters, query.search]
+        file = exported_pairs(view, metric, places.tolist(), request.path_params["kind"], chosen)
+        return signed(file, request.query_params)
 
     def report(self, request: Request) -> Response:
         runs = self._compared_runs(request)
         query = CompareQuery.read(request.query_params, runs)
         view = self._comparisons.view(runs, chosen_settings(runs, query), query.candidate, Addresses())
-        return report_page(runs, view.comparison)
+        return signed(report_page(runs, view.comparison), request.query_params)
 
 
 def _pairs(form: JsonObject) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ SORTS = (BY_CHANGE, BY_FILE, BY_BASELINE, BY_CANDIDATE)
 ROWS = 20
 _FIELDS = (
     "baseline", "candidate", "where", "by", "change", "metric", "search", "sort", "page", "test", "alpha", "margin",
-    "of", "column", "is", "value",
+    "of", "column", "is", "value", "sign",
 )  # fmt: skip
 _SEVERAL = ("run", "filter")
 

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from starlette.responses import FileResponse, Response
 
 from ragmeter.analysis.comparing import Comparison
+from ragmeter.analysis.comparing.row_pairs import Where
 from ragmeter.app.queries import Database
 from ragmeter.app.row_query import RowQuery
 from ragmeter.errors import UnknownNameError
@@ -61,8 +62,10 @@ def exported_rows(run: Run, database: Database, query: RowQuery, kind: str) -> R
     return _download(run.columns, cells, kind, _named(run.name, *_words(query)))
 
 
-def exported_pairs(view: CompareView, metric: str, places: Sequence[int], kind: str) -> Response:
-    """The questions that are listed, with each run's answer and score."""
+def exported_pairs(
+    view: CompareView, metric: str, places: Sequence[int], kind: str, chosen: Sequence[str] = ()
+) -> Response:
+    """The questions that are listed, with each run's answer and score; `chosen` are words of what chose them."""
     shared = [name for name in ("qid", "question", "reference") if name in view.baseline.columns]
     own = ["answer", metric, outcome_column(metric)]
     sides = ((view.baseline, view.pairing.a), (view.candidate, view.pairing.b))
@@ -75,7 +78,7 @@ def exported_pairs(view: CompareView, metric: str, places: Sequence[int], kind: 
                 yield [before[name] for name in shared] + [of.get(name) for of in (before, after) for name in own]
 
     titles = [*shared, *(f"{run.name}.{name}" for run, _ in sides for name in own)]
-    return _download(titles, lines(), kind, _named(*(run.name for run, _ in sides), metric))
+    return _download(titles, lines(), kind, _named(*(run.name for run, _ in sides), metric, *_cut(view.where), *chosen))
 
 
 def report_page(runs: Sequence[Run], comparison: Comparison | None = None) -> Response:
@@ -83,11 +86,17 @@ def report_page(runs: Sequence[Run], comparison: Comparison | None = None) -> Re
     from ragmeter.show.report import MAX_ROWS
     from ragmeter.show.report.page import render
 
-    name = f"{_named('report', *(run.name for run in runs))}.html"
+    cut = _cut(comparison.where) if comparison is not None else []
+    name = f"{_named('report', *(run.name for run in runs), *cut)}.html"
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
     return Response(
         render(list(runs), max_rows=MAX_ROWS, comparison=comparison).html, media_type="text/html", headers=headers
     )
+
+
+def _cut(where: Where) -> list[str]:
+    """The slice that a comparison is cut to, for a file's name."""
+    return [f"{column}-{value}" for column, value in where.items()]
 
 
 def _words(query: RowQuery) -> Iterator[str]:

@@ -238,12 +238,18 @@ def tally(metrics: Mapping[str, JudgedDifference]) -> str:
     return f"Of {len(metrics):,} metrics: {', '.join(counts)}."
 
 
-def tally_in_short(metrics: Mapping[str, JudgedDifference]) -> str:
-    """How many metrics got better and worse: `better on 8 of 9 metrics, none worse`; empty for a single one."""
+def tally_in_short(metrics: Mapping[str, JudgedDifference], times: Mapping[str, JudgedDifference]) -> str:
+    """How many metrics got better and worse: `better on 8 of 9 metrics, none worse`; empty for a single one.
+
+    Times are no metrics, but one that got worse is said with them.
+    """
     if len(metrics) < 2:
         return ""
     better, worse = (sum(result.verdict == verdict for result in metrics.values()) for verdict in (BETTER, WORSE))
-    return f"better on {better:,} of {len(metrics):,} metrics, {f'worse on {worse:,}' if worse else 'none worse'}"
+    slower = "".join(f"; worse: {name}" for name, result in times.items() if result.verdict == WORSE)
+    return (
+        f"better on {better:,} of {len(metrics):,} metrics, {f'worse on {worse:,}' if worse else 'none worse'}{slower}"
+    )
 
 
 def test_in_short(test: str, tests: NumberOfTests) -> str:

@@ -40,6 +40,7 @@ class Opened:
         self.page.add_init_script(WATCH)
         self.page.goto(path.as_uri())
         self.page.wait_for_selector("html[data-ready=yes]")
+        self.page.evaluate("document.querySelectorAll('details.part').forEach((part) => { part.open = true; })")
 
     def _refuse(self, dialog: Any) -> None:
         self.wrong.append(f"dialog {dialog.message}")
@@ -141,6 +142,25 @@ def test_the_figures_and_the_failures_stand_first(browser: Any, small: Path) -> 
     assert opened.page.locator("#which").count() == 0
     assert opened.page.locator("#conversations").is_hidden()
     assert "sha256" in opened.text("#signature") or "python" in opened.text("#signature")
+    opened.check()
+
+
+def test_the_appendix_is_folded_and_its_links_open_it(browser: Any, systems: Path) -> None:
+    opened = Opened(browser, systems, viewport={"width": 390, "height": 844})
+    page = opened.page
+    page.reload()
+    page.wait_for_selector("html[data-ready=yes]")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 10 * 844
+    assert page.locator("details.part[open]").count() == 0
+    page.locator("#contents a", has_text="Slices").click()
+    assert page.locator("#slices-body").is_visible()
+    assert page.locator("details.part[open]").count() == 1
+    page.locator("h1").click()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.emulate_media(media="print")
+    page.locator("details.part:not([open])").first.wait_for(state="detached")
+    page.locator("#rows-body").wait_for()
     opened.check()
 
 

@@ -128,6 +128,15 @@ document.addEventListener('keydown', (event) => {
     event.preventDefault();
     document.querySelector('main input[type=search]')?.focus();
   }
+  const open = document.querySelector('.paired[open]');
+  if (open && ['j', 'k'].includes(event.key)) {  // the next row of a comparison, in the place of the open one
+    const next = event.key === 'j' ? open.nextElementSibling : open.previousElementSibling;
+    if (!next) return;
+    [open.open, next.open] = [false, true];
+    next.querySelector('summary').focus({preventScroll: true});
+    next.scrollIntoView({block: 'nearest'});
+    return;
+  }
   if (event.key === 'b') document.getElementById('back')?.click();
   else if (event.key === 'j' || event.key === 'ArrowRight') beside().querySelector('a[rel=next]')?.click();
   else if (event.key === 'k' || event.key === 'ArrowLeft') beside().querySelector('a[rel=prev]')?.click();

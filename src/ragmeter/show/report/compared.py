@@ -17,6 +17,7 @@ from ragmeter.show.page.compare.view import Addresses, CompareView
 from ragmeter.show.page.elements import Markup, element, joined, text
 from ragmeter.show.page.parts import folded
 from ragmeter.table import NUMBER_COLUMNS
+from ragmeter.wording.verdicts import where_sentence
 
 BASELINE, CANDIDATE = "Baseline", "Candidate"
 _EXAMPLES = 5
@@ -33,13 +34,15 @@ def report_view(comparison: Comparison, runs: Mapping[str, Run]) -> CompareView:
     """The baseline and the best candidate."""
     name = systems.best_candidate(comparison)
     pair = next((pair for pair in comparison.pairs if (pair.a, pair.b) == (comparison.baseline, name)), None)
-    return CompareView(comparison, pair or comparison.pairs[0], runs, _InPage(), _times(comparison, runs, name))
+    times = _times(comparison, runs, name)
+    return CompareView(comparison, pair or comparison.pairs[0], runs, _InPage(), times, where=comparison.where)
 
 
 def compared(view: CompareView) -> Markup:
     """The first screen, and what the other pairs of runs come to."""
+    cut = element("p", text(where_sentence(view.where)), class_="note") if view.where else None
     return joined(
-        element("p", _runs(view), class_="which-runs"), first_screen(view, _examples(view)), _other_pairs(view)
+        element("p", _runs(view), class_="which-runs"), cut, first_screen(view, _examples(view)), _other_pairs(view)
     )
 
 
@@ -79,7 +82,7 @@ def _other_pairs(view: CompareView) -> Markup:
     for pair in view.comparison.pairs:
         if pair is view.pair or pair.mostly_reworded:
             continue
-        other = CompareView(view.comparison, pair, view.runs)
+        other = CompareView(view.comparison, pair, view.runs, where=view.where)
         shown = [differences.by_how_much(other), slices.where(other), causes.why(other)]
         inside = [element("div", part, class_="card") for part in shown if part]
         parts.append(folded(text(pair.sentence), element("div", inside, class_="four")))

@@ -232,8 +232,16 @@ def documents(named: Named) -> Markup:
             DOCUMENT_TITLES, rows, caption=f"Documents of {label}", figures=range(1, len(DOCUMENT_TITLES)), cards=False
         )
         tables.append(_whose(named, label, joined(drawn, element("ul", lines))))
-    return section(
-        DOCUMENTS, element("p", ABOUT_DOCUMENTS, class_="about") if tables else None, tables, name="documents"
+    return part(DOCUMENTS, element("p", ABOUT_DOCUMENTS, class_="about") if tables else None, tables, name="documents")
+
+
+def part(title: str, *content: Content, name: str) -> Markup:
+    """A part of the appendix, which is folded; nothing if it is empty."""
+    if not joined(*content):
+        return Markup()
+    head = element("summary", element("h2", title, id=f"{name}-title"))
+    return element(
+        "section", element("details", head, *content, class_="part"), aria_labelledby=f"{name}-title", id=name
     )
 
 

@@ -54,6 +54,8 @@ _SCRIPTS = (
 #: Rows are compressed if their JSON is longer than this. Smaller pages stay readable in an editor.
 _PLAIN = 1_000_000
 NOT_COMPARED = "The runs are not compared: "
+CHARTS = "Charts"
+OF_ALL_ROWS = "From here on, all figures are of all rows of each run, and not of the slice that was compared."
 _FOOT = "Made by ragmeter {version}, {made}. This file holds everything that it shows, and asks nothing of the network."
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
@@ -131,7 +133,8 @@ def _content(named: Named, view: CompareView | None, title: str, kept: str, not_
     else:
         about = element("p", text(title), id="title") if title else None
         said = element("p", text(kept), class_="about") if kept else None
-        first = [about, compared(view), said, figures.lead(named), figures.doubts(named), failed]
+        of_all = [charts(view), element("p", OF_ALL_ROWS, class_="note")] if view.where else None
+        first = [about, compared(view), said, of_all, figures.lead(named), figures.doubts(named), failed]
     return joined(
         element("section", first, id="headline", aria_label="Headline"),
         figures.causes(named) if view is None else None,
@@ -142,7 +145,7 @@ def _content(named: Named, view: CompareView | None, title: str, kept: str, not_
 def _sections(content: str) -> list[tuple[str, str]]:
     """The sections that links at the top lead to."""
     words = {"headline": "Headline", "causes": "Causes", "scores": "Metrics"}
-    words |= {"appendix": "Appendix", "documents": "Documents"}
+    words |= {"appendix": "Appendix", "charts": CHARTS, "documents": "Documents"}
     places = {name: content.find(f' id="{name}"') for name in words}
     return [(name, words[name]) for name in sorted(words, key=lambda name: places[name]) if places[name] >= 0]
 
@@ -150,8 +153,9 @@ def _sections(content: str) -> list[tuple[str, str]]:
 def _appendix(named: Named, view: CompareView | None) -> str:
     """What the script fills, after what Python writes of it."""
     template = (_STATIC / "appendix.html").read_text(encoding="utf-8")
-    drawn = joined(charts(view), figures.causes(named)) if view is not None else None
-    shown = joined(drawn, figures.documents(named))
+    of_pair = charts(view) if view is not None and not view.where else None
+    drawn = [of_pair, figures.causes(named)] if view is not None else []
+    shown = joined(figures.part(CHARTS, *drawn, name="charts"), figures.documents(named))
     return _PLACE.sub(lambda _: shown, template)
 
 

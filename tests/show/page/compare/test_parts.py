@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ import ragmeter
 from ragmeter.runs.run import Run
 from ragmeter.show.page.compare import causes, charts, slices
 from ragmeter.show.page.compare.parts import first_screen, more_charts
-from ragmeter.show.page.compare.row_list import OfRun, PairedRow, differences, row_list
+from ragmeter.show.page.compare.row_list import OfRun, PairedRow, marked, row_list
 from ragmeter.show.page.compare.verdict import change_words, heading, row_counts
 from ragmeter.show.page.compare.view import CompareView
 from ragmeter.show.page.elements import plain
@@ -77,6 +78,12 @@ def test_every_row_is_counted_once(view: CompareView) -> None:
     assert sum(counts[change] for change in ("better", "worse", "right", "wrong")) == 60
 
 
+def test_a_time_that_got_worse_is_said_with_the_metrics(view: CompareView) -> None:
+    slower = replace(view.headline, verdict="worse")
+    text = plain(heading(replace(view, times={"latency_ms": slower})))
+    assert "better on 4 of 4 metrics, none worse; worse: latency" in text
+
+
 def test_the_screen_has_its_four_questions(view: CompareView) -> None:
     page = plain(first_screen(view, "the rows"))
     order = [page.index(words) for words in ("By how much?", "Where?", "Why?", "Which?")]
@@ -124,18 +131,19 @@ def test_texts_of_rows_stay_texts(view: CompareView) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "marked"),
+    ("before", "after", "lost", "added"),
     [
-        ("a b c", "a b c", "a b c"),
-        ("a b c", "a x y c", "a <del>b</del><ins>x y</ins> c"),
-        ("opened in 1950", "closed on Monday", "<del>opened in 1950</del><ins>closed on Monday</ins>"),
-        ("", "new", "<ins>new</ins>"),
-        ("old words", "", "<del>old words</del>"),
-        ("<b>", "<i>", "&lt;<del>b</del><ins>i</ins>&gt;"),
+        ("a b c", "a b c", "a b c", "a b c"),
+        ("a b c", "a x y c", "a <del>b</del> c", "a <ins>x y</ins> c"),
+        ("opened in 1950", "closed on Monday", "<del>opened in 1950</del>", "<ins>closed on Monday</ins>"),
+        ("", "new", "", "<ins>new</ins>"),
+        ("old words", "", "<del>old words</del>", ""),
+        ("<b>", "<i>", "&lt;<del>b</del>&gt;", "&lt;<ins>i</ins>&gt;"),
     ],
 )
-def test_differences(before: str, after: str, marked: str) -> None:
-    assert "".join(differences(before, after)) == marked
+def test_each_answer_is_whole_and_marks_its_own_words(before: str, after: str, lost: str, added: str) -> None:
+    assert "".join(marked(before, after, "del")) == lost
+    assert "".join(marked(after, before, "ins")) == added
 
 
 def test_the_words_of_a_change_are_those_of_the_metric() -> None:

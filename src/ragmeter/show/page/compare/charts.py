@@ -82,8 +82,12 @@ def recall_by_rank(view: CompareView) -> Markup:
     """Recall at each cut that the runs have; nothing for fewer than two cuts."""
     lines = []
     for name in view.names:
-        means = view.runs[name].metrics()
-        cuts = sorted((int(found[1]), mean.mean) for metric, mean in means.items() if (found := _CUT.fullmatch(metric)))
+        metrics = view.runs[name].metrics()
+        cuts = sorted(
+            (int(found[1]), mean.mean)
+            for metric in metrics
+            if (found := _CUT.fullmatch(metric)) and (mean := view.summary(name, metric)) is not None
+        )
         values = [(float(cut), mean) for cut, mean in cuts if mean is not None]
         if len(values) > 1:
             lines.append(Curve(joined(view.letters[name], " ", text(name)), view.tints[name], values))
@@ -97,14 +101,11 @@ def quality_by_time(view: CompareView, tested: Comparison | None) -> Markup:
     """
     points = []
     for name in view.names:
-        run = view.runs[name]
-        summary, times = run.metrics().get(view.pair.headline), run.summary().numbers.get(_LATENCY)
-        if summary is None or summary.mean is None or times is None:
+        quality, latency = view.summary(name, view.pair.headline), view.summary(name, _LATENCY)
+        if quality is None or latency is None or quality.mean is None or latency.median is None:
             return Markup()
-        href = view.addresses.run(name) or "#main"
-        points.append(
-            Offer(name, times.p50, summary.mean, summary.interval, view.tints[name], href, _is_front(name, tested))
-        )
+        href, is_front = view.addresses.run(name) or "#main", _is_front(name, tested)
+        points.append(Offer(name, latency.median, quality.mean, quality.interval, view.tints[name], href, is_front))
     return offers(points, ("median latency, ms", text(view.pair.headline)), QUALITY)
 
 

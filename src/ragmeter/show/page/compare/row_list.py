@@ -71,7 +71,10 @@ def _row(view: CompareView, metric: str, row: PairedRow) -> Markup:
             class_="moved",
         ),
     )
-    sides = [_side(view, metric, view.pair.a, row.a, ""), _side(view, metric, view.pair.b, row.b, row.a.answer or "")]
+    sides = [
+        _side(view, metric, view.pair.a, row.a, row.b.answer or "", "del"),
+        _side(view, metric, view.pair.b, row.b, row.a.answer or "", "ins"),
+    ]
     return element(
         "details",
         line,
@@ -82,13 +85,13 @@ def _row(view: CompareView, metric: str, row: PairedRow) -> Markup:
     )
 
 
-def _side(view: CompareView, metric: str, name: str, side: OfRun, before: str) -> Markup:
-    """A run's answer; words that differ from the baseline's answer are marked."""
+def _side(view: CompareView, metric: str, name: str, side: OfRun, other: str, mark: str) -> Markup:
+    """A run's answer, whole, with the words marked that the other run's answer has not."""
     if side.answer is None:
         shown: Content = _lacking(side)
     else:
         cut = side.answer[:_LONGEST] + (" …" if len(side.answer) > _LONGEST else "")
-        shown = in_own_direction(list(differences(before[:_LONGEST], cut))) if before else text(cut)
+        shown = in_own_direction(list(marked(cut, other[:_LONGEST], mark))) if other else text(cut)
     about = [f"{metric} {number(side.score)}" if side.score is not None else side.lacking]
     about += [cause_words(side.cause)] if side.cause else []
     named = joined(view.lettered(name), " ", text(name))
@@ -105,26 +108,27 @@ def _lacking(side: OfRun) -> Markup:
     return element("span", side.lacking or NO_ANSWER, class_="lacking")
 
 
-def differences(before: str, after: str) -> Iterator[Markup]:
-    """The second text, with its new words in <ins> and the first one's lost words in <del>.
+def marked(answer: str, other: str, mark: str) -> Iterator[Markup]:
+    """A text, with the words in a `mark` that the other text has not.
 
-    White space between two changes is part of the change, so that what changed can be read in one piece.
+    White space between two such words is marked too, so that what differs can be read in one piece.
     """
-    old, new = _WORDS.findall(before), _WORDS.findall(after)
-    lost, added = "", ""
-    for part in Indel.opcodes(old, new):
-        source, result = "".join(old[part.src_start : part.src_end]), "".join(new[part.dest_start : part.dest_end])
-        if part.tag == "equal" and (result.strip() or not (lost or added)):
-            yield from _change(lost, added)
-            lost = added = ""
-            yield joined(result)
-        else:
-            lost, added = lost + source, added + result
-    yield from _change(lost, added)
+    words, others = _WORDS.findall(answer), _WORDS.findall(other)
+    changed = ""
+    for part in Indel.opcodes(words, others):
+        piece = "".join(words[part.src_start : part.src_end])
+        if part.tag != "equal" or (changed and not piece.strip()):
+            changed += piece
+            continue
+        yield from _marked(changed, mark)
+        changed = ""
+        yield joined(piece)
+    yield from _marked(changed, mark)
 
 
-def _change(lost: str, added: str) -> Iterator[Markup]:
-    if lost:
-        yield element("del", lost)
-    if added:
-        yield element("ins", added)
+def _marked(changed: str, mark: str) -> Iterator[Markup]:
+    rest = changed.rstrip()
+    if rest:
+        yield element(mark, rest)
+    if rest != changed:
+        yield joined(changed[len(rest) :])

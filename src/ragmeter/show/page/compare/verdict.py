@@ -35,7 +35,14 @@ def heading(view: CompareView) -> Markup:
     parts = verdict_heading(pair.headline, letters[pair.a], letters[pair.b], view.headline, view.wording)
     shade = tone(view.headline.verdict)
     test = meaning(test_in_short(comparison.test_made, comparison.tests), comparison.test_sentence)
-    small = [text(part) for part in (parts.amounts, tally_in_short(pair.metrics)) if part]
+    small = [
+        text(part)
+        for part in (
+            parts.amounts,
+            tally_in_short(pair.metrics, {TIMES.get(name, name): result for name, result in view.times.items()}),
+        )
+        if part
+    ]
     sentences = [sentence for sentence in (outlook(view.headline), *_not_in_both(view)) if sentence]
     return joined(
         element("h1", element("span", f"{parts.verdict}:", class_=shade), " ", text(parts.means)),

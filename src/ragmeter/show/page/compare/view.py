@@ -9,10 +9,12 @@ from functools import cached_property
 from ragmeter.analysis.comparing import Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.row_pairs import Pairing, Where, pair
 from ragmeter.documents.comparison import BETTER, WORSE
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.run import Run
 from ragmeter.show.page.charts import intervals
 from ragmeter.show.page.elements import Markup, element, joined, text
 from ragmeter.show.page.parts import swatch, tints
+from ragmeter.stats.summary import summarise
 from ragmeter.wording.comparison import Wording
 
 #: What happened to a row by the headline metric, from its score in the baseline to that in the candidate.
@@ -94,6 +96,20 @@ class CompareView:
     def pairing(self) -> Pairing:
         """The rows of both runs, those of the slice alone."""
         return pair(self.baseline, self.candidate, self.where)
+
+    def summary(self, name: str, metric: str) -> MetricSummary | None:
+        """A run's mean by a metric or of a time, on the rows of the slice; None where the run has no such column."""
+        run = self.runs[name]
+        if not self.where and metric in run.metrics():
+            return run.metrics()[metric]
+        if metric not in run.measures:
+            return None
+        rows = pair(self.baseline, run, self.where).b if self.where else slice(None)
+        measure, (_, clusters) = run.measure(metric), run.clusters(run.confidence)
+        return summarise(
+            run.scores(metric)[rows], {}, binary=measure.binary, direction=measure.direction, bounds=measure.bounds,
+            confidence=run.confidence, codes=None if clusters is None else clusters[rows],
+        )  # fmt: skip
 
     @property
     def wording(self) -> Wording:

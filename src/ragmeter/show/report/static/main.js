@@ -45,6 +45,25 @@ function theme() {
   });
 }
 
+/** Opens what is folded around a part of the page. */
+function unfold(node) {
+  const own = node?.querySelector(':scope > details.part');
+  if (own) own.open = true;
+  for (let around = node?.closest('details'); around; around = around.parentElement.closest('details')) around.open = true;
+}
+
+/** The appendix is folded; a link to a part of it opens that, and paper has all of it. */
+function folds() {
+  const named = () => $(location.hash.slice(1));
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) unfold($(link.getAttribute('href').slice(1)));
+  });
+  addEventListener('hashchange', () => unfold(named()));
+  matchMedia('print').addEventListener('change', () => document.querySelectorAll('details.part').forEach((part) => { part.open = true; }));
+  unfold(named());
+}
+
 function keys() {
   const dialog = $('detail');
   dialog.addEventListener('keydown', (event) => {
@@ -55,12 +74,13 @@ function keys() {
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
   document.addEventListener('keydown', (event) => {
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-    if (event.key === '/' && !typing && !dialog.open && $('search')) { event.preventDefault(); $('search').focus(); }
+    if (event.key === '/' && !typing && !dialog.open && $('search')) { event.preventDefault(); unfold($('search')); $('search').focus(); }
   });
 }
 
 function start() {
   theme();
+  folds();
   if (!$('rows')) {  // without the appendix the page is as it came
     document.documentElement.dataset.ready = 'yes';
     return;
