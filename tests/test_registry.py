@@ -125,16 +125,16 @@ def test_by_dotted_path_from_the_current_folder(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "mypkg" / "scorers.py").write_text(
         "class Duck:\n"
         "    def calculate_score(self, reference, candidate): return float(reference in candidate)\n"
-        "    def get_score_name(self): return 'contains'\n"
+        "    def get_score_name(self): return 'has_letter'\n"
         "class NeedsArguments(Duck):\n"
         "    def __init__(self, weight): pass\n"
     )
     monkeypatch.chdir(tmp_path)
-    contains = get_metric("mypkg.scorers.Duck")
-    assert contains.name == "contains"
-    assert contains.source == "mypkg.scorers.Duck"
-    assert get_metric("mypkg.scorers:Duck") == contains == get_metric("contains")
-    assert contains(["a"], ["cat"]).tolist() == [1]
+    has_letter = get_metric("mypkg.scorers.Duck")
+    assert has_letter.name == "has_letter"
+    assert has_letter.source == "mypkg.scorers.Duck"
+    assert get_metric("mypkg.scorers:Duck") == has_letter == get_metric("has_letter")
+    assert has_letter(["a"], ["cat"]).tolist() == [1]
     with pytest.raises(UsageError, match=r"'mypkg.scorers.NeedsArguments': .*'weight'\n  .* that needs no arguments"):
         get_metric("mypkg.scorers.NeedsArguments")
     with pytest.raises(UnknownNameError, match="did you mean Duck"):

@@ -168,7 +168,8 @@ def test_words_that_differ_are_marked(client: Client) -> None:
     assert (
         len(re.findall(r'<p class="of-run"><a href="/run/[ab]/row/(\d+)"', page)) >= 2
     )  # each answer links to its row
-    assert "<del>=HYPERLINK(0)</del><ins>zero</ins>" in page
+    assert "<del>=HYPERLINK(0)</del>" in page
+    assert "<ins>zero</ins>" in page
     assert "1 row" in words(client.page("/compare?baseline=b&run=a&change=failed"))
 
 

@@ -28,7 +28,12 @@ def live(states: Sequence[RunUnderWay]) -> Markup:
     """The runs under way; the script asks for this part of the page again when they have gone on."""
     lines = [_line(state) for state in states]
     title = element("h2", wording.UNDER_WAY, class_="hidden") if lines else None
-    return element("div", title, element("ul", lines) if lines else None, id="live")
+    return element("div", title, element("ul", lines) if lines else None, id="live", data_mark=_mark_of(states))
+
+
+def _mark_of(states: Sequence[RunUnderWay]) -> str:
+    """Changes when the runs under way have gone on."""
+    return hashlib.sha256(repr(states).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _line(state: RunUnderWay) -> Markup:
@@ -69,19 +74,17 @@ def _mark(folder: Path) -> str:
 
 
 def events(folder: Path, request: Request) -> StreamingResponse:
-    """Server-sent events: every second marks of the runs under way and of all runs, if they have changed."""
+    """Server-sent events: every second marks of the runs under way and of all runs.
+
+    They are sent unchanged, too: the part of the page that shows the runs may be newer than the mark that it came by.
+    """
 
     def look() -> str:
-        states = repr(under_way(folder)).encode("utf-8", "replace")
-        return dumps({"runs": hashlib.sha256(states).hexdigest()[:16], "list": _mark(folder)})
+        return dumps({"runs": _mark_of(under_way(folder)), "list": _mark(folder)})
 
     async def stream() -> AsyncIterator[str]:
-        sent = ""
         while not await request.is_disconnected():
-            marks = await run_in_threadpool(look)
-            if marks != sent:
-                sent = marks
-                yield f"data: {marks}\n\n"
+            yield f"data: {await run_in_threadpool(look)}\n\n"
             await asyncio.sleep(_EVERY)
 
     return StreamingResponse(stream(), media_type="text/event-stream")

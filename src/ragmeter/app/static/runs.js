@@ -87,11 +87,11 @@ document.addEventListener('submit', async (event) => {
 
 // Runs under way go on, and a run that is new is in the list, unless somebody is choosing just now.
 const choosing = () => typing() || boxes().some((box) => box.checked) || document.querySelector('dialog[open], details.facet[open]');
-let before = {};
+let list;
 new EventSource('/events').addEventListener('message', (event) => {
   const marks = JSON.parse(event.data);
-  before = {list: marks.list, ...before};
-  if (marks.list !== before.list && !choosing()) location.reload();
-  if (marks.runs !== before.runs) htmx.ajax('GET', '/under-way', {target: '#live', select: '#live', swap: 'outerHTML'});
-  before.runs = marks.runs;
+  list ??= marks.list;
+  if (marks.list !== list && !choosing()) location.reload();
+  const shown = document.getElementById('live').dataset.mark;
+  if (marks.runs !== shown) htmx.ajax('GET', '/under-way', {target: '#live', select: '#live', swap: 'outerHTML'});
 });
