@@ -383,7 +383,7 @@ def test_what_is_done_with_runs_of_the_list(browser: Any, tmp_path: Path) -> Non
         act("third", "Delete")
         page.locator(".note", has_text="third is deleted").wait_for()
         assert page.get_by_role("link", name="third", exact=True).count() == 0
-        page.locator(".note button:text-is('Undo')").click()
+        page.locator("html[data-ready] .note button:text-is('Undo')").click()
         page.get_by_role("link", name="third", exact=True).wait_for()
         page.locator("html[data-ready] [aria-label='Actions: third']").click()
         page.locator("#actions[open] input[name=name]").fill("../third")

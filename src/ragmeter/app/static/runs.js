@@ -60,6 +60,7 @@ document.addEventListener('keydown', (event) => {
   event.stopImmediatePropagation();
 }, true);
 
+let isWriting = false;  // the page is not loaded again before the answer is there
 // The actions of a run come from the server when somebody asks for them.
 document.addEventListener('htmx:afterSwap', (event) => {
   if (event.detail.target.id === 'actions' && !event.detail.target.open) event.detail.target.showModal();
@@ -70,6 +71,7 @@ document.addEventListener('submit', async (event) => {
   event.preventDefault();
   const button = form.querySelector('button');
   button.disabled = true;  // a second click is no second deletion
+  isWriting = true;
   try {
     const reply = await post(form.dataset.post, Object.fromEntries(new FormData(form)));
     const next = new URL(location);
@@ -77,7 +79,7 @@ document.addEventListener('submit', async (event) => {
     if (reply.deleted) next.searchParams.set('deleted', reply.deleted);
     location.replace(next);
   } catch (error) {
-    button.disabled = false;
+    button.disabled = isWriting = false;
     const place = form.querySelector('.problem') ?? form.appendChild(document.createElement('p'));
     place.className = 'problem note bad';
     place.setAttribute('role', 'alert');
@@ -86,7 +88,7 @@ document.addEventListener('submit', async (event) => {
 });
 
 // Runs under way go on, and a run that is new is in the list, unless somebody is choosing just now.
-const choosing = () => typing() || boxes().some((box) => box.checked) || document.querySelector('dialog[open], details.facet[open]');
+const choosing = () => isWriting || typing() || boxes().some((box) => box.checked) || document.querySelector('dialog[open], details.facet[open]');
 let list;
 new EventSource('/events').addEventListener('message', (event) => {
   const marks = JSON.parse(event.data);
