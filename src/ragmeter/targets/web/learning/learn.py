@@ -153,7 +153,9 @@ def _messages(tree: Tree) -> dict[tuple[str, ...], list[Node]]:
     nearest = _nearest(tops)
     near = [top for meets, top in tops if meets == nearest or not echoes]
     if echoes:
-        last = max(echo.order for echo in echoes if _depth_of_meeting(echo, near) == nearest) if near else 0
+        last = (
+            max((echo.order for echo in echoes if _depth_of_meeting(echo, near) == nearest), default=0) if near else 0
+        )
         after = [top for top in near if top.order > last or any(text.order > last for text in top.live())]
         if after:
             near = after
