@@ -12,11 +12,12 @@ from ragmeter.app.run_history import over_time
 from ragmeter.app.run_list import PAGE, ListQuery, RunList, SetOfRuns, failure, questions
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.catalogue import RunEntry
+from ragmeter.runs.run import Run
 from ragmeter.runs.trash import DeletedRun
 from ragmeter.show.page.charts.drawing import Axis
 from ragmeter.show.page.charts.intervals import whisker
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.show.page.parts import alarm, meaning, section, worded
+from ragmeter.show.page.parts import alarm, meaning, section, swatch, tints, worded
 from ragmeter.show.page.shapes import axis_of_means
 from ragmeter.wording import numbers, times
 from ragmeter.wording.causes import because
@@ -75,13 +76,14 @@ def _table(runs: RunList, chosen: Sequence[RunEntry]) -> Content:
     lines = [(of_set, entry) for of_set in sets for entry in of_set.entries]
     first = (query.page - 1) * PAGE
     shown = lines[first : first + PAGE]
+    colours = dict(zip([entry.name for _, entry in shown], tints([Run(entry.path) for _, entry in shown]), strict=True))
     axes = {name: _axis([entry.metrics[name] for entry in chosen if name in entry.metrics]) for name in names}
     head = element("tr", _titles(runs, chosen, names), role="row")
     groups = [
         element(
             "tbody",
             _set_row(runs, of_set, 8 + len(names)),
-            [_row(runs, entry, axes) for _, entry in pairs],
+            [_row(runs, entry, axes, colours[entry.name]) for _, entry in pairs],
             role="rowgroup",
         )
         for of_set, pairs in ((of_set, list(pairs)) for of_set, pairs in groupby(shown, key=lambda pair: pair[0]))
@@ -141,7 +143,7 @@ def _set_row(runs: RunList, of_set: SetOfRuns, columns: int) -> Markup:
     return element("tr", element("th", inside, colspan=columns, scope="rowgroup"), role="row", class_="set")
 
 
-def _row(runs: RunList, entry: RunEntry, axes: dict[str, Axis]) -> Markup:
+def _row(runs: RunList, entry: RunEntry, axes: dict[str, Axis], tint: str) -> Markup:
     box = element(
         "input",
         type="checkbox",
@@ -157,7 +159,7 @@ def _row(runs: RunList, entry: RunEntry, axes: dict[str, Axis]) -> Markup:
         for tag in entry.tags
     ]
     mark = element("span", wording.BASELINE, class_="chip mark-of-baseline") if entry.is_baseline else None
-    name = link(text(entry.name), address("run", entry.name), title=entry.name, class_="to-run")
+    name = link(joined(swatch(tint), text(entry.name)), address("run", entry.name), title=entry.name, class_="to-run")
     when = element("time", times.spoken(entry.created), datetime=entry.created, title=times.exact(entry.created))
     return element(
         "tr",

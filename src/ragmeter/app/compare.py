@@ -127,7 +127,7 @@ def _means(runs: Sequence[Run]) -> Markup:
 def _pickers(runs: Sequence[Run], query: CompareQuery, names: Sequence[str], view: CompareView | None) -> Markup:
     """The baseline, the candidates, one more run, the slice, and what can be done with the page."""
     of_page = [run.name for run in runs]
-    colours = tints(of_page)
+    colours = tints(runs)
     choices = {name: name for name in dict.fromkeys([*of_page, *names])}
     letters = ("A", "B", "C", "D", "E")
     controls: list[Content] = []

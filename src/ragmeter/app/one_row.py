@@ -255,7 +255,7 @@ def _other_runs(database: Database, others: Sequence[Run], row: Row) -> Content:
     if not qid:
         return None
     cards = []
-    for run, tint in zip(others, tints([run.name for run in others]), strict=True):
+    for run, tint in zip(others, tints(others), strict=True):
         places = database.rows(run, RowQuery(conditions=(Condition(QID, EQUAL, str(qid)),))).places[:1]
         right = [name for name in run.row_metrics if is_right(name)] or run.row_metrics[:1]
         for place, other in zip(

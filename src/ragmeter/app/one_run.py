@@ -61,12 +61,12 @@ def one_run(
 
 def damaged_run(run: Run, problem: InputError) -> list[Content]:
     """A run whose rows can't be read: nothing that its summary says counts."""
-    title = element("h1", swatch(tints([run.name])[0]), breakable(run.name))
+    title = element("h1", swatch(tints([run])[0]), breakable(run.name))
     return [title, alarm(joined(element("strong", wording.ROWS_UNREADABLE), " ", text(problem)), failed=True)]
 
 
 def _head(run: Run, summary: Summary, around: Surroundings) -> Markup:
-    (tint,) = tints([run.name])
+    (tint,) = tints([run])
     sentence = headline_sentence(summary.metrics, result_unit(run.manifest()))
     return element(
         "div",

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from ragmeter.app import wording
 from ragmeter.app.run_list import RunList, SetOfRuns
 from ragmeter.runs.catalogue import RunEntry
-from ragmeter.show.page.charts.drawing import key
+from ragmeter.runs.run import Run
 from ragmeter.show.page.charts.intervals import Moment, timeline
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, text
 from ragmeter.show.page.parts import field, hidden, options, tints
 from ragmeter.wording import numbers, times
 from ragmeter.wording.metrics import differing_level, headline, titled
 
-#: Charts of a page, runs of a chart, and systems with a colour of their own.
-_MOST_SETS, _MOST_RUNS, _MOST_SYSTEMS = 6, 500, 8
+#: Charts of a page, and runs of a chart.
+_MOST_SETS, _MOST_RUNS = 6, 500
 
 
 def over_time(runs: RunList, chosen: Sequence[RunEntry]) -> Content:
@@ -45,20 +45,19 @@ def _with_mean(of_set: SetOfRuns, metric: str) -> list[RunEntry]:
 
 def _chart(of_set: SetOfRuns, entries: Sequence[RunEntry], metric: str) -> Markup:
     shown = entries[-_MOST_RUNS:]
-    systems = list(dict.fromkeys(entry.system for entry in reversed(shown)))[:_MOST_SYSTEMS]
-    colours = dict(zip(systems, tints(systems), strict=True))
-    moments = [_moment(entry, metric, colours.get(entry.system, "plain")) for entry in shown]
+    moments = [
+        _moment(entry, metric, tint)
+        for entry, tint in zip(shown, tints([Run(entry.path) for entry in shown]), strict=True)
+    ]
     ends = (times.day(shown[0].created), times.day(shown[-1].created))
     label = titled(metric, shown[0].metrics[metric].direction)
     count = f"{len(entries):,}" if len(shown) == len(entries) else f"{len(shown):,} of {len(entries):,}"
     without = len(of_set.entries) - len(entries)
     about = wording.RUNS_OF[2].format(count=count) + (wording.WITHOUT_METRIC.format(count=without) if without else "")
-    legend = key((colours[system], text(system or wording.NO_SYSTEM)) for system in systems)
     return element(
         "div",
         element("h3", text(of_set.name or wording.NO_SET), " ", element("span", about, class_="soft")),
         timeline(moments, label, ends),
-        legend if len(systems) > 1 else None,
         class_="card history",
     )
 
@@ -68,7 +67,7 @@ def _moment(entry: RunEntry, metric: str, tint: str) -> Moment:
     mean, interval = headline(figures)
     between = "" if interval is None else f" ({differing_level(figures)}{interval})"
     when = times.local(entry.created)
-    title = f"{entry.name}, {times.exact(entry.created)}: {mean}{between}"
+    title = f"{entry.name}, {entry.system or wording.NO_SYSTEM}, {times.exact(entry.created)}: {mean}{between}"
     n = numbers.scored(figures.n_scored, figures.n_total)
     assert when is not None and figures.mean is not None  # noqa: S101, PT018 - _with_mean leaves out the others
     is_pictured = figures.bounds_of_mean is None

@@ -51,7 +51,7 @@ def run_parts(run: Run, summary: Summary, query: RowQuery, figures: Figures, *, 
 def _measures(run: Run, query: RowQuery, histograms: dict[str, Histogram]) -> Content:
     metrics = run.metrics()
     meanings = _meanings(tuple(metrics))
-    (tint,) = tints([run.name])
+    (tint,) = tints([run])
     cards = [
         element(
             "li",

@@ -38,6 +38,7 @@ from ragmeter.errors import BusyError, OutputError, RagmeterError, UnknownNameEr
 from ragmeter.io.cells import whole
 from ragmeter.io.decoding import JsonObject
 from ragmeter.runs.catalogue import RunEntry, run_stamps, tagged
+from ragmeter.runs.colours import keep_colours
 from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.runs.status import under_way
@@ -153,6 +154,7 @@ class App:
                 known = self._entries.get(name)
                 entries[name] = known if known and known[0] == stamps else _entry(self._folder / name, stamps)
             self._entries = entries
+            keep_colours(self._folder, {name: entry.created for name, (_, entry) in entries.items()})
             return tagged((entry for _, entry in self._entries.values()), self._folder)
 
     def read_ahead(self) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from ragmeter.errors import UsageError
 from ragmeter.io.names import checked_name
 from ragmeter.runs.baselines import BASELINES, replace_baseline
+from ragmeter.runs.colours import COLOURS, rename_colour
 from ragmeter.runs.comparisons import rename_in_comparisons
 from ragmeter.runs.journals import SHARED, journals_of
 from ragmeter.runs.layout import writing
@@ -16,7 +17,7 @@ from ragmeter.runs.run import Run
 from ragmeter.runs.tags import TAGS, change_tags, read_tags
 
 #: Files of ours in a folder of runs.
-_OURS = (TAGS, BASELINES, SHARED)
+_OURS = (TAGS, BASELINES, COLOURS, SHARED)
 
 
 def rename_run(path: Path, name: str) -> Path:
@@ -39,5 +40,6 @@ def rename_run(path: Path, name: str) -> Path:
             change_tags(path.parent, path.name, remove=tags)
             change_tags(path.parent, new.name, add=tags)
         replace_baseline(path.parent, path.name, new.name)
+        rename_colour(path.parent, path.name, new.name)
         rename_in_comparisons(path.parent, path.name, new.name)
     return new

@@ -104,6 +104,11 @@ class Run:
         return on_disk(self.location, "this")
 
     @property
+    def folder(self) -> Path | None:
+        """The folder with this run and others; None for a run in a store, and for one that was not kept."""
+        return self._path.parent if isinstance(self._path, Path) else None
+
+    @property
     def name(self) -> str:
         """The folder's name, also where the path is `.` or `..`."""
         name: str = self.location.name if self.location.name not in ("", "..") else self.location.resolve().name

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragmeter.documents.metrics import MetricSummary
+from ragmeter.runs.colours import colours_of
+from ragmeter.runs.run import Run
 from ragmeter.show.page.charts.drawing import Axis
 from ragmeter.show.page.charts.intervals import BETTER, EVEN, WORSE, whisker
 from ragmeter.show.page.elements import Content, Markup, element, joined, plain, text
@@ -22,14 +23,9 @@ COPY, COPIED, COMMAND, SORT_BY = "Copy", "Copied", "The same on the command line
 SIGNS = {BETTER: "▲", WORSE: "▼", EVEN: "="}
 
 
-def tints(names: Sequence[str]) -> list[str]:
-    """The classes of runs' colours: of each name its own, or the next one where another run of the page has that."""
-    places: list[int] = []
-    for name in names:
-        own = int.from_bytes(hashlib.sha256(name.encode("utf-8", "replace")).digest()[:4], "big")
-        nearest = [(own + step) % N_TINTS for step in range(N_TINTS)]
-        places.append(next((place for place in nearest if place not in places), nearest[0]))
-    return [f"run-{place}" for place in places]
+def tints(runs: Sequence[Run]) -> list[str]:
+    """The classes of runs' colours, which are the same on all pages."""
+    return [f"run-{number % N_TINTS}" for number in colours_of(runs)]
 
 
 def swatch(tint: str) -> Markup:

@@ -82,7 +82,7 @@ def render(
     labels = run_labels(runs)
     by_label = labelled(runs, labels)
     view = None if comparison is None else report_view(comparison, by_label)
-    named = Named(by_label, dict(zip(labels, tints(labels), strict=True)) if view is None else view.tints)
+    named = Named(by_label, dict(zip(labels, tints(runs), strict=True)) if view is None else view.tints)
     shown_title = title or (_title(labels) if view is None else "")
     chosen = rows.choose(runs, max_rows) if with_appendix else []
     style, script = _style(), _script()

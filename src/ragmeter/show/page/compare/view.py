@@ -90,7 +90,7 @@ class CompareView:
     @cached_property
     def tints(self) -> dict[str, str]:
         """The class of each run's colour."""
-        return dict(zip(self.names, tints(self.names), strict=True))
+        return dict(zip(self.names, tints([self.runs[name] for name in self.names]), strict=True))
 
     @cached_property
     def pairing(self) -> Pairing:

@@ -1,0 +1,53 @@
+"""A run's colour: the same on all pages, whatever other runs there are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragmeter.errors import InputError
+from ragmeter.runs.colours import COLOURS, colours_of, keep_colours, read_colours, rename_colour
+from ragmeter.runs.layout import MANIFEST
+from ragmeter.runs.run import Run
+
+
+def made(folder: Path, name: str, created: str) -> Run:
+    (folder / name).mkdir(parents=True)
+    (folder / name / MANIFEST).write_text(json.dumps({"created": created}), encoding="utf-8")
+    return Run(folder / name)
+
+
+def test_by_the_order_of_creation(tmp_path: Path) -> None:
+    new, old = made(tmp_path, "a", "2026-02-01"), made(tmp_path, "b", "2026-01-01")
+    assert colours_of([new, old]) == [2, 1]
+    assert colours_of([new]) == [2]  # alone on a page, too
+    assert not (tmp_path / COLOURS).exists()  # to look at a run writes nothing
+
+
+def test_kept_after_others_are_gone_and_after_a_new_name(tmp_path: Path) -> None:
+    keep_colours(tmp_path, {"a": "2026-02-01", "b": "2026-01-01"})
+    keep_colours(tmp_path, {"a": "2026-02-01", "c": "2025-01-01"})
+    rename_colour(tmp_path, "a", "z")
+    assert read_colours(tmp_path) == {"z": 2, "b": 1, "c": 3}
+    assert colours_of([Run(tmp_path / "z")]) == [2]
+
+
+def test_where_nobody_may_write_and_where_a_manifest_is_damaged(tmp_path: Path) -> None:
+    first, second = made(tmp_path, "a", "2026-01-01"), made(tmp_path, "b", "2026-01-02")
+    made(tmp_path, "damaged", "")
+    (tmp_path / "damaged" / MANIFEST).write_text("[", encoding="utf-8")
+    assert colours_of([first, second]) == [2, 3]
+
+
+def test_runs_of_several_folders_are_numbered_as_they_come(tmp_path: Path) -> None:
+    assert colours_of([made(tmp_path / "one", "a", ""), made(tmp_path / "two", "a", "")]) == [0, 1]
+    assert colours_of([]) == []
+
+
+def test_a_damaged_file_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / COLOURS).write_text('{"a": true}', encoding="utf-8")
+    with pytest.raises(InputError, match="a number for each run") as error:
+        read_colours(tmp_path)
+    assert "delete the file" in (error.value.hint or "")
