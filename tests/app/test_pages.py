@@ -173,8 +173,11 @@ def test_words_that_differ_are_marked(client: Client) -> None:
     assert "1 row" in words(client.page("/compare?baseline=b&run=a&change=failed"))
 
 
-def test_a_page_after_the_last_leads_back(client: Client) -> None:
-    assert "To the first page" in client.page("/run/a?page=999")
+@pytest.mark.parametrize("address", ["/run/a?page=999", "/?page=2", "/compare?baseline=a&run=b&page=99"])
+def test_a_page_after_the_last_is_an_error(client: Client, address: str) -> None:
+    answer = client.ask(address)
+    assert answer.status == 400
+    assert "there is no page" in words(answer.text)
 
 
 def test_downloads_are_what_the_page_shows(client: Client, tmp_path: Path) -> None:

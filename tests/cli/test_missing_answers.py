@@ -53,9 +53,9 @@ def test_a_run_without_some_answers(ragmeter: Run, tmp_path: Path) -> None:
     assert "the row has no answer" in printed  # the cause `failed`
     for form in ([], ["--markdown"]):
         first = ragmeter("compare", "good", "part", *form).stdout.partition("\n")[0]
-        part = "on the 10 of 12 questions that both have a score for; 2 of the candidate have no answer."
+        part = "on the 10 of 12 questions that both have a score for (2 of the candidate have no answer)."
         assert part in first
-    assert "2 of the baseline have no answer." in ragmeter("compare", "part", "good").stdout.partition("\n")[0]
+    assert "(2 of the baseline have no answer)." in ragmeter("compare", "part", "good").stdout.partition("\n")[0]
 
 
 def test_empty_answers_of_a_csv_file(ragmeter: Run, tmp_path: Path) -> None:

@@ -62,9 +62,16 @@ NOTHING = {"mean_a": 0.5, "mean_b": 0.52, "difference": 0.02, "interval": (-0.04
         ),
         (
             "offline_correct",
-            {"verdict": "not significant", "p_holm": 0.0625, "n": 7, "n_questions": 7},
-            "No sure difference between B and A: 70% right instead of 44% (+26 points, 95%: +20 to +32, 7 questions); "
-            "not significant after correction over 9 tests (Holm p = 0.0625).",
+            {"verdict": "no verdict", "p_holm": 0.0625, "n": 7, "n_questions": 7},
+            "No verdict between B and A: 70% right instead of 44% (+26 points, 95%: +20 to +32, 7 questions); "
+            "the interval excludes 0, and the test, corrected over 9 tests, does not.",
+        ),
+        (
+            "offline_correct",
+            {**NOTHING, "verdict": "not significant", "p": 0.6, "p_holm": 1.0, "n": 194, "n_questions": 194,
+             "scored_only_a": 206},
+            "On 194 of 400 rows, no difference seen between B and A: 52% right instead of 50% (+2 points, 95%: -4 to "
+            "+8, 194 questions).",
         ),
         (
             "offline_correct",
@@ -139,8 +146,10 @@ def test_what_these_questions_could_show() -> None:
     assert verdicts.outlook(replace(unsure, binary=False)) == (
         "To see a difference of 0.01, about 7,200 questions are needed; these can show 0.082."
     )
-    seen = replace(unsure, smallest=0.004, binary=False)
+    seen = replace(unsure, smallest=0.004, interval=(-0.002, 0.003), binary=False)
     assert verdicts.outlook(seen) == "A difference of 0.004 would probably have been seen."
+    assert verdicts.outlook(replace(unsure, better=0, worse=0)).endswith("can't be told."), "no row moved"
+    assert verdicts.outlook(replace(unsure, interval=(-0.5, 0.5))) == "", "the interval knows less than the plan"
     assert verdicts.outlook(result(needed=7_234, smallest=0.082)) == "", "one was seen"
     assert verdicts.outlook(result(verdict="no verdict", needed=None)) == ""
 
@@ -210,7 +219,7 @@ def test_methods_for_a_paper() -> None:
 def test_rows_without_a_score_in_one_run() -> None:
     both = "on the 7 of 8 answers that both have a score for"
     one = verdicts.rows_unscored(7, 8, {"baseline": 0, "candidate": 1}, "score", "answers")
-    assert one == f"{both}; 1 of the candidate has no score"
+    assert one == f"{both} (1 of the candidate has no score)"
     two = verdicts.rows_unscored(7, 8, {"baseline": 1, "candidate": 1}, "score", "answers")
-    assert two == f"{both}; 1 of the baseline and 1 of the candidate have no score"
+    assert two == f"{both} (1 of the baseline and 1 of the candidate have no score)"
     assert verdicts.rows_unscored(8, 8, {"baseline": 0, "candidate": 0}, "score", "answers") == ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ragmeter.app import wording
 from ragmeter.app.conditions import EQUAL, Condition
 from ragmeter.documents.summary import Summary
@@ -14,19 +12,16 @@ from ragmeter.table import NOTHING_FAILED, outcome_column
 from ragmeter.wording.causes import (
     Alarm,
     NotScored,
-    answers_sentence,
     cause_meaning,
     cause_name,
     counted_causes,
+    empty_answers,
     failures,
     score_alarms,
 )
 from ragmeter.wording.judging import WARNING, judge_lines
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.metrics import cautions, result_unit
-
-#: From this share of empty answers on, they are an alarm.
-_MANY = 0.05
 
 
 def alarms(run: Run, summary: Summary) -> list[Content]:
@@ -35,6 +30,7 @@ def alarms(run: Run, summary: Summary) -> list[Content]:
     red = [alarm.reason for alarm in failed]
     reasons = failures(run.metrics())
     lacking = [reason for reason in reasons if reason.cause not in NOTHING_FAILED and reason not in red]
+    empty = empty_answers(summary.answers, summary.n_rows, result_unit(run.manifest()))
     causes: dict[str, int] = {}
     for reason in lacking:  # of the metrics that lack it, the one that lacks most
         causes.setdefault(reason.cause, reason.count)
@@ -42,7 +38,7 @@ def alarms(run: Run, summary: Summary) -> list[Content]:
     amber += [text(line) for line in limit_lines(run.manifest())]
     amber += [worded(line) for line, kind in judge_lines(summary, run.manifest()) if kind == WARNING]
     return [
-        *(alarm(words, failed=True) for words in _empty_answers(run, summary)),
+        alarm(element("strong", empty), failed=True) if empty else None,
         *(alarm(_failed(run, cause), failed=True) for cause in failed),
         _amber(amber, causes),
     ]
@@ -54,13 +50,6 @@ def notes(run: Run, summary: Summary) -> Content:
     lines += [_line(run, reason) for reason in failures(run.metrics()) if reason.cause in NOTHING_FAILED]
     lines += [text(line) for line, kind in judge_lines(summary, run.manifest()) if kind != WARNING]
     return folded(wording.NOTES, _listed(lines), name="notes") if lines else None
-
-
-def _empty_answers(run: Run, summary: Summary) -> Iterator[Content]:
-    """Where many answers are empty: they may have scores, so that no other line says it."""
-    answers = summary.answers
-    if answers is not None and answers.empty and answers.empty >= _MANY * summary.n_rows:
-        yield element("strong", answers_sentence(answers, summary.n_rows, result_unit(run.manifest())))
 
 
 def _failed(run: Run, cause: Alarm) -> Markup:

@@ -6,17 +6,29 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from ragmeter.app import wording
+from ragmeter.app.layout import beside
 from ragmeter.app.run_actions import actions_button, comparison_bar, deleted_note, trash
 from ragmeter.app.run_facets import column_choice, facets, search
 from ragmeter.app.run_history import over_time
 from ragmeter.app.run_list import PAGE, ListQuery, RunList, SetOfRuns, failure, questions
+from ragmeter.app.scores import metric_meanings
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.runs.run import Run
 from ragmeter.runs.trash import DeletedRun
 from ragmeter.show.page.charts.drawing import Axis
 from ragmeter.show.page.charts.intervals import whisker
-from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
+from ragmeter.show.page.elements import (
+    Content,
+    Markup,
+    address,
+    breakable,
+    element,
+    in_own_direction,
+    joined,
+    link,
+    text,
+)
 from ragmeter.show.page.parts import alarm, meaning, section, swatch, tints, worded
 from ragmeter.show.page.shapes import axis_of_means
 from ragmeter.wording import numbers, times
@@ -26,6 +38,8 @@ from ragmeter.wording.metrics import differing_level, headline, titled
 
 #: Alarms that stand above the list; the others are a link.
 _MOST_ALARMS = 3
+#: Characters at the end of a name that are always shown.
+_END = 12
 
 
 def all_runs(
@@ -106,6 +120,7 @@ def _axis(summaries: Sequence[MetricSummary]) -> Axis:
 
 def _titles(runs: RunList, chosen: Sequence[RunEntry], names: Sequence[str]) -> list[Markup]:
     directions = {name: figures.direction for entry in chosen for name, figures in entry.metrics.items()}
+    meanings = metric_meanings(tuple(names))
     choose = element("th", element("span", wording.CHOOSE, class_="hidden"), scope="col", class_="tick")
     menu = element("th", element("span", wording.ACTIONS, class_="hidden"), scope="col", class_="menu")
     return [
@@ -114,16 +129,16 @@ def _titles(runs: RunList, chosen: Sequence[RunEntry], names: Sequence[str]) -> 
         _title(runs, "system", wording.SYSTEM, "system"),
         _title(runs, "created", wording.CREATED, "when"),
         _title(runs, "rows", "n", "n number"),
-        *(_title(runs, name, breakable(titled(name, directions[name])), "metric", name) for name in names),
+        *(_title(runs, name, breakable(titled(name, directions[name])), "metric", meanings[name]) for name in names),
         _title(runs, "no_score", wording.FAILED, "lacks number"),
         _title(runs, "cost", wording.COST, "cost number"),
         menu,
     ]
 
 
-def _title(runs: RunList, sort: str, label: Content, class_: str, full: str | None = None) -> Markup:
+def _title(runs: RunList, sort: str, label: Content, class_: str, says: str = "") -> Markup:
     is_sorted = (runs.query.sort or "created") == sort
-    inside = link(label, address(**runs.query.as_query(sort=sort)), class_="sorts", title=full)
+    inside = link(label, address(**runs.query.as_query(sort=sort)), class_="sorts", title=says or None)
     order = "ascending" if sort in ("name", "system") else "descending"
     attributes = {"aria_sort": order} if is_sorted else {}
     return element("th", inside, scope="col", role="columnheader", class_=class_, **attributes)
@@ -159,13 +174,13 @@ def _row(runs: RunList, entry: RunEntry, axes: dict[str, Axis], tint: str) -> Ma
         for tag in entry.tags
     ]
     mark = element("span", wording.BASELINE, class_="chip mark-of-baseline") if entry.is_baseline else None
-    name = link(joined(swatch(tint), text(entry.name)), address("run", entry.name), title=entry.name, class_="to-run")
+    name = link(joined(swatch(tint), _middle_cut(entry.name)), address("run", entry.name), class_="to-run")
     when = element("time", times.spoken(entry.created), datetime=entry.created, title=times.exact(entry.created))
     return element(
         "tr",
         _cell(box, "tick"),
         _cell(element("div", name, mark, tags, _problem(entry)), "name"),
-        _cell(element("span", text(entry.system), title=entry.system) if entry.system else None, "system"),
+        _cell(text(entry.system) if entry.system else None, "system"),
         _cell(when if entry.created else None, "when"),
         _cell(rows_shown(entry.n_rows, limited=entry.limited) if entry.n_rows else None, "n number"),
         [_cell(_figure(name, entry.metrics.get(name), axis), "metric", name) for name, axis in axes.items()],
@@ -176,6 +191,14 @@ def _row(runs: RunList, entry: RunEntry, axes: dict[str, Axis], tint: str) -> Ma
     )
 
 
+def _middle_cut(name: str) -> Markup:
+    """A name of which a narrow column leaves out the middle: names of runs often differ at their end."""
+    if len(name) <= 2 * _END:
+        return text(name)
+    end = name[-_END:]
+    return in_own_direction(element("span", name.removesuffix(end)), element("span", end), class_="middle-cut")
+
+
 def _cell(content: Content, class_: str, title: str | None = None) -> Markup:
     return element("td", content, role="cell", class_=class_, data_title=title)
 
@@ -184,7 +207,8 @@ def _problem(entry: RunEntry) -> Markup | None:
     if not entry.error:
         return None
     reason = entry.error.replace(f"{entry.path}/", "")
-    return element("strong", f"{wording.DAMAGED_RUN}: ", text(reason), class_="damage", title=reason)
+    shown = reason.partition("\n")[0]  # what to do stands on hover, and on the run's page
+    return element("strong", f"{wording.DAMAGED_RUN}: ", text(shown), class_="damage", title=reason)
 
 
 def _lacking(entry: RunEntry) -> Markup | None:
@@ -217,7 +241,7 @@ def _figure(name: str, summary: MetricSummary | None, axis: Axis) -> Markup | No
 def _pager(runs: RunList, total: int, first: int, count: int) -> Markup:
     """Which runs these are, with links to those before and after."""
     query = runs.query
-    if not count:
+    if not total:
         clear = link(wording.CLEAR, address())
         return element("p", wording.NO_MATCH, " ", clear, class_="soft")
     of_all = "" if total == len(runs.entries) else wording.OF_ALL.format(count=len(runs.entries))
@@ -225,9 +249,5 @@ def _pager(runs: RunList, total: int, first: int, count: int) -> Markup:
         shown = wording.RUNS_OF[min(total, 2)].format(count=total) + of_all
     else:
         shown = wording.SOME_RUNS.format(first=first + 1, last=first + count, total=total) + of_all
-    links: list[Content] = []
-    if query.page > 1:
-        links.append(link(wording.PREVIOUS, address(**query.as_query(page=query.page - 1)), rel="prev"))
-    if first + count < total:
-        links.append(link(wording.NEXT, address(**query.as_query(page=query.page + 1)), rel="next"))
-    return element("p", element("span", shown), [joined(" ", part) for part in links], class_="pager")
+    last = (total + PAGE - 1) // PAGE
+    return beside(query.page, last, lambda page: address(**query.as_query(page=page)), shown)

@@ -9,6 +9,7 @@ from ragmeter.app import wording
 from ragmeter.app.compare_query import PAGE, ROWS, SORTS, CompareQuery
 from ragmeter.app.compare_rows import chosen_pairs, filter_of, page_of, shown_metric
 from ragmeter.app.conditions import EQUAL
+from ragmeter.app.layout import beside
 from ragmeter.app.queries import Database
 from ragmeter.app.rows_table import condition_words
 from ragmeter.show.page.compare.row_list import row_list
@@ -126,15 +127,10 @@ def _filter_form(view: CompareView, query: CompareQuery) -> Markup:
 
 def _pager(query: CompareQuery, total: int) -> Content:
     last = -(-total // ROWS)
-    links = [
-        link(words, query.address(page=page), rel=rel)
-        for words, rel, page in ((wording.PREVIOUS, "prev", query.page - 1), (wording.NEXT, "next", query.page + 1))
-        if 1 <= page <= last
-    ]
     files = [
         link(kind, query.address("export", kind), download=True, hx_boost="false", data_waits=True)
         for kind in ("csv", "jsonl", "parquet")
     ]
     exports = element("span", wording.EXPORT, " ", [joined(file, " ") for file in files], class_="soft")
-    position = element("span", wording.PAGE_OF.format(page=query.page, last=last)) if last > 1 else None
-    return element("p", position, [joined(" ", of) for of in links], " ", exports, class_="pager")
+    position = wording.PAGE_OF.format(page=query.page, last=last) if last > 1 else None
+    return beside(query.page, last, lambda page: query.address(page=page), position, " ", exports)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragmeter.app import wording
+from ragmeter.app.layout import beside
 from ragmeter.app.scores import score
 from ragmeter.errors import UnknownNameError
 from ragmeter.runs.conversations import TURN, turns_of
@@ -11,31 +12,31 @@ from ragmeter.show.page.elements import Content, Markup, address, breakable, ele
 from ragmeter.table import Row, outcome_column
 from ragmeter.wording.texts import shortened
 
-_MOST_TURNS, _MOST_METRICS, _LONGEST = 200, 8, 20_000
+#: Turns of a page, metrics of a turn, and characters of a text: ten screens of a phone. The row has all of it.
+_TURNS, _MOST_METRICS, _LONGEST = 10, 8, 700
 
 
-def conversation_address(run: Run, session: str) -> str:
-    """The address of a conversation's page."""
-    return address("run", run.name, "conversation", session=session)
+def conversation_address(run: Run, session: str, page: int = 1) -> str:
+    """The address of a page of a conversation."""
+    return address("run", run.name, "conversation", session=session, page=page if page > 1 else None)
 
 
-def conversation_page(run: Run, session: str) -> list[Content]:
+def conversation_page(run: Run, session: str, page: int) -> list[Content]:
     """The page's content."""
     places = turns_of(run, session)
     if not places:
         raise UnknownNameError("conversation", session, [])
     metrics = run.row_metrics[:_MOST_METRICS]
     names = [TURN, "qid", "question", "reference", "answer", "error", *metrics, *map(outcome_column, metrics)]
-    shown = places[:_MOST_TURNS]
+    begin, last = (page - 1) * _TURNS, (len(places) + _TURNS - 1) // _TURNS
+    shown = places[begin : begin + _TURNS]
     turns = [
         _turn(run, place, number, record)
-        for number, (place, record) in enumerate(zip(shown, run.records(shown, names), strict=True), 1)
+        for number, (place, record) in enumerate(zip(shown, run.records(shown, names), strict=True), begin + 1)
     ]
-    rest = len(places) - len(shown)
-    return [
-        element("ol", turns, class_="turns"),
-        element("p", wording.MORE_TURNS.format(count=rest), class_="soft") if rest else None,
-    ]
+    where = wording.TURNS_SHOWN.format(first=begin + 1, last=begin + len(shown), total=len(places))
+    pages = beside(page, last, lambda number: conversation_address(run, session, number), where)
+    return [pages, element("ol", turns, class_="turns"), pages if last > 1 else None]
 
 
 def _turn(run: Run, place: int, number: int, record: Row) -> Markup:
@@ -55,11 +56,10 @@ def _turn(run: Run, place: int, number: int, record: Row) -> Markup:
         element("p", label, " ", text(record.get("qid") or ""), class_="soft"),
         element("div", _text(record.get("question") or ""), class_="said asked"),
         element("div", said, class_="said answered"),
-        element("p", f"{wording.REFERENCE}: ", text(shortened(expected, 2_000)), class_="soft") if expected else None,
+        element("p", f"{wording.REFERENCE}: ", _text(expected), class_="soft") if expected else None,
         element("p", scores, class_="soft"),
     )
 
 
 def _text(content: str) -> Markup:
-    cut = f" … ({len(content):,} characters)" if len(content) > _LONGEST else ""
-    return text(content[:_LONGEST] + cut)
+    return text(shortened(content, _LONGEST))

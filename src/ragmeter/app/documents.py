@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 from ragmeter.analysis.document_list import DocumentList, document_questions, list_documents
 from ragmeter.app import wording
 from ragmeter.app.fields import one_of, page_number, switch
+from ragmeter.app.layout import beside
 from ragmeter.app.queries import Database
 from ragmeter.documents.document_use import DocumentUse
-from ragmeter.errors import UnknownNameError, UsageError
+from ragmeter.errors import UnknownNameError
 from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
@@ -136,8 +137,6 @@ def _table(run: Run, rows: pa.Table, fields: Mapping[str, object], query: Mappin
     if not total:
         return element("p", wording.NO_DOCUMENTS, class_="soft")
     page, last = page_number(query), (total + _PAGE - 1) // _PAGE
-    if page > last:
-        raise UsageError(f"there is no page {page:,} of {last:,}")
     begin = (page - 1) * _PAGE
     shown = [DocumentUse(**record) for record in rows.slice(begin, _PAGE).to_pylist()]
     cells = []
@@ -146,14 +145,9 @@ def _table(run: Run, rows: pa.Table, fields: Mapping[str, object], query: Mappin
         where = address("run", run.name, "document", id=use.id)
         cells.append([link(text(shortened(use.id, _LONGEST_ID)), where), *figures])
     titles = [_sortable(run, name, fields) for name in rows.column_names]
-    pages = [
-        link(words, address("run", run.name, "documents", **{**fields, "page": number}), rel=rel)
-        for words, number, rel in ((wording.PREVIOUS, page - 1, "prev"), (wording.NEXT, page + 1, "next"))
-        if 0 < number <= last
-    ]
     where_we_are = wording.DOCUMENTS_SHOWN.format(first=begin + 1, last=begin + len(shown), total=total)
     return joined(
-        element("p", element("span", where_we_are), [joined(" ", one) for one in pages], class_="pager"),
+        beside(page, last, lambda to: address("run", run.name, "documents", **{**fields, "page": to}), where_we_are),
         table(titles, cells, caption=wording.DOCUMENTS, figures=tuple(range(1, len(titles)))),
     )
 
@@ -172,7 +166,7 @@ def _for_corpus(run: Run) -> Content:
     """The command for what the page can't know."""
     folder = [] if run.path.parent == RUNS else ["--output-dir", str(run.path.parent)]
     line = shlex.join(["ragmeter", "documents", run.name, "--corpus", "docs.jsonl", *folder])
-    return [element("p", wording.WITH_CORPUS, class_="soft"), command(line)]
+    return [element("p", worded(wording.WITH_CORPUS), class_="soft"), command(line)]
 
 
 def document_page(run: Run, database: Database, document: str) -> list[Content]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from starlette.responses import HTMLResponse
@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 from ragmeter.app import wording
 from ragmeter.app.queries import PAGE, Selection
 from ragmeter.app.row_query import RowQuery
+from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 
@@ -133,7 +134,8 @@ def _search_dialog() -> Markup:
     control = element(
         "input", type="search", name="search", aria_label=wording.FIND_RUN, placeholder=wording.FIND_RUN,
         hx_get=address("find"), hx_trigger="input changed delay:60ms, open", hx_target="#runs-by-name",
-        hx_select="main #runs-by-name", hx_swap="outerHTML", hx_sync="this:replace", autocomplete="off", autofocus=True,
+        hx_select="main #runs-by-name", hx_swap="outerHTML ignoreTitle:true", hx_sync="this:replace",
+        autocomplete="off", autofocus=True,
     )  # fmt: skip
     inside = element("form", control, element("ul", id="runs-by-name"), method="get", action=address("find"))
     return element("dialog", inside, id="find", aria_label=wording.FIND_RUN)
@@ -168,14 +170,18 @@ def paged(content: Content, selection: Selection, query: RowQuery, where: Sequen
 
 def pager(selection: Selection, query: RowQuery, where: Sequence[str | int], **more: Any) -> Markup:
     """A line that says which rows these are, with links to those before and after."""
-    if not selection.places:
-        start = link(wording.FIRST_PAGE, address(*where, **more, **query.as_query(page=1))) if selection.total else None
-        return element("p", wording.NO_ROWS, " ", start, class_="soft")
+    if not selection.total:
+        return element("p", wording.NO_ROWS, class_="soft")
     first = (query.page - 1) * PAGE + 1
     shown = wording.SHOWN.format(first=first, last=first + len(selection.places) - 1, total=selection.total)
-    links = []
-    if query.page > 1:
-        links.append(link(wording.PREVIOUS, address(*where, **more, **query.as_query(page=query.page - 1)), rel="prev"))
-    if query.page * PAGE < selection.total:
-        links.append(link(wording.NEXT, address(*where, **more, **query.as_query(page=query.page + 1)), rel="next"))
-    return element("p", element("span", shown), [joined(" ", item) for item in links], class_="pager")
+    last = (selection.total + PAGE - 1) // PAGE
+    return beside(query.page, last, lambda page: address(*where, **more, **query.as_query(page=page)), shown)
+
+
+def beside(page: int, last: int, where: Callable[[int], str], shown: Content, *after: Content) -> Markup:
+    """What a page shows, with links to the pages before and after it, and what follows; one past the last is none."""
+    if page > max(last, 1):
+        raise UsageError(wording.NO_SUCH_PAGE.format(page=page, last=max(last, 1)))
+    around = ((wording.PREVIOUS, page - 1, "prev"), (wording.NEXT, page + 1, "next"))
+    links = [joined(" ", link(words, where(to), rel=rel)) for words, to, rel in around if 0 < to <= last]
+    return element("p", element("span", shown) if shown else None, links, *after, class_="pager")

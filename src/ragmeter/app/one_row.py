@@ -242,7 +242,7 @@ def _scores(run: Run, row: Row) -> Content:
         element(
             "div",
             element("dt", breakable(titled(name, measures[name].direction))),
-            element("dd", score(row.get(name), row.get(outcome_column(name)), binary=measures[name].binary)),
+            element("dd", score(row.get(name), row.get(outcome_column(name)), measures[name].binary, in_words=True)),
         )
         for name in measures
     ]

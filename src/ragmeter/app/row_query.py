@@ -14,7 +14,7 @@ from ragmeter.app.conditions import AT_LEAST, EQUAL, Condition, added_filter
 from ragmeter.app.fields import check_fields, one_of, page_number, switch
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
-from ragmeter.table import outcome_column
+from ragmeter.table import NOTHING_FAILED, outcome_column
 from ragmeter.wording.metrics import first_of, is_right
 
 #: Ready-made choices of rows.
@@ -108,7 +108,7 @@ def presets(run: Run) -> dict[str, tuple[str, ...]]:
         choices[WRONG] = (first_of(right),)
     if hallucination := [name for name in metrics if naming.base_of(name) == _CHANCE]:
         choices[HALLUCINATED] = (hallucination[0],)
-    lacking = [name for name in metrics if run.metrics()[name].n_scored < run.metrics()[name].n_total]
+    lacking = [name for name in metrics if run.metrics()[name].n_not_scored.keys() - NOTHING_FAILED]
     if with_outcome := [name for name in lacking if outcome_column(name) in run.columns]:
         choices[NO_SCORE] = tuple(with_outcome)
     if len(right) > 1:

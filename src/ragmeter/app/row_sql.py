@@ -11,7 +11,7 @@ from ragmeter.app.row_query import DISAGREE, NO_SCORE, RowQuery, conditions_of_p
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.runs.run import Run
-from ragmeter.table import LIST_COLUMNS, SCORED, outcome_column
+from ragmeter.table import LIST_COLUMNS, NOTHING_FAILED, SCORED, outcome_column
 
 #: The columns of texts that a search looks into.
 _SEARCHED = ("qid", "question", "answer", "reference", "error")
@@ -68,7 +68,8 @@ def conditions(run: Run, query: RowQuery) -> tuple[str, list[Any]]:
         columns = presets(run)[name]
         wanted += conditions_of_preset(name, columns)
         if name == NO_SCORE:
-            missing = " OR ".join(f"{identifier(run, outcome_column(column))} <> '{SCORED}'" for column in columns)
+            fine = ", ".join(f"'{outcome}'" for outcome in (SCORED, *sorted(NOTHING_FAILED)))
+            missing = " OR ".join(f"{identifier(run, outcome_column(column))} NOT IN ({fine})" for column in columns)
             parts.append(f"({missing})")
         elif name == DISAGREE:
             scores = [score(run, column) for column in columns]

@@ -109,7 +109,8 @@ def new_filter(run: Run, column: str, figures: Figures | None) -> Markup:
     names = {"": wording.FILTER_BY, **{name: name for name in (*measures, *others)}}
     control = options(
         "column", names, column, aria_label=wording.COLUMN, id="new-column", hx_get=address("run", run.name, "filter"),
-        hx_trigger="change", hx_target="#new-filter", hx_select="#new-filter", hx_swap="outerHTML",
+        hx_trigger="change", hx_target="#new-filter", hx_select="#new-filter",
+        hx_swap="outerHTML ignoreTitle:true",
         hx_select_oob="unset", hx_push_url="false", hx_boost="false", hx_include="this", hx_params="column",
     )  # fmt: skip
     if not column:

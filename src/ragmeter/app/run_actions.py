@@ -29,6 +29,7 @@ def actions_button(run: str) -> Markup:
     return element(
         "button", "⋯", type="button", class_="quiet dots", aria_label=f"{wording.ACTIONS}: {run}",
         aria_haspopup="dialog", hx_get=address("run", run, "actions"), hx_target="#actions", hx_select="#run-actions",
+        hx_swap="innerHTML ignoreTitle:true",
     )  # fmt: skip
 
 

@@ -10,10 +10,11 @@ from pathlib import PurePath
 from typing import Any
 
 from ragmeter.app import wording
-from ragmeter.app.fields import check_fields, page_number
+from ragmeter.app.fields import check_fields, one_of, page_number
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.table import OUTCOMES_WITHOUT_VERDICT
 from ragmeter.wording import times
+from ragmeter.wording.metrics import headline_metric
 
 #: Rows of a page, metrics of the list, and of those without a choice of somebody.
 PAGE, MOST_METRICS, _USUAL_METRICS = 50, 5, 3
@@ -22,6 +23,15 @@ FACETS = ("set", "system", "tag", "when", "status")
 #: What can be said of a run at a glance.
 COMPLETE, NO_SCORE, FAILED, DAMAGED = "complete", "no_score", "failed", "damaged"
 _DAYS = {"today": 0, "7": 7, "30": 30}
+#: Orders of the list by what is no metric.
+_SORTS: dict[str, Callable[[RunEntry], Any]] = {
+    "created": lambda entry: 0,  # the newest first, as they come
+    "name": lambda entry: entry.name.casefold(),
+    "system": lambda entry: entry.system.casefold(),
+    "rows": lambda entry: -entry.n_rows,
+    "cost": lambda entry: -(entry.cost_usd or 0.0),
+    "no_score": lambda entry: -entry.n_failed,
+}
 
 
 @dataclass(frozen=True)
@@ -140,7 +150,13 @@ class RunList:
 
     @classmethod
     def of(cls, entries: Sequence[RunEntry], query: ListQuery) -> RunList:
-        """The list with the names of its question sets."""
+        """The list with the names of its question sets; an error where an address names a metric that no run has."""
+        metrics = sorted({name for entry in entries for name in entry.metrics})
+        if query.sort and entries:
+            one_of(query.sort, (*_SORTS, *metrics), "sort")
+        for what, names in (("metrics", query.metrics), ("metric", (query.over_time,))):
+            for name in filter(None, names if entries else ()):
+                one_of(name, metrics, what)
         return cls(entries, query, set_names(entries))
 
     def chosen(self, without: str = "") -> list[RunEntry]:
@@ -190,11 +206,13 @@ class RunList:
         return words.get(value, value)
 
     def metrics(self, entries: Sequence[RunEntry]) -> list[str]:
-        """The metrics that the list shows: the chosen ones, or those that most runs have."""
+        """The metrics that the list shows: the chosen ones, or what most runs are judged by and have."""
         available = self.all_metrics(entries)
         chosen = [name for name in self.query.metrics if name in available]
-        most = sorted(available, key=lambda name: -available[name])[:_USUAL_METRICS]
-        return chosen or [name for name in available if name in most]
+        first = Counter(headline_metric(entry.metrics) for entry in entries if entry.metrics).most_common(1)
+        most = [name for name, _ in first if name]
+        most += sorted(available.keys() - most, key=lambda name: (-available[name], [*available].index(name)))
+        return chosen or most[:_USUAL_METRICS]
 
     def all_metrics(self, entries: Sequence[RunEntry]) -> dict[str, int]:
         """All metrics of some runs, in the order of the first that has them, and how many have each."""
@@ -214,16 +232,7 @@ class RunList:
 
 def _sorted(entries: list[RunEntry], sort: str) -> list[RunEntry]:
     """The best first by a metric, the most first by a number; the newest first without a wish."""
-    if sort in ("", "created"):
-        return entries
-    keys: dict[str, Callable[[RunEntry], Any]] = {
-        "name": lambda entry: entry.name.casefold(),
-        "system": lambda entry: entry.system.casefold(),
-        "rows": lambda entry: -entry.n_rows,
-        "cost": lambda entry: -(entry.cost_usd or 0.0),
-        "no_score": lambda entry: -entry.n_failed,
-    }
-    return sorted(entries, key=keys.get(sort, lambda entry: _goodness(entry, sort)))
+    return sorted(entries, key=_SORTS.get(sort or "created", lambda entry: _goodness(entry, sort)))
 
 
 def _goodness(entry: RunEntry, metric: str) -> float:
@@ -240,4 +249,6 @@ def _dates(created: str, now: datetime | None = None) -> tuple[str, ...]:
         return ()
     midnight = (now or datetime.now()).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     spans = [name for name, days in _DAYS.items() if moment >= midnight - timedelta(days=days)]
+    if midnight - timedelta(days=1) <= moment < midnight:
+        spans.append("yesterday")
     return (*spans, f"{moment:%Y-%m}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from ragmeter.app import wording
 from ragmeter.app.conditions import AT_LEAST, AT_MOST, BELOW, EQUAL, MISSING, Condition
 from ragmeter.app.figures import Figures, Histogram, SliceRow
 from ragmeter.app.row_query import RowQuery
+from ragmeter.app.scores import metric_meanings
 from ragmeter.documents.metrics import FEW_ROWS, MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.metrics.causes import CAUSE, FAILED
@@ -19,7 +19,7 @@ from ragmeter.show.page.elements import Content, Markup, address, breakable, ele
 from ragmeter.show.page.parts import SIGNS, folded, table, tints
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import cause_lines
-from ragmeter.wording.metrics import differing_level, explained, headline, titled
+from ragmeter.wording.metrics import differing_level, headline, titled
 
 #: Metrics that are shown at once; the others are behind a click.
 _MEASURES = 7
@@ -50,7 +50,7 @@ def run_parts(run: Run, summary: Summary, query: RowQuery, figures: Figures, *, 
 
 def _measures(run: Run, query: RowQuery, histograms: dict[str, Histogram]) -> Content:
     metrics = run.metrics()
-    meanings = _meanings(tuple(metrics))
+    meanings = metric_meanings(tuple(metrics))
     (tint,) = tints([run])
     cards = [
         element(
@@ -70,15 +70,9 @@ def _measures(run: Run, query: RowQuery, histograms: dict[str, Histogram]) -> Co
     return joined(listed, more if rest else None)
 
 
-@cache
-def _meanings(names: tuple[str, ...]) -> dict[str, str]:
-    """What metrics mean; to look for those of other packages takes longer than the rest of the page."""
-    return explained(names)
-
-
 def _named(name: str, summary: MetricSummary, meaning: str) -> Markup:
     words = breakable(titled(name, summary.direction))
-    return element("abbr", words, title=meaning.replace("`", ""), tabindex="0") if meaning else words
+    return element("abbr", words, title=meaning, tabindex="0") if meaning else words
 
 
 def _mean(summary: MetricSummary) -> Markup:

@@ -22,7 +22,7 @@ from ragmeter.app.conversations import conversation_page
 from ragmeter.app.disagreements import agreed_words, disagreements_page
 from ragmeter.app.documents import Documents, document_page, documents_page
 from ragmeter.app.downloads import drop, exported_rows, report_page, signed
-from ragmeter.app.fields import check_fields
+from ragmeter.app.fields import check_fields, page_number
 from ragmeter.app.judge import judge_page
 from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
@@ -86,7 +86,7 @@ class App:
             Route("/", self._page(self._all_runs)),
             Route("/run/{name}", self._page(runs.one_run)),
             Route("/run/{name}/row/{place:int}", self._page(runs.one_row)),
-            Route("/run/{name}/conversation", self._page(self._conversation)),
+            Route("/run/{name}/conversation", self._page(self._conversation, "session", "page")),
             Route("/run/{name}/parts", self._page(runs.parts)),
             Route("/run/{name}/filter", self._page(runs.new_filter)),
             Route("/run/{name}/row/{place:int}/label", self._page(runs.label_row), methods=["POST"]),
@@ -196,8 +196,8 @@ class App:
     def _conversation(self, request: Request) -> Response:
         run = run_of(request)
         session = request.query_params.get("session", "")
-        title = f"{wording.CONVERSATION} {session}"
-        return page(title, *conversation_page(run, session), here=[up_to(run)], run=run.name)
+        title, number = f"{wording.CONVERSATION} {session}", page_number(request.query_params)
+        return page(title, *conversation_page(run, session, number), here=[up_to(run)], run=run.name)
 
     def _documents(self, request: Request) -> Response:
         run = run_of(request)

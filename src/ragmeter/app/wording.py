@@ -50,7 +50,7 @@ NO_RUNS = "There are no runs in this folder yet. `ragmeter evaluate`, `ask` and 
 CONVERSATION = "Conversation"
 TURN_OF = "Turn {turn} of {total} of a conversation"
 TURN = "Turn {turn}"
-MORE_TURNS = "and {count:,} more turns"
+TURNS_SHOWN = "{first:,} to {last:,} of {total:,} turns"
 OVER_TIME = "Over time"
 FIGURES = "Scores"
 CAUSES = "Where it failed"
@@ -90,7 +90,6 @@ REPORT = "Report"
 PREVIOUS = "Previous"
 NEXT = "Next"
 NO_ROWS = "No row matches."
-FIRST_PAGE = "To the first page"
 NO_ANSWER = "no answer"
 NO_SCORE = "no score"
 SHOWN = "{first:,} to {last:,} of {total:,} rows"
@@ -132,7 +131,7 @@ KINDS_OF_DOCUMENTS = {
     "useless": "retrieved, never useful",
     "unseen": "in the corpus, never retrieved",
 }
-WITH_CORPUS = "Documents of the corpus that no question found: start the app with the corpus, or"
+WITH_CORPUS = "Documents of the corpus that no question found: start the app with `--corpus`."
 COLUMNS_OF_DOCUMENTS = {
     "id": ("document", "The document's id; a chunk counts as its document."),
     "retrieved": ("retrieved", "How many questions it was retrieved for."),
@@ -227,6 +226,7 @@ AGREED, NOT_YET = "Agreed", "not yet"
 CHOOSE_METRIC = "Choose the metric to compare with people."
 THEME = "Light or dark"
 SKIP_TO_MAIN = "Skip to the content"
+NO_SUCH_PAGE = "there is no page {page:,} of {last:,}"
 NO_PAGE = "There is no such page."
 ERROR = "That did not work"
 SIGNATURE = "How to reproduce"
@@ -290,7 +290,7 @@ ROWS_UNREADABLE = "This run is damaged."
 SEARCH_RUNS = "Search runs"
 SEARCH_FINDS = "All words, in the name, the tags, the system, the question set or the date of a run"
 FACETS = {"set": "Questions", "system": "System", "tag": "Tag", "when": "When", "status": "Status"}
-DATES = {"today": "today", "7": "the last 7 days", "30": "the last 30 days"}
+DATES = {"today": "today", "yesterday": "yesterday", "7": "the last 7 days", "30": "the last 30 days"}
 STATUSES = {
     "complete": "every row has its scores",
     "no_score": "some rows have no score",

@@ -48,6 +48,7 @@ _SHARES = {"won": 1.0, "lost": 0.0, "tied": 0.5}
 
 def run(chosen: argparse.Namespace) -> int:
     """Compare, and print the result."""
+    is_set = _set_baseline(chosen)
     judge = _judge(chosen)
     if judge is not None and chosen.dry_run:
         return _estimate(chosen, judge)
@@ -70,6 +71,9 @@ def run(chosen: argparse.Namespace) -> int:
         print(_document(chosen, comparison, sentence), end="")
     else:
         show_comparison(comparison)
+        if is_set:
+            words = f"{comparison.baseline} was set as baseline in the app; --baseline RUN takes another run"
+            console().print(printable(words), soft_wrap=True)
         if preferred is not None:
             console().sentence(sentence)
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
@@ -78,6 +82,21 @@ def run(chosen: argparse.Namespace) -> int:
             path = comparison_file(named)
             console().print(printable(f"kept: {path}"), soft_wrap=True)
     return 0 if preferred is None else judge_code(chosen, preferred.run, list(preferred))
+
+
+def _set_baseline(chosen: argparse.Namespace) -> bool:
+    """Put the run first that was set as baseline of its questions, if one of those that are compared was."""
+    from ragmeter.runs.baselines import read_baselines
+    from ragmeter.runs.lookup import find_runs
+
+    if chosen.baseline is not None or len(chosen.runs) < 2:
+        return False
+    for name, run in zip(chosen.runs, find_runs(chosen.runs, chosen.output_dir), strict=True):
+        if run.folder is not None and run.name in read_baselines(run.folder).values():
+            chosen.runs = [name, *(other for other in chosen.runs if other != name)]
+            chosen.baseline = name if len(chosen.runs) > 2 else None
+            return True
+    return False
 
 
 def _document(chosen: argparse.Namespace, comparison: Comparison, more: str) -> str:
@@ -209,7 +228,7 @@ def _preference(
     p, p_holm, significant = preferred.p, None, None
     if p is not None:
         comparison, p_holm = with_another_test(comparison, p)
-        significant = is_significant(p, p_holm, comparison.alpha, excludes_zero=preferred.test.excludes_zero)
+        significant = is_significant(p_holm, comparison.alpha, excludes_zero=preferred.test.excludes_zero)
     wording = Wording(comparison.level, comparison.alpha, comparison.tests.others)
     sentence = wording.preference(before, after, summary, counts, inconsistent, p_holm=p_holm, significant=significant)
     tested = {"p": p, "p_holm": p_holm, "significant": significant}

@@ -150,7 +150,7 @@ def _questions(path: Path) -> set[tuple[str | None, ...]]:
 
 
 def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:
-    """The names of the runs of a folder, each with the stamps of its files."""
+    """The names of the runs of a folder, each with the stamps of its files; those that lack a file are among them."""
     try:
         with os.scandir(folder) as members:
             names = sorted(member.name for member in members if not member.name.startswith(".") and member.is_dir())
@@ -160,7 +160,7 @@ def run_stamps(folder: Path) -> dict[str, tuple[Stamp, ...]]:
     for name in [name for name, of_run in stamps.items() if of_run[0] is None]:
         settle(folder / name)  # its manifest may be missing because it is being replaced
         stamps[name] = stamps_of(folder / name)
-    return {name: of_run for name, of_run in stamps.items() if of_run[0] is not None}
+    return {name: of_run for name, of_run in stamps.items() if any(of_run)}
 
 
 def tagged(entries: Iterable[RunEntry], folder: Path) -> list[RunEntry]:
@@ -178,10 +178,10 @@ def _data_set(manifest: Manifest) -> Signature:
 
 
 def _rows_problem(path: Path) -> str:
-    """Why the table can't be all right, as far as its footer says; empty if it can."""
+    """Why the table can't be all right, as far as its footer says; empty if it can. The rows are not read."""
     run = Run(path)
     try:
-        run.n_rows  # noqa: B018 - this opens the file
+        run.check_parts()
     except RagmeterError as error:
         return str(error)
     run.close()

@@ -36,6 +36,12 @@ def answers_sentence(answers: Answers | None, n_rows: int, unit: str = "question
     return f"{answers.given:,} of {n_rows:,} {unit} have an answer{empty}"
 
 
+def empty_answers(answers: Answers | None, n_rows: int, unit: str = "questions") -> str:
+    """The same where many answers are empty: they may have scores, so that no other line says it."""
+    is_alarm = answers is not None and answers.empty and answers.empty >= _ALARMING * n_rows
+    return answers_sentence(answers, n_rows, unit) if is_alarm else ""
+
+
 def abstained_sentence(counts: Abstained | None) -> str:
     """How many answers decline, and how many of them rightly; an empty text without any."""
     if counts is None:

@@ -37,6 +37,8 @@ class JudgedDifference(Protocol):
     @property
     def excludes_zero(self) -> bool: ...
     @property
+    def p(self) -> float | None: ...
+    @property
     def p_holm(self) -> float | None: ...
     @property
     def n(self) -> int: ...
@@ -48,6 +50,10 @@ class JudgedDifference(Protocol):
     def better(self) -> int: ...
     @property
     def worse(self) -> int: ...
+    @property
+    def scored_only_a(self) -> int: ...
+    @property
+    def scored_only_b(self) -> int: ...
     @property
     def margin(self) -> float | None: ...
     @property
@@ -109,12 +115,10 @@ class Wording:
         if result.p_holm is None:
             few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
             return "too few questions for a test" if few else _NO_SPREAD
+        if result.p is not None and result.p < self.alpha <= result.p_holm:
+            return f"the interval excludes 0{self._at}, and the test, corrected over {self.tests:,} tests, does not"
         alike = result.n in (result.better, result.worse)  # no few rows: all of them went one way
         return f"the interval and the test disagree{self._at}{'' if alike else ': a few rows decide'}"
-
-    def corrected(self, p: float | None) -> str:
-        """What stands behind a verdict: the correction, and p."""
-        return self._corrected(1.0 if p is None else p)
 
     def preference(
         self,

@@ -189,7 +189,7 @@ def cautions(metrics: Mapping[str, MetricSummary]) -> list[str]:
     return [
         *lines,
         *without_width({name: s for name, s in metrics.items() if s.bounds_of_mean is None}),
-        *no_rates(metrics),
+        *no_rates(name for name, summary in metrics.items() if summary.n_scored),
     ]
 
 

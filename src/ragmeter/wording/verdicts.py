@@ -39,6 +39,8 @@ _MARKS = {
     NO_VERDICT: ("?", "no verdict"),
     JUDGES_DIFFER: ("?", "judges differ"),
 }
+#: From this share of rows with a score in one run alone on, a verdict begins with it.
+_MUCH = 0.2
 #: Marks a slice whose difference is surely not that of the rows outside it.
 SLICE_DIFFERS = "≠ differs from the other rows"
 NO_SLICE_DIFFERS = "no slice differs significantly from the other rows"
@@ -83,8 +85,6 @@ def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, word
         return f"{verdict}: {amounts}; less than {_amount(result, result.margin or 0.0)} is small."
     if result.verdict == NO_VERDICT:
         return f"{verdict}: {amounts}; {wording.undecided(result)}."
-    if result.verdict == NOT_SIGNIFICANT and result.excludes_zero:  # alone it would be significant
-        return f"{verdict}: {amounts}; not significant{wording.corrected(result.p_holm)}."
     return f"{verdict}: {amounts}."
 
 
@@ -114,12 +114,19 @@ def verdict_heading(metric: str, a: str, b: str, result: JudgedDifference, wordi
         amounts += f"; less than {_amount(result, result.margin or 0.0)} is small"
     if result.verdict == NO_VERDICT:
         amounts += f"; {wording.undecided(result)}"
-    if result.verdict == NOT_SIGNIFICANT and result.excludes_zero:
-        amounts += f"; not significant{wording.corrected(result.p_holm)}"
     return VerdictHeading(verdict, figures.means, amounts)
 
 
 def _verdict(metric: str, a: str, b: str, result: JudgedDifference) -> str:
+    """The verdict; what it rests on comes first where many rows have a score in one run alone."""
+    verdict, one_sided = _on_both(metric, a, b, result), result.scored_only_a + result.scored_only_b
+    if result.difference is None or one_sided < _MUCH * (result.n + one_sided):
+        return verdict
+    begin = f"On {result.n:,} of {result.n + one_sided:,} rows"
+    return f"{begin}, {verdict[0].lower()}{verdict[1:]}" if verdict.startswith("No ") else f"{begin}, {verdict}"
+
+
+def _on_both(metric: str, a: str, b: str, result: JudgedDifference) -> str:
     on, between = "" if is_right(metric) else f" on {metric}", f"between {b} and {a}"
     if result.verdict == JUDGES_DIFFER or result.difference is None:
         return f"No verdict {between}"
@@ -129,7 +136,7 @@ def _verdict(metric: str, a: str, b: str, result: JudgedDifference) -> str:
         return f"{b} is {_way(result)}{on}, but by little"
     if result.verdict == NO_VERDICT:
         return f"No verdict {between}{on}"
-    return f"No {'sure difference' if result.excludes_zero else 'difference seen'} {between}{on}"
+    return f"No difference seen {between}{on}"
 
 
 def with_missing(sentence: str, missing: str, unscored: str, declined: str = "") -> str:
@@ -171,7 +178,7 @@ def rows_unscored(n: int, total: int, lacking: Mapping[str, int], what: str, uni
     others = " and ".join(f"{count:,} of the {run}" for run, count in lacking.items() if count)
     both = f"on the {n:,} of {total:,} {unit} that both have a score for"
     have = "has" if sum(lacking.values()) == 1 else "have"
-    return f"{both}; {others} {have} no {what}" if others else ""
+    return f"{both} ({others} {have} no {what})" if others else ""
 
 
 def _way(result: JudgedDifference) -> str:
@@ -263,6 +270,10 @@ def outlook(result: JudgedDifference) -> str:
         return ""
     if is_few(result.n, result.n_clusters):  # what so few show is no basis for a plan
         return ""
+    if not (result.better or result.worse):
+        return "No row has moved, so how many questions would show a difference can't be told."
+    if result.interval and result.smallest < (result.interval[1] - result.interval[0]) / 2:
+        return ""  # of few clusters the interval knows less than the plan takes for known
     seen = _amount(result, result.smallest)
     if result.smallest <= result.margin:
         return f"A difference of {seen} would probably have been seen."

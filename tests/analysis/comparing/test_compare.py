@@ -328,7 +328,7 @@ def test_the_sentence(tmp_path: Path) -> None:
     assert pair.remarks == ["Of 2 metrics: 1 better, 0 worse, 1 not significant."]
 
 
-def test_an_interval_without_zero_may_still_be_not_significant(tmp_path: Path) -> None:
+def test_an_interval_without_zero_and_a_corrected_test_may_disagree(tmp_path: Path) -> None:
     """Seven questions, six of them better: p is 0.03 for the headline metric, and 0.06 for one of two others."""
     gains = np.array([0.7, 0.6, 0.5, 0.4, 0.3, 0.25, -0.05])
     names = ("score", "other", "third")
@@ -340,8 +340,9 @@ def test_an_interval_without_zero_may_still_be_not_significant(tmp_path: Path) -
     assert other.interval[0] > 0
     assert other.p is not None
     assert other.p < 0.05 < (other.p_holm or 0)
-    assert other.verdict == "not significant"
-    assert "not significant after correction over 2 tests (Holm p = 0.0625, n = 7)" in other.sentence
+    assert other.verdict == "no verdict"
+    words = "the interval excludes 0, and the test, corrected over 2 tests, does not (Holm p = 0.0625, n = 7)"
+    assert words in other.sentence
     assert pair.metrics["score"].sentence.endswith("significantly better (p = 0.0313, n = 7)")
     assert pair.sentence.startswith("b is better on score: ")
     first = compare(["a", "b"], metrics="third,score,other", output_dir=tmp_path).pairs[0]
@@ -566,7 +567,7 @@ def test_the_verdict_needs_both() -> None:
         difference = measured(**sure, excludes_zero=excludes, p=p, margin=margin)  # type: ignore[arg-type]
         assert verdict(difference, 0.05) == expected
     corrected = measured(**sure, excludes_zero=True, p=0.04)  # type: ignore[arg-type]
-    assert verdict(replace(corrected, p_holm=0.08), 0.05) == "not significant", "alone both would agree"
+    assert verdict(replace(corrected, p_holm=0.08), 0.05) == "no verdict", "one basis for both"
 
 
 def test_equal_differences_have_no_t(tmp_path: Path) -> None:

@@ -29,21 +29,16 @@ from ragmeter.wording.verdicts import (
 _ROUNDING = 1e-9
 
 
-def is_significant(p: float, p_holm: float, alpha: float, *, excludes_zero: bool) -> bool | None:
-    """Whether a difference is significant by the corrected p-value; None where the interval says otherwise.
-
-    Of a test that is significant until it is corrected, the interval of this one difference says nothing against it.
-    """
-    significant = p_holm < alpha
-    disagree = significant != excludes_zero and (significant or p >= alpha)
-    return None if disagree else significant
+def is_significant(p_holm: float, alpha: float, *, excludes_zero: bool) -> bool | None:
+    """Whether a difference is significant by the corrected p-value; None where the interval says otherwise."""
+    return p_holm < alpha if (p_holm < alpha) == excludes_zero else None
 
 
 def verdict(result: MetricDifference, alpha: float) -> str:
     """The verdict by the corrected p-value and the interval, which have to agree."""
     if result.p is None or result.p_holm is None or result.difference is None:
         return NO_VERDICT
-    significant = is_significant(result.p, result.p_holm, alpha, excludes_zero=result.excludes_zero)
+    significant = is_significant(result.p_holm, alpha, excludes_zero=result.excludes_zero)
     return verdict_on(result.difference, result.direction, result.margin, significant=significant)
 
 

@@ -90,7 +90,7 @@ def _parts(
 def _slice(part: _Part, p_adjusted: float, p_differs: float | None, alpha: float) -> SliceDifference:
     """The slice with its verdict, by corrected p-values."""
     difference, measure = part.difference, part.scores.measure
-    is_sure = is_significant(part.p, p_adjusted, alpha, excludes_zero=difference.excludes_zero)
+    is_sure = is_significant(p_adjusted, alpha, excludes_zero=difference.excludes_zero)
     verdict = verdict_on(part.mean, measure.direction, part.scores.margin, significant=is_sure)
     return SliceDifference(
         column=part.column,

@@ -24,7 +24,9 @@ def labels_path(folder: Path, run: str, rater: str) -> Path:
 
     A person's has no hyphen, but before a hash: so that `x-y` of the run `base` is not `y` of the run `base-x`.
     """
-    name = whole(rater).strip() or _NAMELESS
+    name = whole(rater).strip() if rater else _NAMELESS
+    if not name:
+        raise UsageError("labels need a person's name, and this one has no letter")
     if name.casefold() == AGREED:
         raise UsageError(f"{name!r} is the name of labels that people agreed on", hint="choose another name")
     return _path(folder, run, name)

@@ -277,7 +277,8 @@ def _keys(rows: Sequence[Row]) -> list[tuple[str, int]]:
 
 
 def _joined(value: Any) -> str:
-    """A cell for people: several references are on a line each."""
+    """A cell for people: several references are on a line each; a NUL, which no CSV file may have, is shown as ␀."""
     if value is None:
         return ""
-    return "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+    cell = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
+    return cell.replace("\0", "\u2400")

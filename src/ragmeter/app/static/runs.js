@@ -75,7 +75,7 @@ document.addEventListener('submit', async (event) => {
   try {
     const reply = await post(form.dataset.post, Object.fromEntries(new FormData(form)));
     const next = new URL(location);
-    next.searchParams.delete('deleted');
+    for (const name of ['deleted', 'page']) next.searchParams.delete(name);
     if (reply.deleted) next.searchParams.set('deleted', reply.deleted);
     location.replace(next);
   } catch (error) {
@@ -95,5 +95,5 @@ new EventSource('/events').addEventListener('message', (event) => {
   list ??= marks.list;
   if (marks.list !== list && !choosing()) location.reload();
   const shown = document.getElementById('live').dataset.mark;
-  if (marks.runs !== shown) htmx.ajax('GET', '/under-way', {target: '#live', select: '#live', swap: 'outerHTML'});
+  if (marks.runs !== shown) htmx.ajax('GET', '/under-way', {target: '#live', select: '#live', swap: 'outerHTML ignoreTitle:true'});
 });

@@ -8,12 +8,12 @@ from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.usage import Usage
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, breakable, element, joined, text
-from ragmeter.show.page.parts import figure, folded, section, swatch, table, worded
+from ragmeter.show.page.parts import alarm, figure, folded, section, swatch, table, worded
 from ragmeter.show.terminal.catalogue import day
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import TITLES as CAUSE_TITLES
 from ragmeter.wording.answer_causes import cause_lines
-from ragmeter.wording.causes import cause_name, failures, score_alarms
+from ragmeter.wording.causes import cause_name, empty_answers, failures, score_alarms
 from ragmeter.wording.document_list import TITLES as DOCUMENT_TITLES
 from ragmeter.wording.document_list import document_cells, list_lines
 from ragmeter.wording.judging import CAUSE, STRONG, WARNING, Line, judge_causes, judge_lines
@@ -76,6 +76,19 @@ def lead(named: Named) -> Markup:
             )
         )
     return element("ul", lines, class_="lead")
+
+
+def unanswered(named: Named) -> list[Markup]:
+    """A line for each run with many empty answers."""
+    sentences = {
+        label: empty_answers(run.summary().answers, run.n_rows, result_unit(run.manifest()))
+        for label, run in named.runs.items()
+    }
+    return [
+        alarm([named.prefix(label), element("strong", words)], failed=True)
+        for label, words in sentences.items()
+        if words
+    ]
 
 
 def unscored(named: Named) -> Markup:

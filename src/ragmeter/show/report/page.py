@@ -127,6 +127,7 @@ def _content(named: Named, view: CompareView | None, title: str, kept: str, not_
             element("h1", text(title), id="title"),
             figures.lead(named),
             note,
+            figures.unanswered(named),
             figures.doubts(named),
             failed,
         ]
@@ -134,7 +135,8 @@ def _content(named: Named, view: CompareView | None, title: str, kept: str, not_
         about = element("p", text(title), id="title") if title else None
         said = element("p", text(kept), class_="about") if kept else None
         of_all = [charts(view), element("p", OF_ALL_ROWS, class_="note")] if view.where else None
-        first = [about, compared(view), said, of_all, figures.lead(named), figures.doubts(named), failed]
+        known = [figures.lead(named), figures.unanswered(named), figures.doubts(named), failed]
+        first = [about, compared(view), said, of_all, known]
     return joined(
         element("section", first, id="headline", aria_label="Headline"),
         figures.causes(named) if view is None else None,
