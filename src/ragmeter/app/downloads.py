@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
+import numpy.typing as npt
 from starlette.responses import FileResponse, Response
 
 from ragmeter.analysis.comparing import Comparison
@@ -16,6 +19,7 @@ from ragmeter.analysis.comparing.row_pairs import Where
 from ragmeter.app.queries import Database
 from ragmeter.app.row_query import RowQuery
 from ragmeter.errors import UnknownNameError
+from ragmeter.io.locations import on_disk
 from ragmeter.io.write import write_rows
 from ragmeter.runs.run import Run
 from ragmeter.show.page.compare.view import CompareView
@@ -54,12 +58,30 @@ def drop(response: Response) -> None:
 
 
 def exported_rows(run: Run, database: Database, query: RowQuery, kind: str) -> Response:
-    """All columns of the rows that are wanted of a run."""
+    """All columns of the rows that are wanted of a run; all rows as Parquet are the run's own file."""
+    name = _named(run.name, *_words(query))
+    if kind == "parquet" and query.is_everything and not query.sort and not run.manifest().parts:
+        return FileResponse(on_disk(run.rows_path, "the app"), media_type=_KINDS[kind], filename=f"{name}.{kind}")
     places = database.all_rows(run, query)
+    if kind == "parquet" and not query.sort:
+        return _download(kind, name, partial(_write_parquet, run, np.asarray(places)))
     parts = (places[begin : begin + _AT_ONCE] for begin in range(0, len(places), _AT_ONCE))
     records = (record for part in parts for record in run.records(part, run.columns))
     cells = ([record[name] for name in run.columns] for record in records)
-    return _download(run.columns, cells, kind, _named(run.name, *_words(query)))
+    return _download(kind, name, lambda path: write_rows(path, run.columns, cells, kind))
+
+
+def _write_parquet(run: Run, places: npt.NDArray[np.int64], path: Path) -> None:
+    """Rows in the order of the file, a few at a time, with the types that they have in the run."""
+    import pyarrow.parquet as pq
+
+    begin = 0
+    with pq.ParquetWriter(path, run.schema) as writer:
+        for batch in run.batches(_AT_ONCE):
+            inside = places[np.searchsorted(places, begin) : np.searchsorted(places, begin + len(batch))]
+            if len(inside):
+                writer.write_batch(batch.take(inside - begin))
+            begin += len(batch)
 
 
 def exported_pairs(
@@ -78,7 +100,8 @@ def exported_pairs(
                 yield [before[name] for name in shared] + [of.get(name) for of in (before, after) for name in own]
 
     titles = [*shared, *(f"{run.name}.{name}" for run, _ in sides for name in own)]
-    return _download(titles, lines(), kind, _named(*(run.name for run, _ in sides), metric, *_cut(view.where), *chosen))
+    name = _named(*(run.name for run, _ in sides), metric, *_cut(view.where), *chosen)
+    return _download(kind, name, lambda path: write_rows(path, titles, lines(), kind))
 
 
 def report_page(runs: Sequence[Run], comparison: Comparison | None = None) -> Response:
@@ -112,13 +135,14 @@ def _named(*words: str) -> str:
     return "-".join(plain for word in words if (plain := _NOT_IN_NAMES.sub("_", word).strip("_.")))[:_LONGEST_NAME]
 
 
-def _download(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str, name: str) -> Response:
+def _download(kind: str, name: str, write: Callable[[Path], None]) -> Response:
+    """A file that `write` makes."""
     if kind not in _KINDS:
         raise UnknownNameError("format", kind, _KINDS)
     with tempfile.NamedTemporaryFile(delete=False) as file:
         path = Path(file.name)
     try:
-        write_rows(path, columns, rows, kind)
+        write(path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise

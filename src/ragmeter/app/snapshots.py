@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.runs.catalogue import run_stamps
-from ragmeter.runs.layout import MANIFEST, Stamp, stamps_of
+from ragmeter.runs.layout import Stamp, stamps_of
 from ragmeter.runs.places import settle
 from ragmeter.runs.run import Run
 
@@ -40,7 +40,7 @@ class Snapshot:
         if path is not None:
             settle(path)
             self._stamps.setdefault(path, stamps_of(path))
-        if path is None or not (path / MANIFEST).is_file():
+        if path is None or not any(stamps_of(path)):
             raise UnknownNameError("run", name[:100], run_stamps(self._folder))
         return Run.at(path)
 

@@ -181,7 +181,7 @@ def _rows_problem(path: Path) -> str:
     """Why the table can't be all right, as far as its footer says; empty if it can. The rows are not read."""
     run = Run(path)
     try:
-        run.check_parts()
+        run.check_sizes()
     except RagmeterError as error:
         return str(error)
     run.close()

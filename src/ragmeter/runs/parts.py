@@ -44,6 +44,11 @@ class RowsParts(StoredRows):
         for part in self._opened.values():
             part.close()
 
+    def check_sizes(self) -> None:
+        """Check every part."""
+        for part in self._all():
+            part.check_sizes()
+
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns, without caching."""
         return pa.concat_tables([part.read(columns) for part in self._all()]).unify_dictionaries()

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.locations import Location
-from ragmeter.runs.layout import reading
+from ragmeter.runs.layout import reading, unreadable
 from ragmeter.stats.clusters import Codes, cluster_codes, has_clusters
 from ragmeter.stats.confidence import AUTO
 from ragmeter.table import QID, NewRow
@@ -57,6 +57,10 @@ class StoredRows(ABC):
         if chunked.num_chunks != 1:
             self._columns[column] = chunked = pa.chunked_array([chunked.combine_chunks()])
         return chunked.chunk(0)
+
+    @abstractmethod
+    def check_sizes(self) -> None:
+        """Raise an error if a file is shorter than its footer says; the rows are not read."""
 
     @abstractmethod
     def size(self, column: str) -> int:
@@ -103,6 +107,16 @@ class RowsFile(StoredRows):
     def close(self) -> None:
         """Close the file."""
         self._file.close(force=True)
+
+    def check_sizes(self) -> None:
+        """The row groups, with the sizes that the footer says, fill the file up to the footer."""
+        metadata, said = self._file.metadata, 0
+        if not isinstance(self._path, Path) or not metadata.num_row_groups:
+            return
+        for group in map(metadata.row_group, range(metadata.num_row_groups)):
+            said += sum(group.column(place).total_compressed_size for place in range(group.num_columns))
+        if said > self._path.stat().st_size - metadata.serialized_size:
+            raise unreadable(self._path, "its row groups are shorter than its footer says")
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Some columns, without caching."""

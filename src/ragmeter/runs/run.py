@@ -202,6 +202,16 @@ class Run:
         """The table, `size` rows at a time, without caching."""
         return self._rows.batches(size)
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The types of the table's columns."""
+        return self._rows.schema
+
+    def check_sizes(self) -> None:
+        """Raise an error if the table's files are shorter than their footers say; the rows are not read."""
+        if isinstance(self._rows, StoredRows):
+            self._rows.check_sizes()
+
     def records(self, places: Sequence[int], columns: Sequence[str]) -> list[NewRow]:
         """These columns, as far as they exist, of the rows at these places, in that order."""
         return self._rows.records(places, [name for name in columns if name in self.columns])
