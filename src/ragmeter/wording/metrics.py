@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from ragmeter import naming, registry
 from ragmeter.documents.manifest import Manifest
@@ -208,6 +209,11 @@ def no_rates(metrics: Iterable[str]) -> list[str]:
     """A line for each metric whose mean reads like a share of answers and is none, or only by a threshold for equal
     numbers of good and bad ones. Unknown names are not imported.
     """
+    return _no_rates(tuple(metrics))
+
+
+@lru_cache(maxsize=256)  # to look for the metrics of installed packages takes longer than most pages of the app
+def _no_rates(metrics: tuple[str, ...]) -> list[str]:
     known = {metric.base: metric for metric in registry.known()}
     of_name = {name: known[base] for name in metrics if (base := naming.base_of(name)) in known}
     by_threshold = {metric.rate for metric in known.values() if metric.rate}
