@@ -58,8 +58,8 @@ _ASKED = (
     ("side by side, got worse", "/compare?run=big1&run=big2&change=worse&metric=rouge_l_score", _FILTER_MS),
     ("side by side, differ", "/compare?run=big1&run=big2&change=differs&metric=meteor_score", _FILTER_MS),
     (
-        "side by side, differ by more",
-        "/compare?run=big1&run=big2&change=differs&metric=token_f1&low=0.5",
+        "side by side, differ, and a filter",
+        "/compare?run=big1&run=big2&change=differs&metric=token_f1&filter=token_f1%3E%3D0.5",
         _FILTER_MS,
     ),
     ("side by side, failed there", "/compare?run=big1&run=big2&change=failed&metric=token_f1", _FILTER_MS),

@@ -153,7 +153,7 @@ def _set_row(runs: RunList, of_set: SetOfRuns, columns: int) -> Markup:
     size = meaning(count, wording.QUESTION_SET_MEANS) if of_set.fingerprint and not name.startswith(count) else None
     inside = [
         link(text(name), chosen, title=of_set.fingerprint) if chosen else element("span", name),
-        element("span", [" ", size, " · "] if size else " ", about, class_="soft"),
+        element("span", [" ", size] if size else None, " · ", about, class_="soft"),
     ]
     return element("tr", element("th", inside, colspan=columns, scope="rowgroup"), role="row", class_="set")
 
@@ -193,7 +193,7 @@ def _row(runs: RunList, entry: RunEntry, axes: dict[str, Axis], tint: str) -> Ma
 
 def _middle_cut(name: str) -> Markup:
     """A name of which a narrow column leaves out the middle: names of runs often differ at their end."""
-    if len(name) <= 2 * _END:
+    if len(name) <= _END + 4:
         return text(name)
     end = name[-_END:]
     return in_own_direction(element("span", name.removesuffix(end)), element("span", end), class_="middle-cut")

@@ -60,7 +60,7 @@ def all_metrics(view: CompareView) -> Markup:
     ]
     if len(view.names) < 3 or not rows:
         return Markup()
-    titles: list[Content] = ["metric", *(view.named(name) for name in tables.systems), "n"]
+    titles: list[Content] = ["metric", *(view.lettered(name) for name in tables.systems), "n"]
     figures = range(1, len(titles))
     signs = element("p", tables.signs, class_="soft")
     return joined(table(titles, rows, caption=ALL_METRICS, figures=list(figures)), signs)
