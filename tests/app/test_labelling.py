@@ -141,6 +141,22 @@ def test_names_of_people_are_no_paths(client: Client, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"runs", *names}
 
 
+def test_a_name_of_blanks_is_nobody_s(client: Client, tmp_path: Path) -> None:
+    answer = client.post("/run/a/label/begin", rater="  ", n=20, by="random", seed=0)
+    assert answer.status == 400
+    assert "name" in answer.text
+    assert not list(tmp_path.glob("labels-*"))
+
+
+def test_an_answer_with_a_nul_is_labelled(tmp_path: Path) -> None:
+    rows = [{**row, "answer": "a\0b"} for row in ROWS]
+    ragmeter.evaluate(rows, metrics="exact_match", run="a", output_dir=tmp_path / "runs")
+    with serving(tmp_path / "runs", tmp_path) as client:
+        assert "0 of 20 labelled" in words(client.page(begin(client)))
+        assert record(client, 0, "wrong") == 200
+    assert Sheet.read(tmp_path / "labels-a-Ann.csv").rows[0]["answer"] == "a\u2400b"
+
+
 def test_people_at_the_same_time_lose_nothing(client: Client, tmp_path: Path) -> None:
     raters = ["Ann", "Bob"]
     for rater in raters:

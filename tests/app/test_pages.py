@@ -173,6 +173,13 @@ def test_words_that_differ_are_marked(client: Client) -> None:
     assert "1 row" in words(client.page("/compare?baseline=b&run=a&change=failed"))
 
 
+@pytest.mark.parametrize("query", ["sort=nothing", "metrics=nothing", "metric=nothing", "sort=descending"])
+def test_what_the_list_does_not_know_is_an_error(client: Client, query: str) -> None:
+    answer = client.ask(f"/?{query}")
+    assert answer.status == 400
+    assert "it must be one of" in words(answer.text)
+
+
 @pytest.mark.parametrize("address", ["/run/a?page=999", "/?page=2", "/compare?baseline=a&run=b&page=99"])
 def test_a_page_after_the_last_is_an_error(client: Client, address: str) -> None:
     answer = client.ask(address)

@@ -11,6 +11,9 @@ import pytest
 
 from ragmeter import FakeProvider, evaluate, prefer
 from ragmeter.cli.main import main
+from ragmeter.runs.baselines import set_baseline
+from ragmeter.runs.catalogue import catalogue
+from tests.conftest import Run
 from tests.judge_rows import judge
 
 ROWS = [("1", "Paris", "In Paris, I think."), ("2", "Rome", "Rome"), ("3", "Oslo", None), ("4", "A", "It is a B.")]
@@ -121,6 +124,17 @@ def test_conversations_stay_together(
     assert comparison["tests"] == {"headline": 1, "others": 2}
     p_values = [comparison["pairs"][0]["metrics"]["token_precision"]["p"], comparison["preference"]["p"]]
     assert comparison["preference"]["p_holm"] == min(1.0, 2 * min(p_values))
+
+
+def test_the_baseline_that_was_set_in_the_app(runs: Path, ragmeter: Run) -> None:
+    entry = next(entry for entry in catalogue(runs) if entry.name == "after")
+    set_baseline(runs, entry.questions, "after")
+    shown = ragmeter("compare", "before", "after", "--output-dir", runs).stdout
+    assert "baseline: after, candidate: before" in shown
+    assert "after was set as baseline in the app; --baseline RUN takes another run" in shown
+    named = ragmeter("compare", "before", "after", "--baseline", "before", "--output-dir", runs).stdout
+    assert "baseline: before, candidate: after" in named
+    assert "was set" not in named
 
 
 def test_a_column_that_only_one_run_has_clusters_too(tmp_path: Path) -> None:

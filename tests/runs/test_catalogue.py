@@ -62,6 +62,23 @@ def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
     assert "summary.json" in errors["bad"]
 
 
+def test_a_run_without_its_manifest_is_listed_as_unreadable(tmp_path: Path) -> None:
+    make(tmp_path, "good", "bad")
+    (tmp_path / "bad" / "manifest.json").unlink()
+    errors = {entry.name: entry.error for entry in catalogue(tmp_path)}
+    assert errors["good"] == ""
+    assert "manifest.json" in errors["bad"]
+
+
+def test_row_groups_that_are_shorter_than_the_footer_says(tmp_path: Path) -> None:
+    make(tmp_path, "cut")
+    rows = tmp_path / "cut" / "rows.parquet"
+    content = rows.read_bytes()
+    rows.write_bytes(content[:4] + content[100:])  # the footer is whole
+    (entry,) = catalogue(tmp_path)
+    assert "shorter than its footer says" in entry.error
+
+
 def test_many_runs_are_listed_without_looking_at_each_for_each(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

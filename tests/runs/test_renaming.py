@@ -66,7 +66,24 @@ def test_a_kept_comparison_is_found_under_the_new_name(folder: Path, run: str, r
 
 
 @pytest.mark.parametrize(
-    "name", ["../x", "a/b", "a\\b", "..", ".", "", ".hidden", "a\0b", "a\nb", "x" * 300, "new", "tags.json", "judge"]
+    "name",
+    [
+        "../x",
+        "a/b",
+        "a\\b",
+        "..",
+        ".",
+        "",
+        ".hidden",
+        "a\0b",
+        "a\nb",
+        "x" * 300,
+        "new",
+        "tags.json",
+        "judge",
+        "*",
+        "labels.csv",
+    ],
 )
 def test_a_name_that_no_run_can_have_changes_nothing(folder: Path, name: str) -> None:
     before = files(folder)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from starlette.responses import HTMLResponse
 
 from ragmeter.app import wording
-from ragmeter.app.queries import PAGE, Selection
-from ragmeter.app.row_query import RowQuery
 from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
@@ -154,28 +151,6 @@ def _keys_dialog() -> Markup:
     close = element("form", element("button", wording.CLOSE, class_="quiet"), method="dialog")
     title = element("h2", wording.KEYS_TITLE, id="keys-title")
     return element("dialog", title, element("dl", rows), close, id="keys", aria_labelledby="keys-title")
-
-
-def downloads(where: Sequence[str | int], fields: Mapping[str, object], before: Content = None) -> Markup:
-    """Links to files of the rows that are shown, after other links."""
-    files = [joined(link(kind, address(*where, "export", kind, **fields)), " ") for kind in ("csv", "jsonl", "parquet")]
-    return element("p", before, wording.EXPORT, " ", files, class_="soft")
-
-
-def paged(content: Content, selection: Selection, query: RowQuery, where: Sequence[str | int], **more: Any) -> Markup:
-    """A page of rows between links to those before and after; if there is only one page, they stand above it."""
-    pages = pager(selection, query, where, **more)
-    return joined(pages, content, pages if selection.total > PAGE else None)
-
-
-def pager(selection: Selection, query: RowQuery, where: Sequence[str | int], **more: Any) -> Markup:
-    """A line that says which rows these are, with links to those before and after."""
-    if not selection.total:
-        return element("p", wording.NO_ROWS, class_="soft")
-    first = (query.page - 1) * PAGE + 1
-    shown = wording.SHOWN.format(first=first, last=first + len(selection.places) - 1, total=selection.total)
-    last = (selection.total + PAGE - 1) // PAGE
-    return beside(query.page, last, lambda page: address(*where, **more, **query.as_query(page=page)), shown)
 
 
 def beside(page: int, last: int, where: Callable[[int], str], shown: Content, *after: Content) -> Markup:

@@ -10,8 +10,8 @@ from ragmeter.app import wording
 from ragmeter.app.conditions import EQUAL, WITHOUT_VALUE, Condition, comparisons
 from ragmeter.app.conversations import conversation_address
 from ragmeter.app.figures import Figures
-from ragmeter.app.layout import paged
-from ragmeter.app.queries import Database, Selection
+from ragmeter.app.layout import beside
+from ragmeter.app.queries import PAGE, Database, Selection
 from ragmeter.app.row_query import RowQuery, presets
 from ragmeter.app.scores import score
 from ragmeter.errors import UsageError
@@ -19,7 +19,7 @@ from ragmeter.metrics.causes import CAUSE
 from ragmeter.runs.conversations import SESSION
 from ragmeter.runs.run import NOTHING, Run
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.show.page.parts import chip, hidden, options, section, table
+from ragmeter.show.page.parts import boxes, chip, hidden, options, section, table
 from ragmeter.table import LIST_COLUMNS, QID, Measure, Row, outcome_column
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import cause_words
@@ -139,19 +139,10 @@ def _value(run: Run, column: str, figures: Figures | None) -> Markup:
 def _choice_of_columns(run: Run, query: RowQuery) -> Markup:
     shown = {QID, *_columns(run, query)}
     names = [QID, *(name for name in run.columns if name != QID and not name.endswith(outcome_column("")))]
-    boxes = [
-        element(
-            "label",
-            element("input", type="checkbox", name="columns", value=name, checked=name in shown),
-            " ",
-            breakable(name),
-        )
-        for name in names
-    ]
     form = element(
         "form",
         hidden(query.as_query(columns=())),
-        element("fieldset", element("legend", wording.COLUMNS, class_="hidden"), boxes),
+        element("fieldset", element("legend", wording.COLUMNS, class_="hidden"), boxes("columns", names, shown)),
         element("button", wording.SHOW_COLUMNS, class_="quiet"),
         " ",
         link(wording.USUAL_COLUMNS, _rows(run, replace(query, columns=()))),
@@ -225,7 +216,12 @@ def _table(run: Run, database: Database, query: RowQuery, selection: Selection, 
     shown = table(titles, lines, caption=wording.ROWS, figures=figures, texts=texts) if lines else None
     kind = "rows-table" if len(columns) < _FITTING else "rows-table wide"
     framed = element("div", shown, class_=kind) if shown else None
-    return paged(framed, selection, query, ("run", run.name))
+    if not selection.total:
+        return element("p", wording.NO_ROWS, class_="soft")
+    first, last = (query.page - 1) * PAGE + 1, -(-selection.total // PAGE)
+    said = wording.SHOWN.format(first=first, last=first + len(selection.places) - 1, total=selection.total)
+    pages = beside(query.page, last, lambda page: _rows(run, replace(query, page=page)), said)
+    return joined(pages, framed, pages if last > 1 else None)
 
 
 def _opener(run: Run, query: RowQuery, place: int, record: Row, opened: int | None) -> Content:

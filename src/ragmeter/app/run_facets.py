@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ragmeter.app import wording
 from ragmeter.app.run_list import FACETS, MOST_METRICS, ListQuery, RunList
 from ragmeter.runs.catalogue import RunEntry
-from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
-from ragmeter.show.page.parts import chip, hidden
+from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
+from ragmeter.show.page.parts import boxes, chip, hidden
 
 #: Values that a facet lists; the search finds the others.
 _MOST_VALUES = 40
@@ -69,20 +69,10 @@ def _unfolding(title: str, *content: Content) -> Markup:
 def column_choice(runs: RunList, chosen: Sequence[RunEntry]) -> Markup:
     """Up to five metrics as columns of the list."""
     available = runs.all_metrics(chosen)
-    shown = runs.metrics(chosen)
-    boxes = [
-        element(
-            "label",
-            element("input", type="checkbox", name="metrics", value=name, checked=name in shown),
-            " ",
-            breakable(name),
-        )
-        for name in available
-    ]
     form = element(
         "form",
         element("p", wording.UP_TO_METRICS.format(count=MOST_METRICS), class_="soft"),
-        element("div", boxes, class_="boxes"),
+        element("div", boxes("metrics", available, runs.metrics(chosen)), class_="boxes"),
         hidden(runs.query.as_query(metrics=())),
         element("button", wording.FILTER, class_="quiet"),
         method="get",

@@ -14,7 +14,7 @@ from ragmeter.app.fields import check_fields, one_of, page_number
 from ragmeter.runs.catalogue import RunEntry
 from ragmeter.table import OUTCOMES_WITHOUT_VERDICT
 from ragmeter.wording import times
-from ragmeter.wording.metrics import headline_metric
+from ragmeter.wording.metrics import first_of
 
 #: Rows of a page, metrics of the list, and of those without a choice of somebody.
 PAGE, MOST_METRICS, _USUAL_METRICS = 50, 5, 3
@@ -209,8 +209,8 @@ class RunList:
         """The metrics that the list shows: the chosen ones, or what most runs are judged by and have."""
         available = self.all_metrics(entries)
         chosen = [name for name in self.query.metrics if name in available]
-        first = Counter(headline_metric(entry.metrics) for entry in entries if entry.metrics).most_common(1)
-        most = [name for name, _ in first if name]
+        kinds = Counter(tuple(entry.metrics) for entry in entries if entry.metrics).most_common(1)
+        most = [first_of(names) for names, _ in kinds]
         most += sorted(available.keys() - most, key=lambda name: (-available[name], [*available].index(name)))
         return chosen or most[:_USUAL_METRICS]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ragmeter.documents.metrics import MetricSummary
@@ -10,7 +10,7 @@ from ragmeter.runs.colours import colours_of
 from ragmeter.runs.run import Run
 from ragmeter.show.page.charts.drawing import Axis
 from ragmeter.show.page.charts.intervals import BETTER, EVEN, WORSE, whisker
-from ragmeter.show.page.elements import Content, Markup, element, joined, plain, text
+from ragmeter.show.page.elements import Content, Markup, breakable, element, joined, plain, text
 from ragmeter.show.page.shapes import axis_of_means
 from ragmeter.wording import numbers
 from ragmeter.wording.metrics import differing_level, headline
@@ -174,6 +174,14 @@ def options(name: str, choices: Mapping[str, str], chosen: str, **attributes: st
         [element("option", label, value=value, selected=value == chosen) for value, label in choices.items()],
         **{"name": name, **attributes},
     )
+
+
+def boxes(name: str, values: Iterable[str], chosen: Collection[str]) -> list[Markup]:
+    """A box to tick for each value."""
+    ticks = (
+        (value, element("input", type="checkbox", name=name, value=value, checked=value in chosen)) for value in values
+    )
+    return [element("label", tick, " ", breakable(value)) for value, tick in ticks]
 
 
 def command(line: str) -> Markup:
