@@ -29,7 +29,7 @@ SHOWN = (_EVALUATE.format(run="search"), "ragmeter compare reader search --bette
 HIDDEN = (
     _EVALUATE.format(run="reader"),
     "ragmeter ask --dataset examples/agenda_qa.jsonl --target examples.rag_app:Agenda "
-    "--metrics token_f1,offline_correct --run agenda",
+    "--metrics token_f1,offline_correct,faithfulness[judge=offline] --run agenda",
 )
 #: Real answers, and what a person says of each.
 PEOPLE = ROOT / "tests" / "data" / "evouna_people.jsonl.gz"
@@ -73,6 +73,7 @@ def main() -> None:
             photograph(address, TARGET / "app.png", 1280, 860)
             photograph(address, TARGET / "label.png", 1280, 800, "/run/agenda/label?rater=Ana&blind=1&place=5")
             photograph(address, TARGET / "judge.png", 1280, 900, "/run/chatgpt/agreement?metric=offline_correct")
+            photograph(address, TARGET / "claims.png", 1280, 1000, "/run/agenda/row/5")
             photograph(address, TARGET / "documents.png", 1280, 700, "/run/agenda/documents")
             photograph(address, TARGET / "compare.png", 1440, 900, "/compare?baseline=reader&run=search")
 

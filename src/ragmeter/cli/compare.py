@@ -89,7 +89,7 @@ def _set_baseline(chosen: argparse.Namespace) -> bool:
     from ragmeter.runs.baselines import read_baselines
     from ragmeter.runs.lookup import find_runs
 
-    if chosen.baseline is not None or len(chosen.runs) < 2:
+    if len(chosen.runs) < 2 or _baseline(chosen) is not None:
         return False
     for name, run in zip(chosen.runs, find_runs(chosen.runs, chosen.output_dir), strict=True):
         if run.folder is not None and run.name in read_baselines(run.folder).values():
