@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import ragmeter
 from ragmeter.app.conditions import Condition
-from ragmeter.app.orders import Orders
+from ragmeter.app.latest import Latest
 from ragmeter.app.queries import Database
 from ragmeter.app.row_query import RowQuery
 from ragmeter.app.search_texts import SearchTexts
@@ -58,14 +57,14 @@ def test_texts_for_searches_are_written_once_for_each_version_of_a_run(run: Run,
     wish = RowQuery(search="STRAßE 5", sort="edit_distance", descending=True)
     before = database.rows(run, wish)
     texts.wait()
-    database._orders = Orders()
+    database._orders = Latest(9)
     assert database.rows(run, wish) == before
     assert [file.name for file in tmp_path.glob("texts-*")] == ["texts-0.parquet"]
     ragmeter.evaluate(ROWS[:7], metrics="token_f1,edit_distance", run="r", output_dir=run.path.parent)
     for _ in range(2):  # as it is, then in its texts
         assert database.rows(Run(run.path), wish).total == 1
         texts.wait()
-        database._orders = Orders()
+        database._orders = Latest(9)
     assert [file.name for file in tmp_path.glob("texts-*")] == ["texts-1.parquet"]  # the older one was deleted
 
 
@@ -126,14 +125,28 @@ def test_a_run_in_parts(tmp_path: Path) -> None:
     assert qids == [record["qid"] for record in run.records(selection.places, ["qid"])]
 
 
-def test_orders_that_were_not_used_for_longest_are_dropped() -> None:
-    orders = Orders(most=80)
+def test_results_that_were_not_used_for_longest_are_dropped() -> None:
+    latest = Latest(80, len)
     for key in "abc":
-        orders.keep(key, np.zeros(10, dtype=np.int32))
-        orders.get("a")
-    assert [orders.get(key) is not None for key in "abc"] == [True, False, True]
-    orders.keep("large", np.zeros(100, dtype=np.int32))
-    assert orders.get("large") is None
+        latest.once(key, lambda: bytes(40))
+        latest.once("a", lambda: bytes(40))
+    assert [key in latest for key in "abc"] == [True, False, True]
+    assert latest.once("large", lambda: bytes(100)) == bytes(100)
+    assert "large" not in latest
+
+
+def test_a_result_is_made_once_and_after_a_failure_again() -> None:
+    latest, made = Latest(3), iter([ValueError("no"), 1, 2])
+
+    def make() -> int:
+        result = next(made)
+        if isinstance(result, ValueError):
+            raise result
+        return result
+
+    with pytest.raises(ValueError, match="no"):
+        latest.once("a", make)
+    assert [latest.once("a", make) for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize("in_parts", [False, True])

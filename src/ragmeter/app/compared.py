@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from ragmeter.analysis.comparing import Comparison, compare
 from ragmeter.app.compare_query import CompareQuery
+from ragmeter.app.latest import Latest
 from ragmeter.documents.comparison import ComparisonSettings
 from ragmeter.errors import RagmeterError, UsageError
 from ragmeter.io.write import RUNS, dumps
@@ -54,9 +53,7 @@ class Comparisons:
     """The latest comparisons, each made once."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, object] = OrderedDict()
-        self._locks: dict[Hashable, Lock] = {}
-        self._lock = Lock()
+        self._latest = Latest(_MOST)
 
     def view(self, runs: Sequence[Run], chosen: Chosen, candidate: str, addresses: Addresses) -> CompareView:
         """The comparison of the runs, the baseline first, with what the page shows besides."""
@@ -82,8 +79,7 @@ class Comparisons:
 
     def is_known(self, runs: Sequence[Run], chosen: Chosen) -> bool:
         """Whether the comparison is there already."""
-        with self._lock:
-            return self._key("comparison", runs, chosen.settings) in self._kept
+        return self._key("comparison", runs, chosen.settings) in self._latest
 
     def _compared(self, runs: Sequence[Run], settings: ComparisonSettings) -> Comparison:
         return self._once("comparison", runs, settings, lambda: compare(list(runs), **settings.as_dict()))
@@ -92,22 +88,8 @@ class Comparisons:
         return what, dumps(settings), *((run.path, stamps_of(run.path)) for run in runs)
 
     def _once(self, what: Hashable, runs: Sequence[Run], settings: ComparisonSettings, make: Callable[[], T]) -> T:
-        """What `make` returns, made once while the runs stay as they are; who asks meanwhile waits for it."""
-        key = self._key(what, runs, settings)
-        with self._lock:
-            making = self._locks.setdefault(key, Lock())
-        with making:
-            if key not in self._kept:
-                made = make()
-                with self._lock:
-                    self._kept[key] = made
-                    while len(self._kept) > _MOST:
-                        self._kept.popitem(last=False)
-            with self._lock:
-                self._locks.pop(key, None)
-                result: T = self._kept[key]  # type: ignore[assignment]
-                self._kept.move_to_end(key)
-        return result
+        """What `make` returns, made once while the runs stay as they are."""
+        return self._latest.once(self._key(what, runs, settings), make)
 
 
 def chosen_settings(runs: Sequence[Run], query: CompareQuery) -> Chosen:

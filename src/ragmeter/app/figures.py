@@ -5,13 +5,12 @@ They are made once for each version of a run, a part after the page itself where
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ragmeter.app import row_sql
+from ragmeter.app.latest import Latest
 from ragmeter.app.queries import Database, version
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import MOST_SLICES, Run
@@ -56,13 +55,11 @@ class Figures:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
-        self._lock = Lock()
+        self._latest = Latest(_KEPT)
 
     def are_quick(self, run: Run) -> bool:
         """Whether histograms and slices take no time: of a small run, or once they were made."""
-        with self._lock:
-            return run.n_rows <= _MANY_ROWS or ("histograms", version(run)) in self._kept
+        return run.n_rows <= _MANY_ROWS or ("histograms", version(run)) in self._latest
 
     def histograms(self, run: Run) -> dict[str, Histogram]:
         """The histogram of each metric that has one."""
@@ -115,15 +112,4 @@ class Figures:
         return self._once(("values", column), run, make)
 
     def _once(self, what: Hashable, run: Run, make: Callable[[], T]) -> T:
-        key = (what, version(run))
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                kept: T = self._kept[key]
-                return kept
-        result = make()
-        with self._lock:
-            self._kept[key] = result
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return result
+        return self._latest.once((what, version(run)), make)

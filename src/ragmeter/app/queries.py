@@ -13,9 +13,10 @@ from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ragmeter.app import row_sql
-from ragmeter.app.orders import Orders, Places
+from ragmeter.app.latest import Latest
 from ragmeter.app.row_query import RowQuery
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.effects.process.cores import available_cores
@@ -27,6 +28,9 @@ from ragmeter.table import NewRow
 #: Rows on a page.
 PAGE = 50
 _MEMORY, _THREADS = "160MB", 4
+#: Bytes of places that are kept: eight orders of a million rows.
+_MOST_PLACES = 32_000_000
+Places = npt.NDArray[np.int32]
 T = TypeVar("T")
 
 
@@ -61,7 +65,7 @@ class Database:
         }
         self._connection = duckdb.connect(":memory:", config=settings)
         self._lock = Lock()
-        self._orders = Orders()
+        self._orders = Latest(_MOST_PLACES, lambda places: int(places.nbytes))
         self._texts = SearchTexts(Path(scratch))
 
     def rows(self, run: Run, query: RowQuery) -> Selection:
@@ -145,12 +149,7 @@ class Database:
 
     def _kept(self, wanted: Hashable, runs: Sequence[Run], find: Callable[[], Places]) -> Places:
         """The places that are wanted: those of an earlier request, if the runs have not changed."""
-        key = (wanted, *map(version, runs))
-        places = self._orders.get(key)
-        if places is None:
-            places = find()
-            self._orders.keep(key, places)
-        return places
+        return self._orders.once((wanted, *map(version, runs)), find)
 
     def _ask(self, query: str, values: list[Any], read: Callable[[Any], T]) -> T:
         import duckdb
