@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from ragmeter.analysis.comparing import Comparison, compare
 from ragmeter.app.compare_query import CompareQuery
+from ragmeter.app.fields import in_folder
 from ragmeter.app.latest import Latest
 from ragmeter.documents.comparison import ComparisonSettings
 from ragmeter.errors import RagmeterError, UsageError
-from ragmeter.io.write import RUNS, dumps
+from ragmeter.io.write import dumps
 from ragmeter.runs.comparisons import KeptComparison, kept_comparison
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
@@ -132,8 +133,7 @@ def command_of(runs: Sequence[Run], settings: ComparisonSettings) -> str:
         else:
             shown = "none" if value is None else value if isinstance(value, str) else given(value)
             arguments += [f"--{name}", shown]
-    folder = [] if runs[0].path.parent == RUNS else ["--output-dir", str(runs[0].path.parent)]
-    return shlex.join(["ragmeter", "compare", *(run.name for run in runs), *arguments, *folder, "--keep"])
+    return shlex.join(["ragmeter", "compare", *(run.name for run in runs), *arguments, *in_folder(runs[0]), "--keep"])
 
 
 def keep(runs: Sequence[Run], settings: ComparisonSettings) -> None:

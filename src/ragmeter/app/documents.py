@@ -13,12 +13,11 @@ import pyarrow.compute as pc
 
 from ragmeter.analysis.document_list import DocumentList, document_questions, list_documents
 from ragmeter.app import wording
-from ragmeter.app.fields import one_of, page_number, switch
+from ragmeter.app.fields import in_folder, one_of, page_number, switch
 from ragmeter.app.layout import beside
 from ragmeter.app.queries import Database
 from ragmeter.documents.document_use import DocumentUse
 from ragmeter.errors import UnknownNameError
-from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
@@ -164,8 +163,7 @@ def _sortable(run: Run, name: str, fields: Mapping[str, object]) -> Markup:
 
 def _for_corpus(run: Run) -> Content:
     """The command for what the page can't know."""
-    folder = [] if run.path.parent == RUNS else ["--output-dir", str(run.path.parent)]
-    line = shlex.join(["ragmeter", "documents", run.name, "--corpus", "docs.jsonl", *folder])
+    line = shlex.join(["ragmeter", "documents", run.name, "--corpus", "docs.jsonl", *in_folder(run)])
     return [element("p", worded(wording.WITH_CORPUS), class_="soft"), command(line)]
 
 

@@ -1,4 +1,7 @@
-"""The fields of an address: those that a page does not know are errors, and empty ones count as not given."""
+"""The fields of an address: those that a page does not know are errors, and empty ones count as not given.
+
+And the option that a command needs to do the same as a page.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from typing import Any
 
 from ragmeter.errors import UsageError
 from ragmeter.io.decoding import JsonObject
+from ragmeter.io.write import RUNS
+from ragmeter.runs.run import Run
 
 
 def check_fields(query: Any, single: Collection[str], several: Collection[str] = ()) -> None:
@@ -17,6 +22,11 @@ def check_fields(query: Any, single: Collection[str], several: Collection[str] =
             raise UsageError(f"this page has no field {name[:60]!r}", hint=f"its fields: {known}")
         if name in single and len(query.getlist(name)) > 1:
             raise UsageError(f"{name} is given {len(query.getlist(name))} times, and this page takes it once")
+
+
+def in_folder(run: Run) -> list[str]:
+    """The option of a command about a run that is not in the usual folder."""
+    return [] if run.path.parent == RUNS else ["--output-dir", str(run.path.parent)]
 
 
 def page_number(query: Any) -> int:

@@ -11,11 +11,11 @@ from ragmeter.analysis.people.calibration import Calibration, calibrate
 from ragmeter.analysis.people.judged_rows import CELLS, JudgedRows, judged_rows
 from ragmeter.analysis.people.verdicts import binary_metrics
 from ragmeter.app import wording
+from ragmeter.app.fields import in_folder
 from ragmeter.app.labelling import queue_link
 from ragmeter.app.queries import Database
 from ragmeter.documents.judging import JudgeSummary
 from ragmeter.errors import RagmeterError
-from ragmeter.io.write import RUNS
 from ragmeter.runs.run import Run
 from ragmeter.show.page.charts.drawing import Axis
 from ragmeter.show.page.charts.intervals import whisker
@@ -242,6 +242,7 @@ def _more(count: int) -> Content:
 
 def _command(run: Run, files: Sequence[Path], metric: str) -> Content:
     """The command that calibrates by all labels together."""
-    folder = [] if run.path.parent == RUNS else ["--output-dir", str(run.path.parent)]
     chosen = ["--metric", metric] if len(binary_metrics(run)) > 1 else []
-    return command(shlex.join(["ragmeter", "calibrate", run.name, "--labels", *map(str, files), *chosen, *folder]))
+    return command(
+        shlex.join(["ragmeter", "calibrate", run.name, "--labels", *map(str, files), *chosen, *in_folder(run)])
+    )

@@ -16,10 +16,10 @@ from ragmeter.analysis.people.sample import choose_sample
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.app import wording
+from ragmeter.app.fields import in_folder
 from ragmeter.app.queries import Database
 from ragmeter.app.row_to_label import Choice, labelling, row_to_label
 from ragmeter.errors import InputError, UsageError
-from ragmeter.io.write import RUNS
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
@@ -223,8 +223,7 @@ def _command(run: Run, sheet: Sheet, rater: str) -> str:
 
 def _labels(run: Run) -> list[str]:
     """The command that labels a run."""
-    folder = [] if run.path.parent == RUNS else ["--output-dir", str(run.path.parent)]
-    return ["ragmeter", "label", run.name, *folder]
+    return ["ragmeter", "label", run.name, *in_folder(run)]
 
 
 def _place(sheet: Sheet, wanted: str | None, todo: Sequence[int]) -> int | None:
