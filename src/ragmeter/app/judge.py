@@ -137,7 +137,8 @@ def _estimates(shown: Mapping[str, Estimate], result: Calibration) -> Markup:
         ]
         for name, estimate in shown.items()
     ]
-    titles = ["", wording.VALUE, f"{percent(result.level)} interval", "", "n"]
+    metric, drawn = (element("span", words, class_="hidden") for words in (wording.METRIC, wording.DRAWING))
+    titles = [metric, wording.VALUE, f"{percent(result.level)} interval", drawn, "n"]
     return table(titles, rows, caption=wording.ESTIMATES, figures=(1, 2, 4), cards=False)
 
 
