@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,8 @@ def test_results_that_were_not_used_for_longest_are_dropped() -> None:
 
 
 def test_a_result_is_made_once_and_after_a_failure_again() -> None:
-    latest, made = Latest(3), iter([ValueError("no"), 1, 2])
+    latest, results = Latest(3), [ValueError("no"), 1, 2]
+    made: Iterator[int | ValueError] = iter(results)
 
     def make() -> int:
         result = next(made)
