@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -137,8 +136,9 @@ def test_results_that_were_not_used_for_longest_are_dropped() -> None:
 
 
 def test_a_result_is_made_once_and_after_a_failure_again() -> None:
-    latest, results = Latest(3), [ValueError("no"), 1, 2]
-    made: Iterator[int | ValueError] = iter(results)
+    latest = Latest(3)
+    results: list[int | ValueError] = [ValueError("no"), 1, 2]
+    made = iter(results)
 
     def make() -> int:
         result = next(made)
