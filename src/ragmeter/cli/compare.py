@@ -64,12 +64,15 @@ def run(chosen: argparse.Namespace) -> int:
     if preferred is not None:
         comparison, sentence, figures = _preference(chosen, preferred, comparison)
         preference = {"preference": {**figures, "sentence": sentence}}
+    looks = _looks(chosen, comparison)
     if chosen.json:
-        print(dumps({**comparison.as_dict(), **preference}, indent=2))
+        print(dumps({**comparison.as_dict(), **preference, "looks": looks}, indent=2))
     elif chosen.markdown or chosen.latex:
         print(_document(chosen, comparison, sentence), end="")
     else:
         show_comparison(comparison)
+        for line in looks:
+            console().sentence(line, "yellow")
         if preferred is not None:
             console().sentence(sentence)
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
@@ -78,6 +81,19 @@ def run(chosen: argparse.Namespace) -> int:
             path = comparison_file(named)
             console().print(printable(f"kept: {path}"), soft_wrap=True)
     return 0 if preferred is None else judge_code(chosen, preferred.run, list(preferred))
+
+
+def _looks(chosen: argparse.Namespace, comparison: Comparison) -> list[str]:
+    """Says of two runs that others were compared with the same baseline before."""
+    if len(comparison.runs) > 2:
+        return []
+    from ragmeter.runs.looks import earlier_looks
+    from ragmeter.runs.lookup import find_runs
+    from ragmeter.wording.gate import looked_before
+
+    a, b = find_runs(_runs_of(chosen, comparison), chosen.output_dir)
+    baseline, run = (b, a) if comparison.baseline == comparison.runs[1] else (a, b)
+    return looked_before(baseline.name, earlier_looks(baseline, run), 1 - comparison.alpha, sequential=False)
 
 
 def _document(chosen: argparse.Namespace, comparison: Comparison, more: str) -> str:

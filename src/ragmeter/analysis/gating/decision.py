@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,13 +36,24 @@ from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of, hides_in
 from ragmeter.registry import declared
+from ragmeter.runs.looks import earlier_looks
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run, known_names
+from ragmeter.stats.anytime import level_of_look
+from ragmeter.stats.confidence import ANYTIME
 from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 from ragmeter.wording.answer_causes import cause_words
-from ragmeter.wording.gate import bound_reason, margin_reason, no_interval, other_questions, reworded, unscored_reason
+from ragmeter.wording.gate import (
+    bound_reason,
+    looked_before,
+    margin_reason,
+    no_interval,
+    other_questions,
+    reworded,
+    unscored_reason,
+)
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.numbers import given
 
@@ -60,6 +72,7 @@ def gate(
     same_as: Margins | None = None,
     max_failed: float | None = None,
     gate_on: str = MEAN,
+    sequential: bool = False,
     output_dir: str | Path = RUNS,
 ) -> Verdict:
     """Is this run good enough?
@@ -73,6 +86,7 @@ def gate(
         same_as: the same, for a difference of more than 0.02 either way: two one-sided tests at 2.5%.
         max_failed: the share of rows that may have no score; by default 0.05.
         gate_on: "mean", or "interval": then the whole interval has to be within the bound.
+        sequential: compare with baselines by intervals that hold however often one looks, for a gate of every night.
         output_dir: the folder of runs.
     """
     rules = Gate.of(
@@ -83,6 +97,7 @@ def gate(
         max_failed=max_failed,
         on=gate_on,
         output_dir=output_dir,
+        sequential=sequential,
     )
     return decide(rules, run)
 
@@ -262,9 +277,10 @@ class _Baselines:
     """
 
     def __init__(self, gate: Gate) -> None:
-        self._gate = gate
+        self._gate, self.sequential = gate, gate.sequential
         self._runs: dict[Run | str, Run] = {}
         self._comparisons: dict[Run, Comparison] = {}
+        self._looks: dict[Run, list[str]] = {}
 
     def run(self, rule: Rule) -> Run:
         """The run that a rule compares with."""
@@ -297,8 +313,18 @@ class _Baselines:
             named = [other.metric for other in self._gate.rules if other.baseline and self.run(other) == baseline]
             metrics = [measure.name for measure in shared_measures(baseline, run)]
             metrics += [name for name in dict.fromkeys(named) if name not in metrics]  # such as latency_ms
-            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], better=0, worse=0)
+            how: dict[str, Any] = {}
+            if self._gate.sequential:
+                level = level_of_look(len(self.looks(baseline, run)) + 1, 0.95)
+                how = {"interval": ANYTIME, "level": level, "alpha": 1 - level}
+            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], better=0, worse=0, **how)
         return baseline, self._comparisons[baseline]
+
+    def looks(self, baseline: Run, run: Run) -> list[str]:
+        """The runs that were compared with a baseline before this one."""
+        if baseline not in self._looks:
+            self._looks[baseline] = earlier_looks(baseline, run)
+        return self._looks[baseline]
 
 
 def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, list[str]]:
@@ -313,16 +339,19 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
         passed = _reaches(worst, -rule.value, under=True) and result.interval[0] < result.interval[1]
     bounds = [(of.measures | of.share_measures)[rule.metric].bounds for of in (run, baseline)]
     span = difference_limits(*bounds)[1]
-    reason = _reason(rule, result, passed, span)
+    reason = _reason(rule, result, passed, span, comparison.alpha)
     if pair.mostly_reworded:
         passed, reason = False, other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)
     elif pair.questions_differ:
         reason += reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
-    return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings]
+    looks = looked_before(
+        baseline.name, baselines.looks(baseline, run), comparison.level, sequential=baselines.sequential
+    )
+    return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings, *looks]
 
 
-def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> str:
+def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alpha: float) -> str:
     """The comparison's sentence, whether the interval is within the margin, and how many questions would decide it.
 
     `span` is the largest difference that there can be: of n questions of which none moved, 3 may move that far.
@@ -333,8 +362,9 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> 
         return result.sentence if result.difference is None else no_interval(result.sentence)
     worst, best = _ends(rule, result.interval, result.direction)
     worse = not passed and best < -rule.value
-    variances = Variances((result.standard_error or 0.0) ** 2 * result.n_questions)
-    needed: float = questions_needed(variances, rule.value) if rule.value else 0.0
+    error = result.shown_error if result.interval_method == ANYTIME else result.standard_error
+    variances = Variances((error or 0.0) ** 2 * result.n_questions)
+    needed: float = questions_needed(variances, rule.value, alpha=alpha) if rule.value else 0.0
     if rule.value and math.isfinite(span):
         needed = max(needed, 3 * span / rule.value * result.n_questions / (result.n_clusters or result.n))
     unclear = not passed and not worse and needed > result.n_questions
