@@ -167,7 +167,7 @@ def test_a_row_without_its_day(folder: Path) -> None:
 def test_in_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["watch", "a", "b", "c", "--margin", "0.05"]) == 1
     shown = capsys.readouterr().out
-    assert shown.startswith("right left the baseline a by more than the margin of 0.05: c (-0.3")
+    assert shown.startswith("right left the baseline a by more than 0.05: c (-0.3")
     assert "3 Nov 2026" in shown
     assert "├" in shown
     assert "┊ the margin of 0.05" in shown

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from ragmeter import FakeProvider, evaluate, prefer
+from ragmeter import FakeProvider, Run, evaluate, prefer, prefer_among
 from ragmeter.cli.main import main
+from ragmeter.errors import UsageError
 from tests.judge_rows import judge
 
 ROWS = [("1", "Paris", "In Paris, I think."), ("2", "Rome", "Rome"), ("3", "Oslo", None), ("4", "A", "It is a B.")]
@@ -136,12 +137,72 @@ def test_a_column_that_only_one_run_has_clusters_too(tmp_path: Path) -> None:
     assert result.p == 1.0
 
 
+@pytest.fixture
+def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, FakeProvider]:
+    """`good` has the longer answer on each of 40 questions; `one` and `two` on every second one of the others."""
+    for name, lengths in (("one", (3, 1)), ("two", (1, 3)), ("good", (9, 9))):
+        rows = [
+            {"qid": str(row), "question": f"q{row}?", "reference": "x", "answer": "word " * lengths[row % 2] + str(row)}
+            for row in range(40)
+        ]
+        evaluate(rows, metrics="token_f1", run=name, output_dir=tmp_path)
+    provider = FakeProvider(lambda first, second: "First" if len(first) > len(second) else "Second")
+    monkeypatch.setattr("ragmeter.cli.compare.read_judge", lambda chosen: judge(provider))
+    return tmp_path, provider
+
+
+def test_several_runs_are_rated(three: tuple[Path, FakeProvider], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, provider = three
+    command = ["compare", "one", "two", "good", "--baseline", "one", "--output-dir", str(folder)]
+    command += ["--preference", "--judge-model", "m"]
+    assert main([*command, "--dry-run"]) == 0
+    assert "calls: about 160" in capsys.readouterr().out, "two orders of 40 questions, for each of two pairs"
+    assert main(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert len(provider.prompts) == 160
+    assert "By the judge's preference: The best is good; one and two can't be told apart." in out
+    assert "a tie is half a win each: 100 points more win 64% of the questions" in out
+    assert "What would make the order clearer: more questions about one and two." in out
+    assert main([*command, "--all-pairs", "--json"]) == 0
+    assert len(provider.prompts) == 240, "only the third pair is asked about"
+    preference = json.loads(capsys.readouterr().out)["preference"]
+    assert preference["ranking"]["ranks"][0]["run"] == "good"
+    assert preference["ranking"]["best"] == ["good"]
+    assert preference["next_pair"] == ["one", "two"]
+    assert len(preference["pairs_asked"]) == 3
+    assert preference["judge_usage"]["calls"] == 240
+    ratings = {rank["run"]: rank["mean"] for rank in preference["ranking"]["ranks"]}
+    assert ratings["one"] == pytest.approx(ratings["two"])
+    assert sum(ratings.values()) == pytest.approx(3_000)
+    assert main([*command, "--markdown"]) == 0
+    assert "By the judge's preference" in capsys.readouterr().out
+
+
+def test_conversations_are_drawn_as_a_whole(three: tuple[Path, FakeProvider]) -> None:
+    folder, provider = three
+    apart = prefer_among(["one", "two", "good"], judge=judge(provider), output_dir=folder, all_pairs=True)
+    for name in ("one", "two", "good"):
+        records = Run(folder / name).records(range(40), ["qid", "question", "reference", "answer"])
+        talks = [{**row, "session_id": f"s{place // 20}"} for place, row in enumerate(records)]
+        evaluate(talks, metrics="token_f1", run=f"{name}-talks", output_dir=folder)
+    names = ["one-talks", "two-talks", "good-talks"]
+    together = prefer_among(names, judge=judge(provider), output_dir=folder, all_pairs=True)
+    assert together["preference"].n_clusters == 2
+    low, high = together.intervals["good-talks"]
+    assert high - low > 2 * (apart.intervals["good"][1] - apart.intervals["good"][0])
+
+
+def test_a_judge_that_says_nothing_of_some_run(three: tuple[Path, FakeProvider]) -> None:
+    folder, _ = three
+    with pytest.raises(UsageError, match="no verdict on the answers of some run"):
+        prefer_among(["one", "two", "good"], judge=judge(FakeProvider("Perhaps"), tries=1), output_dir=folder)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--judge-model", "m"], "no effect without --preference"),
         (["--preference"], "needs a judge"),
-        (["before", "--preference", "--judge-model", "m"], "between two runs"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

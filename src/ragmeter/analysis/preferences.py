@@ -1,27 +1,39 @@
-"""Which of two runs' answers does a language model prefer, question by question?"""
+"""Which runs' answers does a language model prefer, question by question? Of several, their ratings by all pairs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragmeter.analysis.comparing.difference import Difference, PairedScores, Settings, difference_of
+from ragmeter.analysis.comparing.ranking import Ranking, ranked
 from ragmeter.analysis.comparing.row_pairs import cluster_column, pair
+from ragmeter.analysis.comparing.systems import Systems, open_systems
+from ragmeter.documents.comparison import DIFFERENT, NOT_SIGNIFICANT
+from ragmeter.documents.record import Interval, plain
 from ragmeter.engine.evaluation import evaluate
 from ragmeter.engine.results import Evaluation
 from ragmeter.errors import UsageError
 from ragmeter.io.progress import Progress
 from ragmeter.io.write import RUNS
-from ragmeter.runs.lookup import RunLike, find_runs, run_labels
+from ragmeter.runs.lookup import RunLike
 from ragmeter.runs.run import Run
+from ragmeter.stats.bradley_terry import rate
+from ragmeter.stats.clusters import cluster_codes
 from ragmeter.stats.confidence import AUTO, RANDOMISATION, Confidence
 from ragmeter.table import QID, NewRow
 
 if TYPE_CHECKING:
     from ragmeter.judges.asking.judge import Judge
+
+#: Of several runs: the columns that say which two a row is of, and which question or cluster of questions.
+_BEFORE, _AFTER, _UNIT = "before", "after", "unit"
+#: Elo's scale, which people know: 400 points are odds of ten to one, and the average is 1,000.
+_POINTS, _AVERAGE = 400 / np.log(10), 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +50,26 @@ class Preference(Evaluation):
     def p(self) -> float | None:
         """The p-value of a win rate of one half, not corrected for other tests; None for fewer than two questions."""
         return self.test.p
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences(Evaluation):
+    """What `prefer_among()` returns: the evaluation of all pairs, and the systems in the order of their ratings.
+
+    The intervals hold all at once, as do the groups of the ranking. `next_pair` are the two systems about which more
+    questions would make the order clearest, None if it is clear.
+    """
+
+    ranking: Ranking = field(kw_only=True)
+    intervals: dict[str, Interval] = field(kw_only=True)
+    next_pair: tuple[str, str] | None = field(kw_only=True)
+    pairs_asked: list[tuple[str, str]] = field(kw_only=True)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The ratings as a dict for JSON, and what the judge did for them."""
+        summary = self.summary
+        own = {name: getattr(self, name) for name in ("ranking", "intervals", "next_pair", "pairs_asked")}
+        return {**plain(own), "judges": summary.judges, "judge_usage": summary.judge_usage}
 
 
 def prefer(
@@ -76,46 +108,116 @@ def prefer(
         output_dir: the folder of runs.
         progress: True shows a bar; a function is called with each number of questions that are done.
     """
-    rows, column = paired_answers(before, after, output_dir, cluster)
-    evaluation = evaluate(
-        rows,
-        metrics="preference",
-        judge=judge,
-        retry_failed=retry_failed,
-        run=run,
-        interval=interval,
-        cluster=column,
-        level=level,
-        seed=seed,
-        output_dir=output_dir,
-        progress=progress,
-    )
-    settings = Settings(Confidence(interval, column, level, seed, draws), RANDOMISATION, alpha)
-    tested = _against_one_half(evaluation.run, settings)
+    rows, column = paired_answers(open_systems([before, after], None, output_dir), cluster)
+    confidence = Confidence(interval, column, level, seed, draws)
+    evaluation = _asked(rows, confidence, judge, retry_failed, run, output_dir, progress)
+    tested = _against_one_half(evaluation.run, Settings(confidence, RANDOMISATION, alpha))
     return Preference(evaluation.run, evaluation.embeddings, evaluation.judging, test=tested)
 
 
+def prefer_among(
+    runs: Sequence[RunLike],
+    *,
+    judge: Judge,
+    baseline: RunLike | None = None,
+    all_pairs: bool = False,
+    retry_failed: bool = False,
+    run: str | None = None,
+    interval: str = AUTO,
+    cluster: str | None = AUTO,
+    level: float = 0.95,
+    seed: int = 0,
+    draws: int = 9_999,
+    output_dir: str | Path = RUNS,
+    progress: Progress = None,
+) -> Preferences:
+    """Ask a judge as `prefer()` does, of each run with the baseline, or of all pairs; and rate the runs by the wins.
+
+    The arguments are those of `prefer()`, and `baseline` and `all_pairs` those of `compare()`; `draws` are of the
+    bootstrap.
+    """
+    systems = open_systems(runs, baseline, output_dir)
+    rows, column = paired_answers(systems, cluster, all_pairs=all_pairs)
+    confidence = Confidence(interval, column, level, seed, draws)
+    evaluation = _asked(rows, confidence, judge, retry_failed, run, output_dir, progress)
+    table = evaluation.run.rows([_BEFORE, _AFTER, _UNIT])
+    scores = evaluation.run.scores("preference")
+    scored = np.flatnonzero(~np.isnan(scores))
+    labels = systems.labels
+    units = np.unique(cluster_codes(table[_UNIT].combine_chunks())[scored], return_inverse=True)[1]
+    before, after = (
+        np.array([labels.index(name) for name in table[column].to_pylist()])[scored] for column in (_BEFORE, _AFTER)
+    )
+    if len(set(before) | set(after)) < len(labels):
+        raise UsageError("the judge gave no verdict on the answers of some run", hint="ask again, or leave it out")
+    wins = np.zeros((int(units.max()) + 1, len(labels), len(labels)))
+    np.add.at(wins, (units, after, before), scores[scored])
+    np.add.at(wins, (units, before, after), 1 - scores[scored])
+    rated = rate(wins, level, draws, seed)
+    ratings = dict(zip(labels, (_AVERAGE + _POINTS * rated.strengths).tolist(), strict=True))
+    widths = (_POINTS * rated.half_widths).tolist()
+    verdicts = {
+        (labels[a], labels[b]): DIFFERENT if (a, b) in rated.apart else NOT_SIGNIFICANT
+        for a in range(len(labels))
+        for b in range(a + 1, len(labels))
+    }
+    ranking = ranked("preference", "higher", ratings, verdicts)
+    assert ranking is not None  # noqa: S101 - every system has a rating
+    return Preferences(
+        evaluation.run, evaluation.embeddings, evaluation.judging,
+        ranking=ranking,
+        intervals={
+            name: (ratings[name] - wide, ratings[name] + wide) for name, wide in zip(labels, widths, strict=True)
+        },
+        next_pair=None if rated.next_pair is None else (labels[rated.next_pair[0]], labels[rated.next_pair[1]]),
+        pairs_asked=[(labels[a], labels[b]) for a, b in (systems.all_pairs if all_pairs else systems.with_baseline)],
+    )  # fmt: skip
+
+
+def _asked(
+    rows: list[NewRow], confidence: Confidence, judge: Judge, retry_failed: bool, run: str | None,
+    output_dir: str | Path, progress: Progress,
+) -> Evaluation:  # fmt: skip
+    how: dict[str, Any] = {"interval": confidence.method, "cluster": confidence.cluster, "level": confidence.level}
+    how |= {"seed": confidence.seed, "retry_failed": retry_failed, "run": run, "progress": progress}
+    return evaluate(rows, metrics="preference", judge=judge, output_dir=output_dir, **how)
+
+
 def paired_answers(
-    before: RunLike, after: RunLike, output_dir: str | Path = RUNS, cluster: str | None = AUTO
+    systems: Systems, cluster: str | None = AUTO, *, all_pairs: bool = False
 ) -> tuple[list[NewRow], str | None]:
     """The rows that two runs share, with the answer of the later one and, as `other_answer`, that of the earlier.
 
-    Also the column that clusters them, which is among theirs; None for independent rows.
+    Also the column that clusters them, which is among theirs; None for independent rows. Of more than two runs, the
+    rows of each pair follow those of the one before, with qids of their own, and are clustered by question at least.
     """
-    runs = earlier, later = find_runs([before, after], output_dir)
+    if len(systems.runs) == 2:
+        column, _ = cluster_column(systems.runs, systems.labels, Confidence(cluster=cluster))
+        return _of_two(systems.runs[0], systems.runs[1], column), column
+    column, _ = cluster_column(systems.runs, systems.labels, Confidence(cluster=cluster))
+    rows = []
+    for earlier, later in systems.all_pairs if all_pairs else systems.with_baseline:
+        before, after = systems.labels[earlier], systems.labels[later]
+        for row in _of_two(systems.runs[earlier], systems.runs[later], column):
+            unit = row.get(column or QID) or row[QID]
+            rows.append({**row, QID: f"{before} / {after} / {row[QID]}", _BEFORE: before, _AFTER: after, _UNIT: unit})
+    return rows, _UNIT
+
+
+def _of_two(earlier: Run, later: Run, column: str | None) -> list[NewRow]:
+    """The rows of two runs, with the column that clusters them."""
     pairing = pair(earlier, later)
     if not len(pairing):
         raise UsageError(f"{earlier.name} and {later.name} have no question in common", hint="rows are paired by qid")
-    column, _ = cluster_column(runs, run_labels(runs), Confidence(cluster=cluster))
     names = [name for name in (QID, "question", "reference", "answer") if name in later.columns]
     rows = later.records(pairing.b.tolist(), names)
     others = earlier.records(pairing.a.tolist(), ["answer"])
     paired = [{**row, "other_answer": other["answer"]} for row, other in zip(rows, others, strict=True)]
     if column is None or column == QID:
-        return paired, column
+        return paired
     run, places = (earlier, pairing.a) if column in earlier.texts else (later, pairing.b)
     values = run.column(column).take(places).to_pylist()
-    return [{**row, column: value} for row, value in zip(paired, values, strict=True)], column
+    return [{**row, column: value} for row, value in zip(paired, values, strict=True)]
 
 
 def _against_one_half(run: Run, settings: Settings) -> Difference:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
 from ragmeter.cli.commands import PROJECT
@@ -22,7 +22,7 @@ from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
-    from ragmeter.analysis.preferences import Preference
+    from ragmeter.analysis.preferences import Preference, Preferences
     from ragmeter.judges.asking.judge import Judge
 
 _DESCRIPTION = """\
@@ -52,18 +52,23 @@ def run(chosen: argparse.Namespace) -> int:
     if judge is not None and chosen.dry_run:
         return _estimate(chosen, judge)
 
+    from ragmeter.analysis.preferences import Preference, Preferences
     from ragmeter.runs.comparisons import comparison_file
     from ragmeter.runs.lookup import find_runs
     from ragmeter.show.terminal import console, printable
     from ragmeter.show.terminal.comparison import show_comparison
+    from ragmeter.show.terminal.systems import preference_lines, show_ratings
 
     comparison = compared(chosen)
-    preferred = None if judge is None else _preferred(chosen, judge)
+    preferred = None if judge is None else _preferred(chosen, judge, comparison)
     preference: dict[str, object] = {}
     sentence = ""
-    if preferred is not None:
+    if isinstance(preferred, Preference):
         comparison, sentence, figures = _preference(chosen, preferred, comparison)
         preference = {"preference": {**figures, "sentence": sentence}}
+    elif preferred is not None:
+        sentence = " ".join(preference_lines(preferred))
+        preference = {"preference": {**preferred.as_dict(), "sentence": sentence}}
     looks = _looks(chosen, comparison)
     if chosen.json:
         print(dumps({**comparison.as_dict(), **preference, "looks": looks}, indent=2))
@@ -73,8 +78,11 @@ def run(chosen: argparse.Namespace) -> int:
         show_comparison(comparison)
         for line in looks:
             console().sentence(line, "yellow")
-        if preferred is not None:
+        if isinstance(preferred, Preferences):
+            show_ratings(preferred)
+        elif preferred is not None:
             console().sentence(sentence)
+        if preferred is not None:
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
         if chosen.keep:
             named = find_runs(_runs_of(chosen, comparison), chosen.output_dir)
@@ -166,8 +174,6 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
         raise UsageError("--preference is of all rows, and --where of a slice", hint="leave one of them out")
     from ragmeter.engine.metric_choice import choose_metrics
 
-    if len(chosen.runs) != 2:
-        raise UsageError(f"--preference is between two runs, got {len(chosen.runs)}")
     settle_judge(chosen, choose_metrics("preference"))
     judge = read_judge(chosen)
     if judge is None:
@@ -176,33 +182,30 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
 
 
 def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
+    from ragmeter.analysis.comparing.systems import open_systems
     from ragmeter.analysis.preferences import paired_answers
     from ragmeter.engine.judging.setup import JudgeSetup, journals_of
     from ragmeter.engine.metric_choice import choose_metrics
     from ragmeter.engine.plan import Plan
     from ragmeter.io.data import Data
 
-    before, after = chosen.runs
-    rows, _ = paired_answers(before, after, chosen.output_dir, options.read_statistics(chosen)["cluster"])
+    systems = open_systems(chosen.runs, _baseline(chosen), chosen.output_dir)
+    cluster = options.read_statistics(chosen)["cluster"]
+    rows, _ = paired_answers(systems, cluster, all_pairs=chosen.all_pairs)
     setup = JudgeSetup(judge, journals_of(chosen.output_dir))
     plan = Plan.of(Data.open(rows), choose_metrics("preference"), setup)
     return options.print_estimate(plan.estimate(), json=chosen.json)
 
 
-def _preferred(chosen: argparse.Namespace, judge: Judge) -> Preference:
-    from ragmeter.analysis.preferences import prefer
+def _preferred(chosen: argparse.Namespace, judge: Judge, comparison: Comparison) -> Preference | Preferences:
+    from ragmeter.analysis.preferences import prefer, prefer_among
 
-    before, after = chosen.runs
-    return prefer(
-        before,
-        after,
-        judge=judge,
-        **options.read_statistics(chosen),
-        alpha=chosen.alpha,
-        draws=chosen.draws,
-        output_dir=chosen.output_dir,
-        progress=True,
-    )
+    how: dict[str, Any] = {"judge": judge, **options.read_statistics(chosen), "draws": chosen.draws}
+    how |= {"output_dir": chosen.output_dir, "progress": True}
+    if len(comparison.runs) == 2:
+        before, after = _runs_of(chosen, comparison)
+        return prefer(before, after, **how, alpha=chosen.alpha)
+    return prefer_among(chosen.runs, **how, baseline=_baseline(chosen), all_pairs=chosen.all_pairs)
 
 
 def _preference(
@@ -221,7 +224,7 @@ def _preference(
     counts = {value: rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
     inconsistent = rows["preferred"].to_pylist().count(dumps(INCONSISTENT))
     judging = {"judges": preferred.summary.judges, "judge_usage": preferred.summary.judge_usage}
-    before, after = chosen.runs
+    before, after = _runs_of(chosen, comparison)
     p, p_holm, significant = preferred.p, None, None
     if p is not None:
         comparison, p_holm = with_another_test(comparison, p)

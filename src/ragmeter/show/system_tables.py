@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.comparison import table_cells
+from ragmeter.analysis.comparing.ranking import Rank
 from ragmeter.wording import verdicts
 from ragmeter.wording.metrics import titled
 from ragmeter.wording.numbers import MISSING, deserved_decimals, number, percent
@@ -52,7 +53,7 @@ class SystemTables:
         best = ranking.ranks[0].run
         of_best = self.pairs[best].sentence if best in self.pairs else ""
         first = verdicts.best_sentence(best, self.comparison.baseline, of_best, len(ranking.ranks))
-        return [first, verdicts.apart_sentence(self.comparison.baseline, ranking.groups)]
+        return [first, verdicts.apart_sentence(ranking.best, ranking.groups, self.comparison.baseline)]
 
     @property
     def order_titles(self) -> tuple[str, ...]:
@@ -114,11 +115,15 @@ class SystemTables:
         return (pair for pair in self.pairs.values() if self.headline in pair.metrics)
 
     def _rank(self, system: str) -> Cell:
-        """The ranks that a system may have: 1, or 2–4."""
         if self.comparison.ranking is None:
             return Cell(MISSING)
         rank = next(rank for rank in self.comparison.ranking.ranks if rank.run == system)
-        return Cell(f"{rank.first}" if rank.first == rank.last else f"{rank.first}–{rank.last}")
+        return Cell(places(rank))
+
+
+def places(rank: Rank) -> str:
+    """The ranks that a system may have: 1, or 2–4."""
+    return f"{rank.first}" if rank.first == rank.last else f"{rank.first}–{rank.last}"
 
 
 def _of_baseline(results: Iterable[MetricDifference]) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
-from ragmeter.show.system_tables import Cell, SystemTables
+from ragmeter.analysis.preferences import Preferences
+from ragmeter.show.system_tables import Cell, SystemTables, places
 from ragmeter.show.terminal.comparison import STYLES, cautions, show_table, show_turned, show_verdict
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording.numbers import whole
 from ragmeter.wording.texts import printable
+from ragmeter.wording.verdicts import apart_sentence, next_pair_sentence, ratings_explained
 
 
 def show_systems(comparison: Comparison) -> None:
@@ -39,6 +42,31 @@ def show_systems(comparison: Comparison) -> None:
             show_verdict(pair)
             show_table(pair, comparison.level)
     _show_cautions(comparison)
+
+
+def show_ratings(preferred: Preferences) -> None:
+    """The systems by a judge's preference, each with its rank and its rating."""
+    out = console()
+    first, *others = preference_lines(preferred)
+    out.sentence(first, "bold")
+    table = Figures.of("system", "rank", "rating", "interval", names=1)
+    for rank in preferred.ranking.ranks:
+        ends = preferred.intervals[rank.run]
+        table.add(printable(rank.run), places(rank), whole(rank.mean), " to ".join(map(whole, ends)))
+    out.print(table)
+    for line in others:
+        out.sentence(line)
+
+
+def preference_lines(preferred: Preferences) -> list[str]:
+    """What is to be said of the ratings, the best system first."""
+    ranking, pair = preferred.ranking, preferred.next_pair
+    lines = [
+        f"By the judge's preference: {apart_sentence(ranking.best, ranking.groups)}",
+        ratings_explained(preferred["preference"].level),
+    ]
+    asked = pair is not None and {*pair} in [{*other} for other in preferred.pairs_asked]
+    return lines if pair is None else [*lines, next_pair_sentence(pair, asked=asked)]
 
 
 def _styled(cell: Cell) -> Text:

@@ -2,58 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.text import Text
 
 from ragmeter.analysis.watching import Look, Watched
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording.metrics import titled
-from ragmeter.wording.numbers import MISSING, deserved_decimals, given, number, signed, signed_interval
-from ragmeter.wording.numbers import interval as plain_interval
+from ragmeter.wording.numbers import (
+    deserved_decimals,
+    given,
+    interval,
+    number,
+    percent,
+    scored,
+    signed,
+    signed_interval,
+)
 from ragmeter.wording.texts import printable
 from ragmeter.wording.times import day
-from ragmeter.wording.watching import watched_lines
 
 _WIDTH = 31
-#: What is drawn: the margin's end, what the looks are compared with, an interval's ends and middle, its estimate.
-_MARGIN, _CENTRE, _LEFT, _BETWEEN, _RIGHT, _ESTIMATE = "┊", "│", "├", "─", "┤", "●"
+#: What is drawn: the margin's ends, what the looks are compared with, an interval, and its estimate.
+_MARGIN, _CENTRE, _LEFT, _BETWEEN, _RIGHT, _ESTIMATE = "┊│├─┤●"
 
 
 def show_watched(watched: Watched) -> None:
     """The verdict, a line for each look, and what the drawing means."""
     out = console()
-    first, *others = watched_lines(watched)
+    first, *others = _lines(watched)
     out.sentence(first, "bold green" if watched.passed else "bold red")
-    title = "difference" if watched.baseline is not None else "mean"
-    titles = ["mean"] if watched.baseline is not None else []
-    dated = ["date"] if _has_dates(watched) else []
-    table = Figures.of(*dated, "run", *titles, title, "interval", "n", "", names=len(dated) + 1, optional=("n", ""))
+    dated = watched.is_dated and any(look.created != look.name for look in watched.looks)
+    names = ["date", "run"] if dated else ["run"]
+    value = ["mean", "difference"] if watched.target is None else ["mean"]
+    table = Figures.of(*names, *value, "interval", "n", "", names=len(names), optional=("n", ""))
     for look in watched.looks:
-        table.add(*(printable(cell) for cell in _cells(watched, look)), _drawn(watched, look))
+        means = [number(look.mean, decimals=deserved_decimals(look.interval)), *_figures(watched, look)]
+        cells = [*([day(look.created)] if dated else []), look.name, *means[len(means) - len(value) - 1 :]]
+        table.add(*map(printable, cells), scored(look.n, look.n_total), _drawn(watched, look))
     out.print(table)
-    ends = _scale(watched)
-    drawn = f"{titled(watched.metric, watched.direction)}, drawn from {number(ends[0])} to {number(ends[1])}"
-    margin = f", {_MARGIN} the margin of {given(watched.margin)}" if watched.margin else ""
-    centre = f"the baseline {watched.baseline}" if watched.target is None else f"the target {given(watched.target)}"
-    out.sentence(f"{drawn}: {_CENTRE} {centre}{margin}")
     for line in others:
         out.sentence(line)
 
 
-def _has_dates(watched: Watched) -> bool:
-    """Whether there are dates that are not the names of the looks themselves."""
-    return watched.is_dated and any(look.created != look.name for look in watched.looks)
+def _lines(watched: Watched) -> Iterator[str]:
+    """The verdict, what is drawn, and what the intervals rest on."""
+    beyond, looks = watched.beyond, watched.looks
+    against = f"the baseline {watched.baseline}" if watched.target is None else f"the target {given(watched.target)}"
+    by = f" by more than {given(watched.margin)}" if watched.margin else ""
+    if beyond:
+        figures = ", ".join(_figures(watched, beyond[0]))
+        more = f", and {len(beyond) - 1:,} more" if len(beyond) > 1 else ""
+        yield f"{watched.metric} left {against}{by}: {beyond[0].name} ({figures}){more}."
+    elif silent := [look.name for look in looks if look.interval is None]:
+        yield f"{watched.metric} has too few scores to say anything: {', '.join(silent)}."
+    else:
+        yield f"{watched.metric} is not seen to leave {against}{by}: {len(looks):,} look{'s'[: len(looks) != 1]}."
+    margin = f", {_MARGIN} the margin of {given(watched.margin)}" if watched.margin else ""
+    ends = interval(_scale(watched))
+    yield f"{titled(watched.metric, watched.direction)}, drawn from {ends}: {_CENTRE} {against}{margin}"
+    yield (
+        f"All looks together hold at {percent(watched.level)}, however often you look: the last one has "
+        f"{percent(looks[-1].level)} for itself."
+    )
+    if watched.n_clipped:
+        yield f"clipped to the bounds: {watched.n_clipped:,} scores"
+    if not watched.is_dated and len(looks) > 1:
+        yield "some have no date, so they are in the order in which they were named"
 
 
-def _cells(watched: Watched, look: Look) -> list[str]:
+def _figures(watched: Watched, look: Look) -> tuple[str, str]:
+    """What is judged, and its interval."""
     decimals = deserved_decimals(look.interval)
-    mean = number(look.mean, decimals=decimals)
-    n = f"{look.n:,}" if look.n == look.n_total else f"{look.n:,} of {look.n_total:,}"
-    dated = [day(look.created)] if _has_dates(watched) else []
-    if watched.baseline is None:
-        return [*dated, look.name, mean, plain_interval(look.interval, decimals=decimals), n]
-    difference = MISSING if look.value is None else signed(look.value, decimals=decimals)
-    return [*dated, look.name, mean, difference, signed_interval(look.interval, decimals), n]
+    if watched.target is None:
+        return signed(look.value, decimals=decimals), signed_interval(look.interval, decimals)
+    return number(look.value, decimals=decimals), interval(look.interval, decimals=decimals)
 
 
 def _scale(watched: Watched) -> tuple[float, float]:
@@ -75,9 +99,8 @@ def _drawn(watched: Watched, look: Look) -> Text:
         cells[place(value)] = _MARGIN
     cells[place(centre)] = _CENTRE
     if look.interval is not None and look.value is not None:
-        first, last = place(look.interval[0]), place(look.interval[1])
-        for cell in range(first, last + 1):
-            cells[cell] = _BETWEEN if cells[cell] == " " else cells[cell]
+        first, last = map(place, look.interval)
+        cells[first : last + 1] = [_BETWEEN if cell == " " else cell for cell in cells[first : last + 1]]
         cells[first], cells[last] = _LEFT, _RIGHT
         cells[place(look.value)] = _ESTIMATE
     return Text("".join(cells), style="bold red" if look.beyond else "")
