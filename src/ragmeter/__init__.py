@@ -14,7 +14,7 @@ __all__ = [
     "RougeLScorer", "RougeScorer", "Run", "TokenF1Scorer", "WebInterface", "add_metrics", "ask",
     "calibrate", "choose_sample", "clean_text", "column", "compare", "convert_domain_indices_to_names", "evaluate",
     "explain", "export", "gate", "get_metric", "list_documents", "list_metrics", "metric", "open_target", "prefer",
-    "prefer_among", "prepare_feature_vocabularies", "repeats", "report", "score_table", "watch",
+    "prepare_feature_vocabularies", "repeats", "report", "score_table", "watch",
 ]  # fmt: skip
 
 #: Where the public names are. Nothing is imported before it is used, so that `import ragmeter` is fast.
@@ -26,7 +26,7 @@ _MODULES = {
     "ragmeter.analysis.metric_list": "list_metrics",
     "ragmeter.analysis.people.calibration": "Calibration calibrate",
     "ragmeter.analysis.people.sample": "choose_sample",
-    "ragmeter.analysis.preferences": "prefer prefer_among",
+    "ragmeter.analysis.preferences": "prefer",
     "ragmeter.analysis.repeats": "repeats",
     "ragmeter.analysis.watching": "watch",
     "ragmeter.compat.base": "EvaluatorInterface",
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.metric_list import list_metrics
     from ragmeter.analysis.people.calibration import Calibration, calibrate
     from ragmeter.analysis.people.sample import choose_sample
-    from ragmeter.analysis.preferences import prefer, prefer_among
+    from ragmeter.analysis.preferences import prefer
     from ragmeter.analysis.repeats import repeats
     from ragmeter.analysis.watching import watch
     from ragmeter.compat.base import EvaluatorInterface

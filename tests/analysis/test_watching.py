@@ -124,19 +124,22 @@ def test_conversations_of_a_log_belong_together(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a"], "there is nothing to compare a with"),
+        (["a"], "there is no run on the same questions to compare a with"),
         (["a", "b", "--margin", "-1"], "--margin must be between 0 and 1"),
         (["a", "b", "--margin", "nan"], "--margin must be between 0 and 1"),
         (["a", "--target", "70"], "--target: right lies between 0 and 1"),
-        (["a", "b", "--bounds", "1", "0"], "the lower one first"),
+        (["a", "b", "--bounds", "0", "1"], "beside --target"),
+        (["a", "--target", "0.5", "--bounds", "1", "0"], "the lower one first"),
+        (["log.jsonl", "--target", "0.5", "--bounds", "0", "inf"], "has no bounds"),
+        (["log.jsonl"], "there is no run on the same questions to compare log.jsonl with"),
         (["a", "b", "--sample", "10"], "--sample is for files"),
         (["a", "b", "--by", "date"], "--by is for files"),
         (["log.jsonl", "--sample", "0", "--target", "1"], "--sample must be at least 1"),
         (["log.jsonl", "--metric", "cost_usd", "--target", "1"], "cost_usd has no bounds"),
         (["log.jsonl", "--metric", "answer", "--target", "1"], "log.jsonl, line 1: answer is no number"),
-        (["log.jsonl", "--by", "day", "--target", "1"], "unknown column 'day'"),
+        (["log.jsonl", "--by", "day", "--target", "1"], "log.jsonl, line 1: there is no day"),
         (["log.jsonl", "a"], "several metrics"),
-        (["a", "elsewhere"], "no questions in common"),
+        (["a", "elsewhere"], "no qid in common"),
         (["a", "b", "--level", "2"], "level must be between 0 and 1"),
     ],
 )
@@ -151,7 +154,7 @@ def test_other_questions_under_the_same_id(folder: Path) -> None:
     for name in ("first", "second"):
         columns = {"question": [f"{name} {row}?" for row in range(300)]}
         make_run(folder / "runs" / name, {"right": RIGHT}, columns)
-    with pytest.raises(UsageError, match="other questions under the same qid"):
+    with pytest.raises(UsageError, match="300 of 300 questions under the same qid are worded otherwise"):
         watch(["first", "second"])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragmeter import FakeProvider, Run, evaluate, prefer, prefer_among
+from ragmeter import FakeProvider, Run, evaluate, prefer
 from ragmeter.cli.main import main
 from ragmeter.errors import UsageError
 from tests.judge_rows import judge
@@ -107,7 +107,7 @@ def test_conversations_stay_together(
     assert result["preference"].interval[0] < 0.3
     assert result.p == 1.0, "of the eight ways to flip three equal conversations, all reach a sum of one"
     alone = prefer("before", "after", judge=judge(provider), cluster=None, output_dir=tmp_path)
-    assert (alone["preference"].n_clusters, alone.test.n_clusters) == (None, None)
+    assert (alone["preference"].n_clusters, alone.test and alone.test.n_clusters) == (None, None)
     assert (alone.p or 1) < 0.02
     monkeypatch.setattr("ragmeter.cli.compare.read_judge", lambda chosen: judge(provider))
     command = ["compare", "before", "after", "--output-dir", str(tmp_path), "--preference", "--judge-model", "m"]
@@ -133,7 +133,7 @@ def test_a_column_that_only_one_run_has_clusters_too(tmp_path: Path) -> None:
         ]
         evaluate(rows, metrics="token_f1", run=name, cluster="user" if columns else None, output_dir=tmp_path)
     result = prefer("before", "after", judge=judge(FakeProvider("Tie")), output_dir=tmp_path)
-    assert result["preference"].n_clusters == result.test.n_clusters == 3
+    assert result["preference"].n_clusters == (result.test and result.test.n_clusters) == 3
     assert result.p == 1.0
 
 
@@ -180,22 +180,25 @@ def test_several_runs_are_rated(three: tuple[Path, FakeProvider], capsys: pytest
 
 def test_conversations_are_drawn_as_a_whole(three: tuple[Path, FakeProvider]) -> None:
     folder, provider = three
-    apart = prefer_among(["one", "two", "good"], judge=judge(provider), output_dir=folder, all_pairs=True)
+    apart = prefer("one", "two", "good", judge=judge(provider), output_dir=folder, all_pairs=True)
     for name in ("one", "two", "good"):
         records = Run(folder / name).records(range(40), ["qid", "question", "reference", "answer"])
         talks = [{**row, "session_id": f"s{place // 20}"} for place, row in enumerate(records)]
         evaluate(talks, metrics="token_f1", run=f"{name}-talks", output_dir=folder)
     names = ["one-talks", "two-talks", "good-talks"]
-    together = prefer_among(names, judge=judge(provider), output_dir=folder, all_pairs=True)
+    together = prefer(*names, judge=judge(provider), output_dir=folder, all_pairs=True)
     assert together["preference"].n_clusters == 2
-    low, high = together.intervals["good-talks"]
-    assert high - low > 2 * (apart.intervals["good"][1] - apart.intervals["good"][0])
+    assert together.order is not None
+    assert apart.order is not None
+    low, high = together.order.intervals["good-talks"]
+    assert high - low > 2 * (apart.order.intervals["good"][1] - apart.order.intervals["good"][0])
+    assert (together.p, together.test) == (None, None)
 
 
 def test_a_judge_that_says_nothing_of_some_run(three: tuple[Path, FakeProvider]) -> None:
     folder, _ = three
     with pytest.raises(UsageError, match="no verdict on the answers of some run"):
-        prefer_among(["one", "two", "good"], judge=judge(FakeProvider("Perhaps"), tries=1), output_dir=folder)
+        prefer("one", "two", "good", judge=judge(FakeProvider("Perhaps"), tries=1), output_dir=folder)
 
 
 @pytest.mark.parametrize(

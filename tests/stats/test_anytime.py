@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragmeter.stats.anytime import anytime_interval, anytime_p, level_of_look
-from ragmeter.stats.clusters import Clustered
+from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import ANYTIME, Confidence
 from ragmeter.stats.intervals import difference_interval, interval_of
 from ragmeter.table import Scores
@@ -17,7 +17,7 @@ UNIT = (0.0, 1.0)
 LOOKS = 10
 
 
-def capital(values: Scores, codes: Scores, mean: float) -> float:
+def capital(values: Scores, codes: Codes, mean: float) -> float:
     """What the bettors own after betting on one cluster after the other, row sums by hand."""
     stakes = np.geomspace(1e-3, 0.9, 24)
     largest = max(np.count_nonzero(codes == code) for code in codes)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from ragmeter.analysis.comparing.difference import Difference, PairedScores, Set
 from ragmeter.analysis.comparing.ranking import Ranking, ranked
 from ragmeter.analysis.comparing.row_pairs import cluster_column, pair
 from ragmeter.analysis.comparing.systems import Systems, open_systems
-from ragmeter.documents.comparison import DIFFERENT, NOT_SIGNIFICANT
-from ragmeter.documents.record import Interval, plain
+from ragmeter.documents.comparison import DIFFERENT
+from ragmeter.documents.record import Interval
 from ragmeter.engine.evaluation import evaluate
 from ragmeter.engine.results import Evaluation
 from ragmeter.errors import UsageError
@@ -36,47 +35,43 @@ _BEFORE, _AFTER, _UNIT = "before", "after", "unit"
 _POINTS, _AVERAGE = 400 / np.log(10), 1_000
 
 
+@dataclass(frozen=True)
+class Order:
+    """Several runs in the order of their ratings, with intervals that hold all at once, as the ranking's groups do.
+
+    `next_pair` are the two about which more questions would make the order clearest; None if it is clear.
+    """
+
+    ranking: Ranking
+    intervals: dict[str, Interval]
+    next_pair: tuple[str, str] | None
+    pairs_asked: list[tuple[str, str]]
+
+
 @dataclass(frozen=True, eq=False)
 class Preference(Evaluation):
     """What `prefer()` returns: the evaluation of the metric `preference`, and whether its mean is one half by chance.
 
     `test` is made of the win rate less one half, of whole clusters where the runs have clusters: its `p` is that of a
-    sign-flip test.
+    sign-flip test. More than two runs have an order in its place.
     """
 
-    test: Difference = field(kw_only=True)
+    test: Difference | None = field(kw_only=True)
+    order: Order | None = field(kw_only=True, default=None)
 
     @property
     def p(self) -> float | None:
         """The p-value of a win rate of one half, not corrected for other tests; None for fewer than two questions."""
-        return self.test.p
-
-
-@dataclass(frozen=True, eq=False)
-class Preferences(Evaluation):
-    """What `prefer_among()` returns: the evaluation of all pairs, and the systems in the order of their ratings.
-
-    The intervals hold all at once, as do the groups of the ranking. `next_pair` are the two systems about which more
-    questions would make the order clearest, None if it is clear.
-    """
-
-    ranking: Ranking = field(kw_only=True)
-    intervals: dict[str, Interval] = field(kw_only=True)
-    next_pair: tuple[str, str] | None = field(kw_only=True)
-    pairs_asked: list[tuple[str, str]] = field(kw_only=True)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The ratings as a dict for JSON, and what the judge did for them."""
-        summary = self.summary
-        own = {name: getattr(self, name) for name in ("ranking", "intervals", "next_pair", "pairs_asked")}
-        return {**plain(own), "judges": summary.judges, "judge_usage": summary.judge_usage}
+        return None if self.test is None else self.test.p
 
 
 def prefer(
     before: RunLike,
     after: RunLike,
-    *,
+    *others: RunLike,
     judge: Judge,
+    baseline: RunLike | None = None,
+    all_pairs: bool = False,
     retry_failed: bool = False,
     run: str | None = None,
     interval: str = AUTO,
@@ -91,12 +86,15 @@ def prefer(
     """Ask a judge about every question that two runs share which answer is better, in both orders.
 
     The mean of `preference` is the win rate of `after`, with its interval; a tie counts one half. The judge's replies
-    are kept in `output_dir`.
+    are kept in `output_dir`. More runs are rated by their wins, each beside the baseline or each beside each other.
 
     Args:
         before: what `evaluate()` or `ask()` returned, a folder, or a name in `output_dir`.
         after: the run to compare it with, likewise.
+        others: more runs, for an order of all.
         judge: the language model to ask.
+        baseline: of more than two runs, the one that is beside each other; by default the oldest.
+        all_pairs: of more than two runs, ask about each pair.
         retry_failed: ask again about questions with no score.
         run: a name to keep the result under, as a run.
         interval: the method of intervals, "auto" or as for `evaluate()`.
@@ -104,83 +102,59 @@ def prefer(
         level: the confidence level of intervals.
         alpha: the significance level of the test against one half.
         seed: the seed of random draws.
-        draws: the number of random draws of the test.
+        draws: the number of random draws of the test, or of the bootstrap.
         output_dir: the folder of runs.
         progress: True shows a bar; a function is called with each number of questions that are done.
     """
-    rows, column = paired_answers(open_systems([before, after], None, output_dir), cluster)
-    confidence = Confidence(interval, column, level, seed, draws)
-    evaluation = _asked(rows, confidence, judge, retry_failed, run, output_dir, progress)
-    tested = _against_one_half(evaluation.run, Settings(confidence, RANDOMISATION, alpha))
-    return Preference(evaluation.run, evaluation.embeddings, evaluation.judging, test=tested)
-
-
-def prefer_among(
-    runs: Sequence[RunLike],
-    *,
-    judge: Judge,
-    baseline: RunLike | None = None,
-    all_pairs: bool = False,
-    retry_failed: bool = False,
-    run: str | None = None,
-    interval: str = AUTO,
-    cluster: str | None = AUTO,
-    level: float = 0.95,
-    seed: int = 0,
-    draws: int = 9_999,
-    output_dir: str | Path = RUNS,
-    progress: Progress = None,
-) -> Preferences:
-    """Ask a judge as `prefer()` does, of each run with the baseline, or of all pairs; and rate the runs by the wins.
-
-    The arguments are those of `prefer()`, and `baseline` and `all_pairs` those of `compare()`; `draws` are of the
-    bootstrap.
-    """
-    systems = open_systems(runs, baseline, output_dir)
+    systems = open_systems([before, after, *others], baseline, output_dir)
     rows, column = paired_answers(systems, cluster, all_pairs=all_pairs)
-    confidence = Confidence(interval, column, level, seed, draws)
-    evaluation = _asked(rows, confidence, judge, retry_failed, run, output_dir, progress)
-    table = evaluation.run.rows([_BEFORE, _AFTER, _UNIT])
-    scores = evaluation.run.scores("preference")
-    scored = np.flatnonzero(~np.isnan(scores))
-    labels = systems.labels
-    units = np.unique(cluster_codes(table[_UNIT].combine_chunks())[scored], return_inverse=True)[1]
-    before, after = (
-        np.array([labels.index(name) for name in table[column].to_pylist()])[scored] for column in (_BEFORE, _AFTER)
+    evaluation = evaluate(
+        rows,
+        metrics="preference",
+        judge=judge,
+        retry_failed=retry_failed,
+        run=run,
+        interval=interval,
+        cluster=column,
+        level=level,
+        seed=seed,
+        output_dir=output_dir,
+        progress=progress,
     )
-    if len(set(before) | set(after)) < len(labels):
+    confidence = Confidence(interval, column, level, seed, draws)
+    test = order = None
+    if len(systems.runs) == 2:
+        test = _against_one_half(evaluation.run, Settings(confidence, RANDOMISATION, alpha))
+    else:
+        order = _order(evaluation.run, systems.labels, confidence)
+    return Preference(evaluation.run, evaluation.embeddings, evaluation.judging, test=test, order=order)
+
+
+def _order(run: Run, labels: list[str], confidence: Confidence) -> Order:
+    """The order of several runs by the wins of each, a tie as half a win."""
+    table, scores = run.rows([_BEFORE, _AFTER, _UNIT]), run.scores("preference")
+    scored = np.flatnonzero(~np.isnan(scores))
+    places = {name: place for place, name in enumerate(labels)}
+    before, after = (
+        np.array([places[name] for name in table[column].to_pylist()])[scored] for column in (_BEFORE, _AFTER)
+    )
+    if len({*before, *after}) < len(labels):
         raise UsageError("the judge gave no verdict on the answers of some run", hint="ask again, or leave it out")
+    units = np.unique(cluster_codes(table[_UNIT].combine_chunks())[scored], return_inverse=True)[1]
     wins = np.zeros((int(units.max()) + 1, len(labels), len(labels)))
     np.add.at(wins, (units, after, before), scores[scored])
     np.add.at(wins, (units, before, after), 1 - scores[scored])
-    rated = rate(wins, level, draws, seed)
+    rated = rate(wins, confidence.level, confidence.draws, confidence.seed)
     ratings = dict(zip(labels, (_AVERAGE + _POINTS * rated.strengths).tolist(), strict=True))
-    widths = (_POINTS * rated.half_widths).tolist()
-    verdicts = {
-        (labels[a], labels[b]): DIFFERENT if (a, b) in rated.apart else NOT_SIGNIFICANT
-        for a in range(len(labels))
-        for b in range(a + 1, len(labels))
-    }
-    ranking = ranked("preference", "higher", ratings, verdicts)
-    assert ranking is not None  # noqa: S101 - every system has a rating
-    return Preferences(
-        evaluation.run, evaluation.embeddings, evaluation.judging,
-        ranking=ranking,
-        intervals={
-            name: (ratings[name] - wide, ratings[name] + wide) for name, wide in zip(labels, widths, strict=True)
-        },
-        next_pair=None if rated.next_pair is None else (labels[rated.next_pair[0]], labels[rated.next_pair[1]]),
-        pairs_asked=[(labels[a], labels[b]) for a, b in (systems.all_pairs if all_pairs else systems.with_baseline)],
-    )  # fmt: skip
-
-
-def _asked(
-    rows: list[NewRow], confidence: Confidence, judge: Judge, retry_failed: bool, run: str | None,
-    output_dir: str | Path, progress: Progress,
-) -> Evaluation:  # fmt: skip
-    how: dict[str, Any] = {"interval": confidence.method, "cluster": confidence.cluster, "level": confidence.level}
-    how |= {"seed": confidence.seed, "retry_failed": retry_failed, "run": run, "progress": progress}
-    return evaluate(rows, metrics="preference", judge=judge, output_dir=output_dir, **how)
+    widths = dict(zip(labels, (_POINTS * rated.half_widths).tolist(), strict=True))
+    ranking = ranked("preference", "higher", ratings, {(labels[a], labels[b]): DIFFERENT for a, b in rated.apart})
+    assert ranking is not None  # noqa: S101 - every run has a rating
+    return Order(
+        ranking,
+        {name: (rating - widths[name], rating + widths[name]) for name, rating in ratings.items()},
+        None if rated.next_pair is None else (labels[rated.next_pair[0]], labels[rated.next_pair[1]]),
+        list(dict.fromkeys((labels[a], labels[b]) for a, b in zip(before.tolist(), after.tolist(), strict=True))),
+    )
 
 
 def paired_answers(
@@ -191,10 +165,9 @@ def paired_answers(
     Also the column that clusters them, which is among theirs; None for independent rows. Of more than two runs, the
     rows of each pair follow those of the one before, with qids of their own, and are clustered by question at least.
     """
-    if len(systems.runs) == 2:
-        column, _ = cluster_column(systems.runs, systems.labels, Confidence(cluster=cluster))
-        return _of_two(systems.runs[0], systems.runs[1], column), column
     column, _ = cluster_column(systems.runs, systems.labels, Confidence(cluster=cluster))
+    if len(systems.runs) == 2:
+        return _of_two(systems.runs[0], systems.runs[1], column), column
     rows = []
     for earlier, later in systems.all_pairs if all_pairs else systems.with_baseline:
         before, after = systems.labels[earlier], systems.labels[later]

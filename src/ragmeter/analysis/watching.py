@@ -12,23 +12,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ragmeter.analysis.comparing.comparison import is_mostly_reworded
-from ragmeter.analysis.comparing.judges import forbids_verdict
-from ragmeter.analysis.comparing.row_pairs import cluster_column, pair, paired_clusters
+from ragmeter.analysis.comparing import compare
+from ragmeter.documents.comparison import JUDGES_DIFFER
 from ragmeter.documents.record import Interval, plain
 from ragmeter.engine.evaluation import evaluate
-from ragmeter.errors import InputError, UnknownNameError, UsageError
+from ragmeter.errors import InputError, UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.io.cells import as_number, is_missing
 from ragmeter.io.source import open_source
 from ragmeter.io.write import RUNS
-from ragmeter.runs.judges import differing_judges
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run, full_name
 from ragmeter.stats.anytime import anytime_interval, level_of_look
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
-from ragmeter.stats.confidence import Confidence
-from ragmeter.stats.intervals import difference_limits, limits_of
+from ragmeter.stats.confidence import ANYTIME, Confidence
+from ragmeter.stats.intervals import limits_of
 from ragmeter.table import Measure, NewRow, Scores
 from ragmeter.wording.metrics import first_of
 from ragmeter.wording.numbers import given
@@ -37,7 +35,6 @@ from ragmeter.wording.numbers import given
 _OF_LOGS, _SESSION = "offline_hallucinated", "session_id"
 #: How the names of numbers begin of which less is better; of others, any change counts.
 _LESS_IS_BETTER = ("latency", "time_to", "cost", "duration", "tokens")
-_UNBOUNDED = (-math.inf, math.inf)
 #: A value of time is cut to its day.
 _DAY = 10
 
@@ -63,7 +60,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Watched:
-    """The looks in the order of time. `baseline` is the run that they are compared with; None: `target` is a mean.
+    """The looks in the order of time, compared with the run `baseline`; without one, with the mean `target`.
 
     `n_clipped` scores were outside of the bounds that were given.
     """
@@ -79,23 +76,25 @@ class Watched:
     looks: list[Look]
 
     @property
-    def beyond(self) -> list[Look]:
-        """The looks that left the margin."""
-        return [look for look in self.looks if look.beyond]
-
-    @property
-    def without_scores(self) -> list[Look]:
-        """The looks that say nothing, for want of scores."""
-        return [look for look in self.looks if look.interval is None]
-
-    @property
     def passed(self) -> bool:
         """Whether every look has an interval, and none left the margin."""
-        return not (self.beyond or self.without_scores)
+        return not any(look.beyond or look.interval is None for look in self.looks)
 
     def as_dict(self) -> dict[str, Any]:
         """The result as a dict for JSON."""
         return {**plain(self), "passed": self.passed}
+
+
+@dataclass(frozen=True)
+class _Point:
+    """The scores of a run, or of a part of a log, and the clusters of the rows; `run` is None for a log."""
+
+    name: str
+    created: str
+    measure: Measure
+    scores: Scores
+    codes: Codes | None
+    run: Run | None = None
 
 
 def watch(
@@ -120,7 +119,7 @@ def watch(
         metric: a metric, or of files a column of numbers; by default that which runs are judged by.
         margin: so much worse is allowed.
         target: the mean that is expected; without it, that of the first run on the same questions.
-        bounds: the least and the greatest value, for a metric without bounds: others are clipped to them.
+        bounds: beside a target, the least and the greatest value of what has no bounds: others are clipped to them.
         by: a column of the files: each of its values, or each day of a time, is a look.
         sample: so many rows of each look are drawn from a file.
         level: the confidence of all looks together.
@@ -130,59 +129,45 @@ def watch(
     Confidence(level=level, seed=seed)  # checks them
     if sample is not None and sample < 1:
         raise UsageError(f"{parameter('sample')} must be at least 1, got {sample:,}")
-    points = [
-        point
-        for run in runs
-        for point in (
-            _of_file(Path(run), metric, by, sample, seed)
-            if isinstance(run, str | Path) and Path(run).is_file()
-            else [_of_run(find_run(run, output_dir), metric)]
-        )
-    ]
-    if any(point.run is not None for point in points):
-        for name, value in (("by", by), ("sample", sample)):
-            if value is not None:
-                raise UsageError(f"{parameter(name)} is for files of answers; a run is scored already")
+    points: list[_Point] = []
+    for run in runs:
+        is_file = isinstance(run, str | Path) and Path(run).is_file()
+        if not is_file and (by is not None or sample is not None):
+            name = "by" if sample is None else "sample"
+            raise UsageError(f"{parameter(name)} is for files of answers; a run is scored already")
+        points += _of_file(Path(str(run)), metric, by, sample, seed) if is_file else [_of_run(run, metric, output_dir)]
+    names = sorted({point.measure.name for point in points})
+    if len(names) > 1:
+        raise UsageError(f"the runs have several metrics: {', '.join(names)}", hint=f"name one: {option('metric')}")
     is_dated = all(point.created for point in points)
     points = sorted(points, key=lambda point: point.created) if is_dated else points
-    names = {point.measure.name for point in points}
-    if len(names) > 1:
-        raise UsageError(f"the runs have several metrics: {', '.join(sorted(names))}", hint="name one with --metric")
-    limits = _limits(points, bounds)
-    _check(points[0].measure.name, margin, target, limits)
-    if target is None and len(points) < 2:
+    first, rest = points[0], points[1:]
+    if target is None and not all(point.run and rest for point in points):
         raise UsageError(
-            f"there is nothing to compare {points[0].name} with",
-            hint=f"name a second run, or the mean to keep with {option('target', 0.8)}",
+            f"there is no run on the same questions to compare {first.name} with",
+            hint=f"name the mean that {names[0]} should have with {option('target', 0.8)}",
         )
-    n_clipped = sum(int(((point.scores < limits[0]) | (point.scores > limits[1])).sum()) for point in points)
-    baseline = points[0] if target is None else None
+    limits = _limits(points, bounds, margin, target)
     looks = [
-        _look(point, number, baseline, target, margin, limits, level)
-        for number, point in enumerate(points if baseline is None else points[1:], 1)
+        _beside_run(point, first, level_of_look(number, level), margin)
+        if target is None
+        else _beside_target(point, limits, level_of_look(number, level), (target, margin))
+        for number, point in enumerate(rest if target is None else points, 1)
     ]
-    measure, of_baseline = points[0].measure, None if baseline is None else baseline.name
-    return Watched(measure.name, measure.direction, margin, level, of_baseline, target, n_clipped, is_dated, looks)
+    n_clipped = sum(int(((point.scores < limits[0]) | (point.scores > limits[1])).sum()) for point in points)
+    baseline = first.name if target is None else None
+    return Watched(names[0], first.measure.direction, margin, level, baseline, target, n_clipped, is_dated, looks)
 
 
-@dataclass(frozen=True)
-class _Point:
-    """The scores of a run, or of a part of a log, and the clusters of the rows; `run` is None for a log."""
-
-    name: str
-    created: str
-    measure: Measure
-    scores: Scores
-    codes: Codes | None
-    run: Run | None = None
-
-
-def _of_run(run: Run, metric: str | None) -> _Point:
-    if not run.measures:
-        raise UsageError(f"{run.name} has no metrics", hint="score it: `ragmeter evaluate` and `ask` do")
-    name = first_of(list(run.measures)) if metric is None else full_name(metric, run.measures, run.name)
-    codes = run.clusters(run.confidence)[1]
-    return _Point(run.name, run.manifest().created or "", run.measure(name), run.scores(name), codes, run)
+def _of_run(run: RunLike, metric: str | None, output_dir: str | Path) -> _Point:
+    opened = find_run(run, output_dir)
+    if not opened.measures:
+        raise UsageError(f"{opened.name} has no metrics", hint="score it: `ragmeter evaluate` and `ask` do")
+    name = first_of(list(opened.measures)) if metric is None else full_name(metric, opened.measures, opened.name)
+    codes = opened.clusters(opened.confidence)[1]
+    return _Point(
+        opened.name, opened.manifest().created or "", opened.measure(name), opened.scores(name), codes, opened
+    )
 
 
 def _of_file(path: Path, metric: str | None, by: str | None, sample: int | None, seed: int) -> Iterator[_Point]:
@@ -190,100 +175,75 @@ def _of_file(path: Path, metric: str | None, by: str | None, sample: int | None,
     parts: dict[str, list[NewRow]] = {}
     name = metric or _OF_LOGS
     for line, row in open_source(path).records():
-        if by is not None and by not in row:
-            raise UnknownNameError("column", by, row, hint=f"{path} has {', '.join(row)}")
-        if by is not None and is_missing(row[by]):
-            raise InputError(f"there is no {by}", file=str(path), line=line, hint="each row needs one, to be in a look")
-        if name in row:
-            try:
-                number = as_number(row[name])
-            except ValueError:
-                raise InputError(f"{name} is no number", file=str(path), line=line) from None
-            row = {**row, name: math.nan if number is None else number}
-        parts.setdefault("" if by is None else str(row[by])[:_DAY], []).append(row)
+        if by is not None and is_missing(row.get(by)):
+            raise InputError(f"there is no {by}", file=str(path), line=line, hint=f"the row has {', '.join(row)}")
+        try:
+            numbers = {name: as_number(row[name])} if name in row else {}
+        except ValueError:
+            raise InputError(f"{name} is no number", file=str(path), line=line) from None
+        parts.setdefault("" if by is None else str(row[by])[:_DAY], []).append({**row, **numbers})
     for value, rows in sorted(parts.items()):
         drawn = rows if sample is None or sample >= len(rows) else random.Random(seed).sample(rows, sample)  # noqa: S311
-        if name in drawn[0]:
-            scores = np.array([row.get(name, math.nan) for row in drawn])
-            sessions = [row.get(_SESSION) for row in drawn]
-            codes = cluster_codes(pa.array(map(str, sessions))) if all(sessions) else None
-            way = "lower" if name.startswith(_LESS_IS_BETTER) else "none"
-            yield _Point(value or path.name, value, Measure(name, direction=way, bounds=_UNBOUNDED), scores, codes)
-        else:
-            run = evaluate(drawn, metrics=name).run
-            point = _of_run(run, name)
+        if name not in drawn[0]:
+            point = _of_run(evaluate(drawn, metrics=name).run, name, RUNS)
             yield _Point(value or path.name, value, point.measure, point.scores, point.codes)
+            continue
+        scores = np.array([row.get(name) for row in drawn], dtype=np.float64)
+        sessions = [row.get(_SESSION) for row in drawn]
+        codes = cluster_codes(pa.array(map(str, sessions))) if all(sessions) else None
+        way = "lower" if name.startswith(_LESS_IS_BETTER) else "none"
+        measure = Measure(name, direction=way, bounds=(-math.inf, math.inf))
+        yield _Point(value or path.name, value, measure, scores, codes)
 
 
-def _limits(points: Sequence[_Point], bounds: Interval | None) -> Interval:
-    """The bounds that were given, or those of the metric; an error for one that has none."""
-    if bounds is not None:
-        if not (math.isfinite(bounds[0]) and math.isfinite(bounds[1]) and bounds[0] < bounds[1]):
-            raise UsageError(f"{parameter('bounds')} must be two numbers, the lower one first, got {bounds}")
-        return bounds
-    limits = points[0].measure.bounds
-    for point in points:
-        limits = limits_of(limits, point.scores[~np.isnan(point.scores)])
-    if not math.isfinite(limits[1] - limits[0]):
+def _limits(points: Sequence[_Point], bounds: Interval | None, margin: float, target: float | None) -> Interval:
+    """The bounds that were given, or else the metric's; an error where margin or mean don't fit them."""
+    if bounds is not None and (target is None or not bounds[0] < bounds[1]):
+        raise UsageError(f"{parameter('bounds')} are two numbers, the lower one first, beside {parameter('target')}")
+    metric, (low, high) = points[0].measure.name, bounds or points[0].measure.bounds
+    for point in points if bounds is None else ():
+        low, high = limits_of((low, high), point.scores[~np.isnan(point.scores)])
+    if not math.isfinite(high - low):
         raise UsageError(
-            f"{points[0].measure.name} has no bounds, and an interval that holds at any time needs them",
-            hint=f"name the least and the greatest value that count with {option('bounds', '0 5000')}",
+            f"{metric} has no bounds, and an interval that holds at any time needs them",
+            hint=f"give {option('target', 900)}, and the least and greatest value that count: {option('bounds')}",
         )
-    return limits
-
-
-def _check(metric: str, margin: float, target: float | None, limits: Interval) -> None:
-    """Refuse a margin or a mean that the metric can't have."""
-    low, high = limits
     if not 0 <= margin <= high - low:
-        raise UsageError(
-            f"{parameter('margin')} must be between 0 and {given(high - low)} for {metric}, got {given(margin)}"
-        )
+        raise UsageError(f"{parameter('margin')} must be between 0 and {given(high - low)}, got {given(margin)}")
     if target is not None and not low <= target <= high:
         raise UsageError(f"{parameter('target')}: {metric} lies between {given(low)} and {given(high)}")
+    return low, high
 
 
-def _look(
-    point: _Point, number: int, baseline: _Point | None, target: float | None, margin: float, limits: Interval,
-    level: float,
-) -> Look:  # fmt: skip
-    """The look at one point, at its share of the error."""
-    scores, codes, centre = np.clip(point.scores, *limits), point.codes, target or 0.0
-    own = scores[~np.isnan(scores)]
-    if baseline is not None:
-        scores, codes = _difference(baseline, point, limits)
-        limits = difference_limits(limits)
-    is_scored = ~np.isnan(scores)
-    units = Clustered.of(scores[is_scored], None if codes is None else codes[is_scored])
-    own_level = level_of_look(number, level)
-    interval = anytime_interval(units, limits, own_level)
-    worse = {"higher": (True, False), "lower": (False, True)}.get(point.measure.direction, (True, True))
-    beyond = interval is not None and (
-        (worse[0] and interval[1] < centre - margin) or (worse[1] and interval[0] > centre + margin)
+def _beside_run(point: _Point, baseline: _Point, level: float, margin: float) -> Look:
+    """A run's difference from the baseline, as `compare()` has it."""
+    assert point.run is not None and baseline.run is not None  # noqa: S101, PT018 - only runs are compared with a run
+    metric = point.measure.name
+    how: dict[str, Any] = {"interval": ANYTIME, "level": level, "alpha": 1 - level, "slices": []}
+    (pair,) = compare([baseline.run, point.run], metrics=[metric], better=0, worse=0, **how)
+    result = pair.metrics[metric]
+    if pair.mostly_reworded or result.verdict == JUDGES_DIFFER:
+        raise UsageError(result.sentence)
+    beyond = _is_beyond(result.interval, point.measure, 0.0, margin)
+    means = result.mean_b, result.difference
+    return Look(point.name, point.created, result.n, pair.n_paired, *means, result.interval, level, beyond)
+
+
+def _beside_target(point: _Point, limits: Interval, level: float, allowed: tuple[float, float]) -> Look:
+    """The mean of a run, or of a part of a log."""
+    is_scored = ~np.isnan(point.scores)
+    scores = np.clip(point.scores[is_scored], *limits)
+    interval = anytime_interval(
+        Clustered.of(scores, None if point.codes is None else point.codes[is_scored]), limits, level
     )
-    n = int(is_scored.sum())
-    mean = float(own.mean()) if len(own) else None
-    return Look(point.name, point.created, n, len(scores), mean, units.mean if n else None, interval, own_level, beyond)
+    mean = float(scores.mean()) if len(scores) else None
+    beyond = _is_beyond(interval, point.measure, *allowed)
+    return Look(point.name, point.created, len(scores), len(is_scored), mean, mean, interval, level, beyond)
 
 
-def _difference(baseline: _Point, point: _Point, limits: Interval) -> tuple[Scores, Codes | None]:
-    """The differences of a run's scores from the baseline's on the same questions, and their clusters."""
-    a, b, metric = baseline.run, point.run, point.measure.name
-    pairing = None if a is None or b is None else pair(a, b)
-    if a is None or b is None or pairing is None or not len(pairing):
-        raise UsageError(
-            f"{baseline.name} and {point.name} have no questions in common to compare",
-            hint=f"say which mean {metric} should have, with {option('target', 0.8)}",
-        )
-    if is_mostly_reworded(pairing.questions_differ, len(pairing)):
-        raise UsageError(
-            f"{baseline.name} and {point.name} have other questions under the same qid",
-            hint=f"say which mean {metric} should have, with {option('target', 0.8)}",
-        )
-    if forbids_verdict(differing_judges(a, b, [metric]).get(metric, {})):
-        raise UsageError(
-            f"{baseline.name} and {point.name} have {metric} from different judges", hint="judge them alike"
-        )
-    column, _ = cluster_column([a, b], [a.name, b.name], Confidence())
-    scores_a, scores_b = (np.clip(scores, *limits) for scores in (baseline.scores[pairing.a], point.scores[pairing.b]))
-    return scores_b - scores_a, paired_clusters(a, b, pairing, Confidence(cluster=column))
+def _is_beyond(interval: Interval | None, measure: Measure, centre: float, margin: float) -> bool:
+    """Whether the whole interval is worse than the margin allows; without a direction, any way."""
+    if interval is None:
+        return False
+    too_low, too_high = interval[1] < centre - margin, interval[0] > centre + margin
+    return (too_low and measure.direction != "lower") or (too_high and measure.direction != "higher")

@@ -22,7 +22,7 @@ from ragmeter.io.write import dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison
-    from ragmeter.analysis.preferences import Preference, Preferences
+    from ragmeter.analysis.preferences import Preference
     from ragmeter.judges.asking.judge import Judge
 
 _DESCRIPTION = """\
@@ -52,23 +52,19 @@ def run(chosen: argparse.Namespace) -> int:
     if judge is not None and chosen.dry_run:
         return _estimate(chosen, judge)
 
-    from ragmeter.analysis.preferences import Preference, Preferences
     from ragmeter.runs.comparisons import comparison_file
     from ragmeter.runs.lookup import find_runs
     from ragmeter.show.terminal import console, printable
     from ragmeter.show.terminal.comparison import show_comparison
-    from ragmeter.show.terminal.systems import preference_lines, show_ratings
+    from ragmeter.show.terminal.systems import show_order
 
     comparison = compared(chosen)
     preferred = None if judge is None else _preferred(chosen, judge, comparison)
     preference: dict[str, object] = {}
     sentence = ""
-    if isinstance(preferred, Preference):
+    if preferred is not None:
         comparison, sentence, figures = _preference(chosen, preferred, comparison)
         preference = {"preference": {**figures, "sentence": sentence}}
-    elif preferred is not None:
-        sentence = " ".join(preference_lines(preferred))
-        preference = {"preference": {**preferred.as_dict(), "sentence": sentence}}
     looks = _looks(chosen, comparison)
     if chosen.json:
         print(dumps({**comparison.as_dict(), **preference, "looks": looks}, indent=2))
@@ -78,11 +74,11 @@ def run(chosen: argparse.Namespace) -> int:
         show_comparison(comparison)
         for line in looks:
             console().sentence(line, "yellow")
-        if isinstance(preferred, Preferences):
-            show_ratings(preferred)
-        elif preferred is not None:
-            console().sentence(sentence)
         if preferred is not None:
+            if preferred.order is None:
+                console().sentence(sentence)
+            else:
+                show_order(preferred.order, preferred["preference"].level)
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
         if chosen.keep:
             named = find_runs(_runs_of(chosen, comparison), chosen.output_dir)
@@ -197,15 +193,21 @@ def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
     return options.print_estimate(plan.estimate(), json=chosen.json)
 
 
-def _preferred(chosen: argparse.Namespace, judge: Judge, comparison: Comparison) -> Preference | Preferences:
-    from ragmeter.analysis.preferences import prefer, prefer_among
+def _preferred(chosen: argparse.Namespace, judge: Judge, comparison: Comparison) -> Preference:
+    from ragmeter.analysis.preferences import prefer
 
-    how: dict[str, Any] = {"judge": judge, **options.read_statistics(chosen), "draws": chosen.draws}
-    how |= {"output_dir": chosen.output_dir, "progress": True}
-    if len(comparison.runs) == 2:
-        before, after = _runs_of(chosen, comparison)
-        return prefer(before, after, **how, alpha=chosen.alpha)
-    return prefer_among(chosen.runs, **how, baseline=_baseline(chosen), all_pairs=chosen.all_pairs)
+    runs = _runs_of(chosen, comparison)
+    several: dict[str, Any] = {"baseline": _baseline(chosen), "all_pairs": chosen.all_pairs} if len(runs) > 2 else {}
+    return prefer(
+        *runs,
+        judge=judge,
+        **options.read_statistics(chosen),
+        **several,
+        alpha=chosen.alpha,
+        draws=chosen.draws,
+        output_dir=chosen.output_dir,
+        progress=True,
+    )
 
 
 def _preference(
@@ -224,11 +226,18 @@ def _preference(
     counts = {value: rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
     inconsistent = rows["preferred"].to_pylist().count(dumps(INCONSISTENT))
     judging = {"judges": preferred.summary.judges, "judge_usage": preferred.summary.judge_usage}
+    if preferred.order is not None:
+        from ragmeter.documents.record import plain
+        from ragmeter.show.terminal.systems import order_lines
+
+        lines = order_lines(preferred.order, summary.level)
+        return comparison, " ".join(lines), {**plain(preferred.order), **judging}
     before, after = _runs_of(chosen, comparison)
     p, p_holm, significant = preferred.p, None, None
     if p is not None:
         comparison, p_holm = with_another_test(comparison, p)
-        significant = is_significant(p, p_holm, comparison.alpha, excludes_zero=preferred.test.excludes_zero)
+        excludes_half = preferred.test is not None and preferred.test.excludes_zero
+        significant = is_significant(p, p_holm, comparison.alpha, excludes_zero=excludes_half)
     wording = Wording(comparison.level, comparison.alpha, comparison.tests.others)
     sentence = wording.preference(before, after, summary, counts, inconsistent, p_holm=p_holm, significant=significant)
     tested = {"p": p, "p_holm": p_holm, "significant": significant}

@@ -43,18 +43,9 @@ def run(chosen: argparse.Namespace) -> int:
     from ragmeter.analysis.watching import watch
     from ragmeter.show.terminal.watching import show_watched
 
-    watched = watch(
-        chosen.runs,
-        metric=chosen.metric,
-        margin=chosen.margin,
-        target=chosen.target,
-        bounds=None if chosen.bounds is None else (chosen.bounds[0], chosen.bounds[1]),
-        by=chosen.by,
-        sample=chosen.sample,
-        level=chosen.level,
-        seed=chosen.seed,
-        output_dir=chosen.output_dir,
-    )
+    names = ("metric", "margin", "target", "by", "sample", "level", "seed", "output_dir")
+    bounds = None if chosen.bounds is None else tuple(chosen.bounds)
+    watched = watch(chosen.runs, bounds=bounds, **{name: getattr(chosen, name) for name in names})
     if chosen.json:
         print(dumps(watched.as_dict(), indent=2))
     else:

@@ -326,18 +326,17 @@ def _and(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def next_pair_sentence(pair: Sequence[str], *, asked: bool) -> str:
-    """About which two systems more questions would narrow most what is not clear."""
-    how = "more questions about" if asked else "asking about"
-    return f"What would make the order clearer: {how} {_and(pair)}{'' if asked else ' (--all-pairs)'}."
-
-
-def ratings_explained(level: float) -> str:
-    """What ratings are, and what their intervals hold for."""
-    return (
+def order_sentences(
+    best: Sequence[str], groups: Sequence[Sequence[str]], pair: Sequence[str] | None, level: float, *, asked: bool
+) -> list[str]:
+    """The order by a judge's preference, what ratings are, and about which pair more questions would help most."""
+    lines = [
+        f"By the judge's preference: {apart_sentence(best, groups)}",
         "Ratings by Bradley and Terry, a tie is half a win each: 100 points more win 64% of the questions; the "
-        f"{percent(level)} intervals hold all at once, and so does what is told apart."
-    )
+        f"{percent(level)} intervals hold all at once, and so does what is told apart.",
+    ]
+    how = f"more questions about {_and(pair)}" if asked and pair else f"asking about {_and(pair or '')} (--all-pairs)"
+    return [*lines, f"What would make the order clearer: {how}."] if pair else lines
 
 
 def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:

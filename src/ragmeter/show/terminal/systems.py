@@ -5,14 +5,14 @@ from __future__ import annotations
 from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
-from ragmeter.analysis.preferences import Preferences
+from ragmeter.analysis.preferences import Order
 from ragmeter.show.system_tables import Cell, SystemTables, places
 from ragmeter.show.terminal.comparison import STYLES, cautions, show_table, show_turned, show_verdict
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording import verdicts
 from ragmeter.wording.numbers import whole
 from ragmeter.wording.texts import printable
-from ragmeter.wording.verdicts import apart_sentence, next_pair_sentence, ratings_explained
 
 
 def show_systems(comparison: Comparison) -> None:
@@ -44,29 +44,25 @@ def show_systems(comparison: Comparison) -> None:
     _show_cautions(comparison)
 
 
-def show_ratings(preferred: Preferences) -> None:
+def show_order(order: Order, level: float) -> None:
     """The systems by a judge's preference, each with its rank and its rating."""
     out = console()
-    first, *others = preference_lines(preferred)
+    first, *others = order_lines(order, level)
     out.sentence(first, "bold")
-    table = Figures.of("system", "rank", "rating", "interval", names=1)
-    for rank in preferred.ranking.ranks:
-        ends = preferred.intervals[rank.run]
-        table.add(printable(rank.run), places(rank), whole(rank.mean), " to ".join(map(whole, ends)))
+    table = Figures.of("system", "rank", "rating", "interval")
+    for rank in order.ranking.ranks:
+        table.add(
+            printable(rank.run), places(rank), whole(rank.mean), " to ".join(map(whole, order.intervals[rank.run]))
+        )
     out.print(table)
     for line in others:
         out.sentence(line)
 
 
-def preference_lines(preferred: Preferences) -> list[str]:
+def order_lines(order: Order, level: float) -> list[str]:
     """What is to be said of the ratings, the best system first."""
-    ranking, pair = preferred.ranking, preferred.next_pair
-    lines = [
-        f"By the judge's preference: {apart_sentence(ranking.best, ranking.groups)}",
-        ratings_explained(preferred["preference"].level),
-    ]
-    asked = pair is not None and {*pair} in [{*other} for other in preferred.pairs_asked]
-    return lines if pair is None else [*lines, next_pair_sentence(pair, asked=asked)]
+    asked = order.next_pair is not None and {*order.next_pair} in map(set, order.pairs_asked)
+    return verdicts.order_sentences(order.ranking.best, order.ranking.groups, order.next_pair, level, asked=asked)
 
 
 def _styled(cell: Cell) -> Text:

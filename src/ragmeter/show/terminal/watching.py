@@ -48,7 +48,7 @@ def show_watched(watched: Watched) -> None:
 
 def _lines(watched: Watched) -> Iterator[str]:
     """The verdict, what is drawn, and what the intervals rest on."""
-    beyond, looks = watched.beyond, watched.looks
+    looks, beyond = watched.looks, [look for look in watched.looks if look.beyond]
     against = f"the baseline {watched.baseline}" if watched.target is None else f"the target {given(watched.target)}"
     by = f" by more than {given(watched.margin)}" if watched.margin else ""
     if beyond:
