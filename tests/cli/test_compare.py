@@ -195,6 +195,34 @@ def test_conversations_are_drawn_as_a_whole(three: tuple[Path, FakeProvider]) ->
     assert (together.p, together.test) == (None, None)
 
 
+def test_pairs_that_are_not_linked(three: tuple[Path, FakeProvider]) -> None:
+    """Two pairs of four runs have verdicts, and nothing says how the pairs compare."""
+    folder, _ = three
+    rows = [{"qid": str(row), "question": "q", "reference": "x", "answer": f"other {row}"} for row in range(40)]
+    evaluate(rows, metrics="token_f1", run="other", output_dir=folder)
+
+    def reply(first: str, second: str) -> str:
+        kinds = {"good" if len(text) > 40 else "other" if "other" in text else "short" for text in (first, second)}
+        return "First" if kinds in ({"short"}, {"good", "other"}) else "Perhaps"
+
+    with pytest.raises(UsageError, match="no verdict on the answers of some run"):
+        prefer(
+            "one", "two", "good", "other", judge=judge(FakeProvider(reply), tries=1), all_pairs=True, output_dir=folder
+        )
+
+
+def test_a_clear_order_has_no_next_pair(three: tuple[Path, FakeProvider], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, _ = three
+    for name, words in (("worst", 1), ("middle", 20), ("best", 40)):
+        rows = [{"qid": str(row), "question": "q", "reference": "x", "answer": "w " * words} for row in range(40)]
+        evaluate(rows, metrics="token_f1", run=name, output_dir=folder)
+    command = ["compare", "worst", "middle", "best", "--output-dir", str(folder), "--preference", "--all-pairs"]
+    assert main([*command, "--judge-model", "m"]) == 0
+    out = capsys.readouterr().out
+    assert "By the judge's preference: The best is best." in out
+    assert "clearer" not in out
+
+
 def test_a_judge_that_says_nothing_of_some_run(three: tuple[Path, FakeProvider]) -> None:
     folder, _ = three
     with pytest.raises(UsageError, match="no verdict on the answers of some run"):

@@ -138,7 +138,9 @@ def _order(run: Run, labels: list[str], confidence: Confidence) -> Order:
     before, after = (
         np.array([places[name] for name in table[column].to_pylist()])[scored] for column in (_BEFORE, _AFTER)
     )
-    if len({*before, *after}) < len(labels):
+    played = np.eye(len(labels))
+    np.add.at(played, (np.concatenate([before, after]), np.concatenate([after, before])), 1)
+    if not np.linalg.matrix_power(played, len(labels)).all():  # some are not linked, by however many others
         raise UsageError("the judge gave no verdict on the answers of some run", hint="ask again, or leave it out")
     units = np.unique(cluster_codes(table[_UNIT].combine_chunks())[scored], return_inverse=True)[1]
     wins = np.zeros((int(units.max()) + 1, len(labels), len(labels)))

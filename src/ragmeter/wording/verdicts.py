@@ -335,8 +335,10 @@ def order_sentences(
         "Ratings by Bradley and Terry, a tie is half a win each: 100 points more win 64% of the questions; the "
         f"{percent(level)} intervals hold all at once, and so does what is told apart.",
     ]
-    how = f"more questions about {_and(pair)}" if asked and pair else f"asking about {_and(pair or '')} (--all-pairs)"
-    return [*lines, f"What would make the order clearer: {how}."] if pair else lines
+    if pair is None:
+        return lines
+    how = f"more questions about {_and(pair)}" if asked else f"asking about {_and(pair)} (--all-pairs)"
+    return [*lines, f"What would make the order clearer: {how}."]
 
 
 def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:
