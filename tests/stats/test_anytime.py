@@ -73,7 +73,7 @@ def test_ends_of_the_range_and_what_has_none() -> None:
 
 
 def test_the_levels_of_looks_add_up() -> None:
-    assert [level_of_look(look, 0.95) for look in (1, 2, 10)] == [0.975, 0.99167, 0.99955]
+    assert [level_of_look(look, 0.95) for look in (1, 2, 10)] == [0.975, 0.9917, 0.99955]
     assert sum(1 - level_of_look(look, 0.9) for look in range(1, 2000)) <= 0.1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +151,7 @@ def watch(
     looks = [
         _beside_run(point, first, level_of_look(number, level), margin)
         if target is None
-        else _beside_target(point, limits, level_of_look(number, level), (target, margin))
+        else _beside_target(point, limits, level_of_look(number, level), target, margin)
         for number, point in enumerate(rest if target is None else points, 1)
     ]
     n_clipped = sum(int(((point.scores < limits[0]) | (point.scores > limits[1])).sum()) for point in points)
@@ -164,10 +164,8 @@ def _of_run(run: RunLike, metric: str | None, output_dir: str | Path) -> _Point:
     if not opened.measures:
         raise UsageError(f"{opened.name} has no metrics", hint="score it: `ragmeter evaluate` and `ask` do")
     name = first_of(list(opened.measures)) if metric is None else full_name(metric, opened.measures, opened.name)
-    codes = opened.clusters(opened.confidence)[1]
-    return _Point(
-        opened.name, opened.manifest().created or "", opened.measure(name), opened.scores(name), codes, opened
-    )
+    created, codes = opened.manifest().created or "", opened.clusters(opened.confidence)[1]
+    return _Point(opened.name, created, opened.measure(name), opened.scores(name), codes, opened)
 
 
 def _of_file(path: Path, metric: str | None, by: str | None, sample: int | None, seed: int) -> Iterator[_Point]:
@@ -185,8 +183,8 @@ def _of_file(path: Path, metric: str | None, by: str | None, sample: int | None,
     for value, rows in sorted(parts.items()):
         drawn = rows if sample is None or sample >= len(rows) else random.Random(seed).sample(rows, sample)  # noqa: S311
         if name not in drawn[0]:
-            point = _of_run(evaluate(drawn, metrics=name).run, name, RUNS)
-            yield _Point(value or path.name, value, point.measure, point.scores, point.codes)
+            scored = _of_run(evaluate(drawn, metrics=name).run, name, RUNS)
+            yield replace(scored, name=value or path.name, created=value, run=None)
             continue
         scores = np.array([row.get(name) for row in drawn], dtype=np.float64)
         sessions = [row.get(_SESSION) for row in drawn]
@@ -218,10 +216,16 @@ def _limits(points: Sequence[_Point], bounds: Interval | None, margin: float, ta
 def _beside_run(point: _Point, baseline: _Point, level: float, margin: float) -> Look:
     """A run's difference from the baseline, as `compare()` has it."""
     assert point.run is not None and baseline.run is not None  # noqa: S101, PT018 - only runs are compared with a run
-    metric = point.measure.name
-    how: dict[str, Any] = {"interval": ANYTIME, "level": level, "alpha": 1 - level, "slices": []}
-    (pair,) = compare([baseline.run, point.run], metrics=[metric], better=0, worse=0, **how)
-    result = pair.metrics[metric]
+    how: dict[str, Any] = {
+        "interval": ANYTIME,
+        "level": level,
+        "alpha": 1 - level,
+        "slices": [],
+        "better": 0,
+        "worse": 0,
+    }
+    (pair,) = compare([baseline.run, point.run], metrics=[point.measure.name], **how)
+    result = pair.metrics[point.measure.name]
     if pair.mostly_reworded or result.verdict == JUDGES_DIFFER:
         raise UsageError(result.sentence)
     beyond = _is_beyond(result.interval, point.measure, 0.0, margin)
@@ -229,16 +233,13 @@ def _beside_run(point: _Point, baseline: _Point, level: float, margin: float) ->
     return Look(point.name, point.created, result.n, pair.n_paired, *means, result.interval, level, beyond)
 
 
-def _beside_target(point: _Point, limits: Interval, level: float, allowed: tuple[float, float]) -> Look:
+def _beside_target(point: _Point, limits: Interval, level: float, target: float, margin: float) -> Look:
     """The mean of a run, or of a part of a log."""
-    is_scored = ~np.isnan(point.scores)
-    scores = np.clip(point.scores[is_scored], *limits)
-    interval = anytime_interval(
-        Clustered.of(scores, None if point.codes is None else point.codes[is_scored]), limits, level
-    )
-    mean = float(scores.mean()) if len(scores) else None
-    beyond = _is_beyond(interval, point.measure, *allowed)
-    return Look(point.name, point.created, len(scores), len(is_scored), mean, mean, interval, level, beyond)
+    rows = np.flatnonzero(~np.isnan(point.scores))
+    units = Clustered.of(np.clip(point.scores[rows], *limits), None if point.codes is None else point.codes[rows])
+    interval, mean = anytime_interval(units, limits, level), units.mean if len(rows) else None
+    beyond = _is_beyond(interval, point.measure, target, margin)
+    return Look(point.name, point.created, len(rows), len(point.scores), mean, mean, interval, level, beyond)
 
 
 def _is_beyond(interval: Interval | None, measure: Measure, centre: float, margin: float) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.comparison import table_cells
-from ragmeter.analysis.comparing.ranking import Rank
 from ragmeter.wording import verdicts
 from ragmeter.wording.metrics import titled
 from ragmeter.wording.numbers import MISSING, deserved_decimals, number, percent
@@ -118,12 +117,7 @@ class SystemTables:
         if self.comparison.ranking is None:
             return Cell(MISSING)
         rank = next(rank for rank in self.comparison.ranking.ranks if rank.run == system)
-        return Cell(places(rank))
-
-
-def places(rank: Rank) -> str:
-    """The ranks that a system may have: 1, or 2–4."""
-    return f"{rank.first}" if rank.first == rank.last else f"{rank.first}–{rank.last}"
+        return Cell(rank.places)
 
 
 def _of_baseline(results: Iterable[MetricDifference]) -> str:

@@ -8,6 +8,7 @@ not on their order. Of clusters, each is one bet.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,9 +26,11 @@ _FEWEST = 2
 def level_of_look(look: int, level: float) -> float:
     """The level of one of many looks, so that all together hold at `level`: of the error, 1/2, 1/6, 1/12 … in turn.
 
-    It is rounded up to five digits, for people to read.
+    Its error is rounded down to two digits, for people to read.
     """
-    return math.ceil((1 - (1 - level) / (look * (look + 1))) * 1e5 - 1e-6) / 1e5
+    error = (1 - level) / (look * (look + 1))
+    digits = 1 - math.floor(math.log10(error))
+    return float(round(1 - math.floor(error * 10.0**digits + 1e-6) / 10.0**digits, digits))
 
 
 def anytime_interval(units: Clustered, limits: Interval, level: float) -> Interval | None:
@@ -51,12 +54,13 @@ def anytime_p(units: Clustered, limits: Interval) -> float | None:
     return min(1.0, 2 * math.exp(-max(game.capital(zero), game.turned().capital(1 - zero))))
 
 
+@dataclass(frozen=True)
 class _Game:
     """Sums and numbers of rows by cluster, scaled to 0 to 1, each distinct pair once with its number of clusters."""
 
-    def __init__(self, sums: Scores, counts: Scores, times: Scores) -> None:
-        self._sums, self._counts, self._times = sums, counts, times
-        self._largest = float(counts.max())
+    sums: Scores
+    counts: Scores
+    times: Scores
 
     @classmethod
     def of(cls, units: Clustered, limits: Interval) -> _Game | None:
@@ -69,19 +73,19 @@ class _Game:
 
     def turned(self) -> _Game:
         """The same rows, each score as 1 less itself."""
-        return _Game(self._counts - self._sums, self._counts, self._times)
+        return _Game(self.counts - self.sums, self.counts, self.times)
 
     def capital(self, mean: float) -> float:
         """The logarithm of what a bettor has who says that the true mean is above this one, and began with 1."""
         if mean <= 0:
-            return math.inf if self._sums.any() else 0.0
-        gains = (self._sums / mean - self._counts) / self._largest
-        logs = np.array([float(np.log1p(stake * gains) @ self._times) for stake in _STAKES])
+            return math.inf if self.sums.any() else 0.0
+        gains = (self.sums / mean - self.counts) / self.counts.max()
+        logs = np.array([float(np.log1p(stake * gains) @ self.times) for stake in _STAKES])
         return float(np.logaddexp.reduce(logs)) - math.log(len(_STAKES))
 
     def lowest(self, needed: float) -> float:
         """The least mean that is not ruled out: the capital falls as the mean rises."""
-        low, high = 0.0, float((self._sums @ self._times) / (self._counts @ self._times))
+        low, high = 0.0, float((self.sums @ self.times) / (self.counts @ self.times))
         for _ in range(_HALVINGS if high > 0 else 0):
             middle = (low + high) / 2
             low, high = (middle, high) if self.capital(middle) > needed else (low, middle)

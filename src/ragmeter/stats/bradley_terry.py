@@ -59,59 +59,45 @@ class Ratings:
 def rate(wins: Scores, level: float, draws: int, seed: int) -> Ratings:
     """Rate systems by their wins: a table of row over column for each question or cluster of questions."""
     number, count, _ = wins.shape
-    asked = [(a, b) for a, b in combinations(range(count), 2) if wins[:, a, b].any() or wins[:, b, a].any()]
-    units = np.concatenate([wins, np.zeros((2 * len(asked), count, count))])
-    for place, (a, b) in enumerate(asked):
-        units[number + 2 * place, a, b] = units[number + 2 * place + 1, b, a] = _PSEUDO_WINS
-    least = np.zeros((count, count))  # what each draw has, whichever units it is of
-    for a, b in asked:
-        least[a, b] = least[b, a] = _LEAST
-    estimate = strengths(units.sum(axis=0) + least)
-    drawn = _drawn(units, least, draws, seed)
-    pairs = list(combinations(range(count), 2))
-    first, second = (np.array(places) for places in zip(*pairs, strict=True))
+    least, pseudo = np.zeros((count, count)), []  # `least` is what each draw has, whichever units it is of
+    for a, b in np.argwhere(wins.any(axis=0) | wins.any(axis=0).T):
+        least[a, b] = _LEAST
+        pseudo.append(np.zeros((1, count, count)))
+        pseudo[-1][0, a, b] = _PSEUDO_WINS
+    units = np.concatenate([wins, *pseudo])
+    estimate, drawn = strengths(units.sum(axis=0) + least), _drawn(units, least, draws, seed)
     small = t_quantile(0.5 + level / 2, max(1, number - 1)) / z_quantile(0.5 + level / 2)
 
     def half_widths(values: Scores, of_draws: Scores) -> Scores:
-        errors = of_draws.std(axis=0)
-        farthest = (np.abs(of_draws - values) / np.maximum(errors, 1e-12)).max(axis=1)
-        widths: Scores = small * float(np.quantile(farthest, level)) * errors
+        errors = np.maximum(of_draws.std(axis=0), 1e-12)
+        widths: Scores = small * float(np.quantile((np.abs(of_draws - values) / errors).max(axis=1), level)) * errors
         return widths
 
-    differences = estimate[first] - estimate[second]
-    widths = half_widths(differences, drawn[:, first] - drawn[:, second])
-    apart = frozenset(pair for pair, far in zip(pairs, np.abs(differences) > widths, strict=True) if far)
-    unclear = [pair for pair in pairs if pair not in apart]
-    return Ratings(
-        estimate, half_widths(estimate, drawn), apart, _next_pair(estimate, np.cov(drawn.T), unclear, number)
-    )
+    pairs = list(combinations(range(count), 2))
+    contrasts = np.array([np.eye(count)[a] - np.eye(count)[b] for a, b in pairs])
+    differences = contrasts @ estimate
+    is_apart = np.abs(differences) > half_widths(differences, drawn @ contrasts.T)
+    best = np.argmax(_narrowing(differences, contrasts @ np.cov(drawn.T) @ contrasts.T, number)[~is_apart].sum(axis=0))
+    apart = frozenset(pair for pair, is_clear in zip(pairs, is_apart, strict=True) if is_clear)
+    return Ratings(estimate, half_widths(estimate, drawn), apart, None if is_apart.all() else pairs[int(best)])
 
 
 def _drawn(units: Scores, least: Scores, draws: int, seed: int) -> Scores:
     """The strengths of resamples of the units."""
-    generator, number = np.random.default_rng(seed), len(units)
-    flat, parts = units.reshape(number, -1), []
+    generator, number, parts = np.random.default_rng(seed), len(units), []
     for begin in range(0, draws, at_once := max(1, _AT_ONCE // number)):
-        size = min(at_once, draws - begin)
-        times = generator.multinomial(number, np.full(number, 1 / number), size).astype(np.float64)
-        parts.append(strengths((times @ flat).reshape(size, *least.shape) + least))
+        times = generator.multinomial(number, np.full(number, 1 / number), min(at_once, draws - begin))
+        parts.append(strengths(np.tensordot(times.astype(np.float64), units, axes=1) + least))
     return np.concatenate(parts)
 
 
-def _next_pair(
-    values: Scores, covariance: Scores, unclear: list[tuple[int, int]], number: int
-) -> tuple[int, int] | None:
-    """The pair whose questions would narrow the unclear differences most, by the information that they bring."""
-    contrasts = np.zeros((len(unclear), len(values)))
-    for place, (a, b) in enumerate(unclear):
-        contrasts[place, [a, b]] = 1, -1
-    variances = np.einsum("pi,ij,pj->p", contrasts, covariance, contrasts)
+def _narrowing(differences: Scores, covariance: Scores, number: int) -> Scores:
+    """By how much each difference's error is expected to fall, if so many questions again are about each pair.
 
-    def narrowing(pair: tuple[int, int]) -> float:
-        toward = covariance[:, pair[0]] - covariance[:, pair[1]]
-        chance = 1 / (1 + np.exp(values[pair[1]] - values[pair[0]]))
-        weight = number * chance * (1 - chance)
-        gone = weight * (contrasts @ toward) ** 2 / (1 + weight * (toward[pair[0]] - toward[pair[1]]))
-        return float((np.sqrt(variances) - np.sqrt(np.maximum(variances - gone, 0))).sum())
-
-    return max(combinations(range(len(values)), 2), key=narrowing) if unclear else None
+    Rows are differences, columns are the pairs that are asked about: a question has the information p (1 - p).
+    """
+    chances, variances = 1 / (1 + np.exp(-differences)), np.diag(covariance)
+    information = number * chances * (1 - chances)
+    gone = information * covariance**2 / (1 + information * variances)
+    narrowed: Scores = np.sqrt(variances)[:, None] - np.sqrt(np.maximum(variances[:, None] - gone, 0))
+    return narrowed

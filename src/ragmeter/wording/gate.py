@@ -9,9 +9,6 @@ from ragmeter.wording.causes import because
 from ragmeter.wording.metrics import brief
 from ragmeter.wording.numbers import about, given, number, percent, signed
 
-#: What keeps the chance of a false alarm over many looks.
-SEQUENTIAL = "`ragmeter gate --sequential`"
-
 
 def bound_reason(metric: str, summary: MetricSummary, bound: float, *, under: bool, whole: bool, doubtful: bool) -> str:
     """A mean against a bound. `whole`: the whole interval must meet it; `doubtful`: it does not, and need not."""
@@ -79,7 +76,8 @@ def looked_before(baseline: str, runs: Sequence[str], level: float, *, sequentia
     if sequential:
         return [f"{look}: its interval has {percent(level)}, so that all looks together have 95%"]
     chance = percent(min(1.0, (len(runs) + 1) * (1 - level)), decimals=0)
-    return [f"{look}: some false alarm among so many has a chance of up to {chance}; {SEQUENTIAL} keeps it at 5%"]
+    alarm = f"some false alarm among so many has a chance of up to {chance}"
+    return [f"{look}: {alarm}; `ragmeter gate --sequential` keeps it at 5%"]
 
 
 def no_interval(sentence: str) -> str:

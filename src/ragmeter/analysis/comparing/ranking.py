@@ -23,6 +23,11 @@ class Rank:
     first: int
     last: int
 
+    @property
+    def places(self) -> str:
+        """The ranks that the system may have: 1, or 2–4."""
+        return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
+
 
 @dataclass(frozen=True)
 class Ranking:

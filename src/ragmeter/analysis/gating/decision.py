@@ -44,16 +44,8 @@ from ragmeter.stats.confidence import ANYTIME
 from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
+from ragmeter.wording import gate as words
 from ragmeter.wording.answer_causes import cause_words
-from ragmeter.wording.gate import (
-    bound_reason,
-    looked_before,
-    margin_reason,
-    no_interval,
-    other_questions,
-    reworded,
-    unscored_reason,
-)
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.numbers import given
 
@@ -177,7 +169,7 @@ def _check_bound(rule: Rule, summary: MetricSummary, on: str) -> Check:
     inside = edge is not None and _reaches(edge, rule.value, under)
     passed = summary.mean is not None and (inside if whole else _reaches(summary.mean, rule.value, under))
     doubtful = passed and not inside
-    reason = bound_reason(rule.metric, summary, rule.value, under=under, whole=whole, doubtful=doubtful)
+    reason = words.bound_reason(rule.metric, summary, rule.value, under=under, whole=whole, doubtful=doubtful)
     return _check(rule, passed, reason, summary.mean, interval, summary.level, summary.n_scored)
 
 
@@ -258,7 +250,7 @@ def _check_unscored(unscored: Sequence[tuple[str, _Unscored]], most: float) -> I
             kind=MAX_FAILED,
             metric=names,
             passed=share <= most + _ROUNDING,
-            reason=unscored_reason(
+            reason=words.unscored_reason(
                 names, count.unit, count.failed, count.total, dict(count.causes), most, count.n_fine
             ),
             required=most,
@@ -277,10 +269,9 @@ class _Baselines:
     """
 
     def __init__(self, gate: Gate) -> None:
-        self._gate, self.sequential = gate, gate.sequential
+        self._gate = gate
         self._runs: dict[Run | str, Run] = {}
-        self._comparisons: dict[Run, Comparison] = {}
-        self._looks: dict[Run, list[str]] = {}
+        self._comparisons: dict[Run, tuple[Comparison, list[str]]] = {}
 
     def run(self, rule: Rule) -> Run:
         """The run that a rule compares with."""
@@ -306,30 +297,26 @@ class _Baselines:
                     hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
                 )
 
-    def compared(self, rule: Rule, run: Run) -> tuple[Run, Comparison]:
-        """The baseline of a rule, and the run compared with it."""
+    def compared(self, rule: Rule, run: Run) -> tuple[Run, Comparison, list[str]]:
+        """The baseline of a rule, the run compared with it, and what is to be said of earlier looks at it."""
         baseline = self.run(rule)
         if baseline not in self._comparisons:
             named = [other.metric for other in self._gate.rules if other.baseline and self.run(other) == baseline]
             metrics = [measure.name for measure in shared_measures(baseline, run)]
             metrics += [name for name in dict.fromkeys(named) if name not in metrics]  # such as latency_ms
-            how: dict[str, Any] = {}
+            looks, how = earlier_looks(baseline, run), dict[str, Any](slices=[], better=0, worse=0)
             if self._gate.sequential:
-                level = level_of_look(len(self.looks(baseline, run)) + 1, 0.95)
-                how = {"interval": ANYTIME, "level": level, "alpha": 1 - level}
-            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], better=0, worse=0, **how)
-        return baseline, self._comparisons[baseline]
-
-    def looks(self, baseline: Run, run: Run) -> list[str]:
-        """The runs that were compared with a baseline before this one."""
-        if baseline not in self._looks:
-            self._looks[baseline] = earlier_looks(baseline, run)
-        return self._looks[baseline]
+                level = level_of_look(len(looks) + 1, 0.95)
+                how |= {"interval": ANYTIME, "level": level, "alpha": 1 - level}
+            comparison = compare([baseline, run], metrics=metrics, **how)
+            said = words.looked_before(baseline.name, looks, comparison.level, sequential=self._gate.sequential)
+            self._comparisons[baseline] = comparison, said
+        return baseline, *self._comparisons[baseline]
 
 
 def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, list[str]]:
     """Check the interval of the difference to the baseline against a margin; also the questions without a pair."""
-    baseline, comparison = baselines.compared(rule, run)
+    baseline, comparison, looks = baselines.compared(rule, run)
     pair = comparison.pairs[0]
     result = pair.metrics[rule.metric]
     passed = False
@@ -341,13 +328,10 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     span = difference_limits(*bounds)[1]
     reason = _reason(rule, result, passed, span, comparison.alpha)
     if pair.mostly_reworded:
-        passed, reason = False, other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)
+        passed, reason = False, words.other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)
     elif pair.questions_differ:
-        reason += reworded(pair.questions_differ, pair.a)
+        reason += words.reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
-    looks = looked_before(
-        baseline.name, baselines.looks(baseline, run), comparison.level, sequential=baselines.sequential
-    )
     return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings, *looks]
 
 
@@ -359,7 +343,7 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alp
     if result.verdict == JUDGES_DIFFER:
         return result.sentence
     if result.interval is None:
-        return result.sentence if result.difference is None else no_interval(result.sentence)
+        return result.sentence if result.difference is None else words.no_interval(result.sentence)
     worst, best = _ends(rule, result.interval, result.direction)
     worse = not passed and best < -rule.value
     error = result.shown_error if result.interval_method == ANYTIME else result.standard_error
@@ -369,7 +353,7 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alp
         needed = max(needed, 3 * span / rule.value * result.n_questions / (result.n_clusters or result.n))
     unclear = not passed and not worse and needed > result.n_questions
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
-    return margin_reason(
+    return words.margin_reason(
         result.sentence,
         rule.value,
         worst,

@@ -137,8 +137,7 @@ class Gate:
             )
         if sequential and not any(rule.kind in MARGINS for rule in rules):
             raise UsageError(
-                f"{parameter('sequential')} is for rules that compare with a baseline, and there is none",
-                hint=f"give {parameter(NO_WORSE_THAN)} or {parameter(SAME_AS)}",
+                f"{parameter('sequential')} is for {parameter(NO_WORSE_THAN)} and {parameter(SAME_AS)}", hint="give one"
             )
         return cls(tuple(dict.fromkeys(rules)), max_failed, on, location(output_dir), sequential)
 

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
 from ragmeter.analysis.preferences import Order
-from ragmeter.show.system_tables import Cell, SystemTables, places
+from ragmeter.show.system_tables import Cell, SystemTables
 from ragmeter.show.terminal.comparison import STYLES, cautions, show_table, show_turned, show_verdict
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
@@ -52,7 +52,7 @@ def show_order(order: Order, level: float) -> None:
     table = Figures.of("system", "rank", "rating", "interval")
     for rank in order.ranking.ranks:
         table.add(
-            printable(rank.run), places(rank), whole(rank.mean), " to ".join(map(whole, order.intervals[rank.run]))
+            printable(rank.run), rank.places, whole(rank.mean), " to ".join(map(whole, order.intervals[rank.run]))
         )
     out.print(table)
     for line in others:

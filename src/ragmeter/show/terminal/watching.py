@@ -10,16 +10,9 @@ from ragmeter.analysis.watching import Look, Watched
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording.metrics import titled
-from ragmeter.wording.numbers import (
-    deserved_decimals,
-    given,
-    interval,
-    number,
-    percent,
-    scored,
-    signed,
-    signed_interval,
-)
+from ragmeter.wording.numbers import deserved_decimals, given, interval, number, percent, scored
+
+from ragmeter.wording.numbers import signed, signed_interval  # isort: skip
 from ragmeter.wording.texts import printable
 from ragmeter.wording.times import day
 
