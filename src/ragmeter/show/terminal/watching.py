@@ -29,7 +29,7 @@ def show_watched(watched: Watched) -> None:
     dated = watched.is_dated and any(look.created != look.name for look in watched.looks)
     names = ["date", "run"] if dated else ["run"]
     value = ["mean", "difference"] if watched.target is None else ["mean"]
-    table = Figures.of(*names, *value, "interval", "n", "", names=len(names), optional=("n", ""))
+    table = Figures.of(*names, *value, "interval", "n", "drawing", names=len(names), optional=("n", "drawing"))
     for look in watched.looks:
         means = [number(look.mean, decimals=deserved_decimals(look.interval)), *_figures(watched, look)]
         cells = [*([day(look.created)] if dated else []), look.name, *means[len(means) - len(value) - 1 :]]
