@@ -77,6 +77,13 @@ def test_the_levels_of_looks_add_up() -> None:
     assert sum(1 - level_of_look(look, 0.9) for look in range(1, 2000)) <= 0.1
 
 
+def test_a_level_is_there_for_thousands_of_looks() -> None:
+    levels = [level_of_look(look, 0.95) for look in (1, 71, 400, 5_000)]
+    assert levels == sorted(set(levels))
+    assert levels[-1] < 1
+    assert anytime_interval(Clustered.of(np.ones(50), None), UNIT, levels[-1]) is not None
+
+
 def alarms(trials: int, nights: int, each: int) -> tuple[float, float]:
     """How often any of ten looks at growing data rules out the true mean: by Student's interval, and by this one."""
     random = np.random.default_rng(8)
@@ -114,10 +121,10 @@ def test_its_width_beside_the_usual_one(capsys: pytest.CaptureFixture[str]) -> N
             a = (random.random(n) < 0.7).astype(float)
             b = np.where(random.random(n) < 0.2, 1 - a, a)
             usual, _ = difference_interval(a, b, Confidence(), binary=True)
+            assert usual is not None
             row = []
             for level in (0.95, level_of_look(1, 0.95), level_of_look(10, 0.95), level_of_look(30, 0.95)):
                 wide, _ = difference_interval(a, b, Confidence(ANYTIME, level=level), binary=True)
-                assert usual is not None
                 assert wide is not None
                 assert wide[0] < usual[0] < usual[1] < wide[1]
                 row.append((wide[1] - wide[0]) / (usual[1] - usual[0]))
