@@ -14,7 +14,7 @@ __all__ = [
     "RougeLScorer", "RougeScorer", "Run", "TokenF1Scorer", "WebInterface", "add_metrics", "ask",
     "calibrate", "choose_sample", "clean_text", "column", "compare", "convert_domain_indices_to_names", "evaluate",
     "explain", "export", "gate", "get_metric", "list_documents", "list_metrics", "metric", "open_target", "prefer",
-    "prepare_feature_vocabularies", "repeats", "report", "score_table",
+    "prepare_feature_vocabularies", "repeats", "report", "score_table", "watch",
 ]  # fmt: skip
 
 #: Where the public names are. Nothing is imported before it is used, so that `import ragmeter` is fast.
@@ -28,6 +28,7 @@ _MODULES = {
     "ragmeter.analysis.people.sample": "choose_sample",
     "ragmeter.analysis.preferences": "prefer",
     "ragmeter.analysis.repeats": "repeats",
+    "ragmeter.analysis.watching": "watch",
     "ragmeter.compat.base": "EvaluatorInterface",
     "ragmeter.compat.context_recall": "ContextRecall",
     "ragmeter.compat.crag.dataset_utils": "clean_text convert_domain_indices_to_names prepare_feature_vocabularies",
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from ragmeter.analysis.people.sample import choose_sample
     from ragmeter.analysis.preferences import prefer
     from ragmeter.analysis.repeats import repeats
+    from ragmeter.analysis.watching import watch
     from ragmeter.compat.base import EvaluatorInterface
     from ragmeter.compat.context_recall import ContextRecall
     from ragmeter.compat.crag.dataset_utils import (

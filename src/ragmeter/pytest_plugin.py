@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 _MARK = (
     "ragmeter(fail_under={'token_f1': 0.6}, fail_over={'latency_ms': 2000}, "
-    "no_worse_than={'main': {'token_f1': 0.02}}, same_as=..., max_failed=0.05, gate_on='mean', output_dir='runs'): "
-    "what the test evaluates with the fixture `ragmeter` has to pass this gate"
+    "no_worse_than={'main': {'token_f1': 0.02}}, same_as=..., max_failed=0.05, gate_on='mean', sequential=False, "
+    "output_dir='runs'): what the test evaluates with the fixture `ragmeter` has to pass this gate"
 )
-_KEYWORDS = ("fail_under", "fail_over", "no_worse_than", "same_as", "max_failed", "gate_on", "output_dir")
+_KEYWORDS = ("fail_under", "fail_over", "no_worse_than", "same_as", "max_failed", "gate_on", "sequential", "output_dir")
 #: The evaluations of a test, stored with it.
 _EVALUATED = pytest.StashKey[list["Evaluation"]]()
 #: The prefix of a test report's user properties: they reach the summary, pytest's JUnit file and pytest-xdist.

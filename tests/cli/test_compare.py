@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from ragmeter import FakeProvider, evaluate, prefer
+from ragmeter import FakeProvider, Run, evaluate, prefer
 from ragmeter.cli.main import main
+from ragmeter.errors import UsageError
 from ragmeter.runs.baselines import set_baseline
 from ragmeter.runs.catalogue import catalogue
-from tests.conftest import Run
+from tests.conftest import Run as Command
 from tests.judge_rows import judge
 
 ROWS = [("1", "Paris", "In Paris, I think."), ("2", "Rome", "Rome"), ("3", "Oslo", None), ("4", "A", "It is a B.")]
@@ -109,7 +110,7 @@ def test_conversations_stay_together(
     assert result["preference"].interval[0] < 0.3
     assert result.p == 1.0, "of the eight ways to flip three equal conversations, all reach a sum of one"
     alone = prefer("before", "after", judge=judge(provider), cluster=None, output_dir=tmp_path)
-    assert (alone["preference"].n_clusters, alone.test.n_clusters) == (None, None)
+    assert (alone["preference"].n_clusters, alone.test and alone.test.n_clusters) == (None, None)
     assert (alone.p or 1) < 0.02
     monkeypatch.setattr("ragmeter.cli.compare.read_judge", lambda chosen: judge(provider))
     command = ["compare", "before", "after", "--output-dir", str(tmp_path), "--preference", "--judge-model", "m"]
@@ -126,7 +127,7 @@ def test_conversations_stay_together(
     assert comparison["preference"]["p_holm"] == min(1.0, 2 * min(p_values))
 
 
-def test_the_baseline_that_was_set_in_the_app(runs: Path, ragmeter: Run) -> None:
+def test_the_baseline_that_was_set_in_the_app(runs: Path, ragmeter: Command) -> None:
     entry = next(entry for entry in catalogue(runs) if entry.name == "after")
     set_baseline(runs, entry.questions, "after")
     shown = ragmeter("compare", "before", "after", "--output-dir", runs).stdout
@@ -146,8 +147,100 @@ def test_a_column_that_only_one_run_has_clusters_too(tmp_path: Path) -> None:
         ]
         evaluate(rows, metrics="token_f1", run=name, cluster="user" if columns else None, output_dir=tmp_path)
     result = prefer("before", "after", judge=judge(FakeProvider("Tie")), output_dir=tmp_path)
-    assert result["preference"].n_clusters == result.test.n_clusters == 3
+    assert result["preference"].n_clusters == (result.test and result.test.n_clusters) == 3
     assert result.p == 1.0
+
+
+@pytest.fixture
+def three(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, FakeProvider]:
+    """`good` has the longer answer on each of 40 questions; `one` and `two` on every second one of the others."""
+    for name, lengths in (("one", (3, 1)), ("two", (1, 3)), ("good", (9, 9))):
+        rows = [
+            {"qid": str(row), "question": f"q{row}?", "reference": "x", "answer": "word " * lengths[row % 2] + str(row)}
+            for row in range(40)
+        ]
+        evaluate(rows, metrics="token_f1", run=name, output_dir=tmp_path)
+    provider = FakeProvider(lambda first, second: "First" if len(first) > len(second) else "Second")
+    monkeypatch.setattr("ragmeter.cli.compare.read_judge", lambda chosen: judge(provider))
+    return tmp_path, provider
+
+
+def test_several_runs_are_rated(three: tuple[Path, FakeProvider], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, provider = three
+    command = ["compare", "one", "two", "good", "--baseline", "one", "--output-dir", str(folder)]
+    command += ["--preference", "--judge-model", "m"]
+    assert main([*command, "--dry-run"]) == 0
+    assert "calls: about 160" in capsys.readouterr().out, "two orders of 40 questions, for each of two pairs"
+    assert main(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert len(provider.prompts) == 160
+    assert "By the judge's preference: The best is good; one and two can't be told apart." in out
+    assert "a tie is half a win each: 100 points more win 64% of the questions" in out
+    assert "What would make the order clearer: more questions about one and two." in out
+    assert main([*command, "--all-pairs", "--json"]) == 0
+    assert len(provider.prompts) == 240, "only the third pair is asked about"
+    preference = json.loads(capsys.readouterr().out)["preference"]
+    assert preference["ranking"]["ranks"][0]["run"] == "good"
+    assert preference["ranking"]["best"] == ["good"]
+    assert preference["next_pair"] == ["one", "two"]
+    assert len(preference["pairs_asked"]) == 3
+    assert preference["judge_usage"]["calls"] == 240
+    ratings = {rank["run"]: rank["mean"] for rank in preference["ranking"]["ranks"]}
+    assert ratings["one"] == pytest.approx(ratings["two"])
+    assert sum(ratings.values()) == pytest.approx(3_000)
+    assert main([*command, "--markdown"]) == 0
+    assert "By the judge's preference" in capsys.readouterr().out
+
+
+def test_conversations_are_drawn_as_a_whole(three: tuple[Path, FakeProvider]) -> None:
+    folder, provider = three
+    apart = prefer("one", "two", "good", judge=judge(provider), output_dir=folder, all_pairs=True)
+    for name in ("one", "two", "good"):
+        records = Run(folder / name).records(range(40), ["qid", "question", "reference", "answer"])
+        talks = [{**row, "session_id": f"s{place // 20}"} for place, row in enumerate(records)]
+        evaluate(talks, metrics="token_f1", run=f"{name}-talks", output_dir=folder)
+    names = ["one-talks", "two-talks", "good-talks"]
+    together = prefer(*names, judge=judge(provider), output_dir=folder, all_pairs=True)
+    assert together["preference"].n_clusters == 2
+    assert together.order is not None
+    assert apart.order is not None
+    low, high = together.order.intervals["good-talks"]
+    assert high - low > 2 * (apart.order.intervals["good"][1] - apart.order.intervals["good"][0])
+    assert (together.p, together.test) == (None, None)
+
+
+def test_pairs_that_are_not_linked(three: tuple[Path, FakeProvider]) -> None:
+    """Two pairs of four runs have verdicts, and nothing says how the pairs compare."""
+    folder, _ = three
+    rows = [{"qid": str(row), "question": "q", "reference": "x", "answer": f"other {row}"} for row in range(40)]
+    evaluate(rows, metrics="token_f1", run="other", output_dir=folder)
+
+    def reply(first: str, second: str) -> str:
+        kinds = {"good" if len(text) > 40 else "other" if "other" in text else "short" for text in (first, second)}
+        return "First" if kinds in ({"short"}, {"good", "other"}) else "Perhaps"
+
+    with pytest.raises(UsageError, match="no verdict on the answers of some run"):
+        prefer(
+            "one", "two", "good", "other", judge=judge(FakeProvider(reply), tries=1), all_pairs=True, output_dir=folder
+        )
+
+
+def test_a_clear_order_has_no_next_pair(three: tuple[Path, FakeProvider], capsys: pytest.CaptureFixture[str]) -> None:
+    folder, _ = three
+    for name, words in (("worst", 1), ("middle", 20), ("best", 40)):
+        rows = [{"qid": str(row), "question": "q", "reference": "x", "answer": "w " * words} for row in range(40)]
+        evaluate(rows, metrics="token_f1", run=name, output_dir=folder)
+    command = ["compare", "worst", "middle", "best", "--output-dir", str(folder), "--preference", "--all-pairs"]
+    assert main([*command, "--judge-model", "m"]) == 0
+    out = capsys.readouterr().out
+    assert "By the judge's preference: The best is best." in out
+    assert "clearer" not in out
+
+
+def test_a_judge_that_says_nothing_of_some_run(three: tuple[Path, FakeProvider]) -> None:
+    folder, _ = three
+    with pytest.raises(UsageError, match="no verdict on the answers of some run"):
+        prefer("one", "two", "good", judge=judge(FakeProvider("Perhaps"), tries=1), output_dir=folder)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +248,6 @@ def test_a_column_that_only_one_run_has_clusters_too(tmp_path: Path) -> None:
     [
         (["--judge-model", "m"], "no effect without --preference"),
         (["--preference"], "needs a judge"),
-        (["before", "--preference", "--judge-model", "m"], "between two runs"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

@@ -88,3 +88,10 @@ def test_without_marks_they_are_only_counted() -> None:
     assert scored(rows, FAITHFULNESS).summary.abstained == Abstained(n=3, right=0, wrong=0)
     assert abstained_sentence(Abstained(n=3, right=0, wrong=0)) == "answers that decline: 3"
     assert scored([{"answer": PARIS, **CONTEXTS}], FAITHFULNESS).summary.abstained is None
+
+
+def test_how_many_answers_decline() -> None:
+    answers = ["I don't know.", "Paris.", "", "I don't know if you knew, but it is Paris."]
+    evaluation = scored([{"answer": answer} for answer in answers], metric="declined")
+    assert evaluation.rows["declined"].to_pylist() == [1.0, 0.0, 1.0, 0.0]
+    assert evaluation["declined"].direction == "lower"

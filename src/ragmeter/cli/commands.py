@@ -75,6 +75,7 @@ HEADINGS = {
     ),
     "CI": (
         Command("gate", "is a run good enough, and no worse than another?"),
+        Command("watch", "draw a metric over time, and say whether it left its margin"),
         Command("run", "do all that ragmeter.toml asks for, and compare the systems"),
         Command("init", "write a ragmeter.toml, by looking at a file of questions"),
         Command("power", "say how many questions a difference needs"),

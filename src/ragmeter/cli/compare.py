@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.cli import options
 from ragmeter.cli.commands import PROJECT
@@ -57,16 +57,18 @@ def run(chosen: argparse.Namespace) -> int:
     from ragmeter.runs.lookup import find_runs
     from ragmeter.show.terminal import console, printable
     from ragmeter.show.terminal.comparison import show_comparison
+    from ragmeter.show.terminal.systems import show_order
 
     comparison = compared(chosen)
-    preferred = None if judge is None else _preferred(chosen, judge)
+    preferred = None if judge is None else _preferred(chosen, judge, comparison)
     preference: dict[str, object] = {}
     sentence = ""
     if preferred is not None:
         comparison, sentence, figures = _preference(chosen, preferred, comparison)
         preference = {"preference": {**figures, "sentence": sentence}}
+    looks = _looks(chosen, comparison)
     if chosen.json:
-        print(dumps({**comparison.as_dict(), **preference}, indent=2))
+        print(dumps({**comparison.as_dict(), **preference, "looks": looks}, indent=2))
     elif chosen.markdown or chosen.latex:
         print(_document(chosen, comparison, sentence), end="")
     else:
@@ -74,8 +76,13 @@ def run(chosen: argparse.Namespace) -> int:
         if is_set:
             words = f"{comparison.baseline} was set as baseline in the app; --baseline RUN takes another run"
             console().print(printable(words), soft_wrap=True)
+        for line in looks:
+            console().sentence(line, "yellow")
         if preferred is not None:
-            console().sentence(sentence)
+            if preferred.order is None:
+                console().sentence(sentence)
+            else:
+                show_order(preferred.order, preferred["preference"].level)
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
         if chosen.keep:
             named = find_runs(_runs_of(chosen, comparison), chosen.output_dir)
@@ -97,6 +104,19 @@ def _set_baseline(chosen: argparse.Namespace) -> bool:
             chosen.baseline = name if len(chosen.runs) > 2 else None
             return True
     return False
+
+
+def _looks(chosen: argparse.Namespace, comparison: Comparison) -> list[str]:
+    """Says of two runs that others were compared with the same baseline before."""
+    if len(comparison.runs) > 2:
+        return []
+    from ragmeter.runs.looks import earlier_looks
+    from ragmeter.runs.lookup import find_runs
+    from ragmeter.wording.gate import looked_before
+
+    a, b = find_runs(_runs_of(chosen, comparison), chosen.output_dir)
+    baseline, run = (b, a) if comparison.baseline == comparison.runs[1] else (a, b)
+    return looked_before(baseline.name, earlier_looks(baseline, run), 1 - comparison.alpha, sequential=False)
 
 
 def _document(chosen: argparse.Namespace, comparison: Comparison, more: str) -> str:
@@ -169,8 +189,6 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
         raise UsageError("--preference is of all rows, and --where of a slice", hint="leave one of them out")
     from ragmeter.engine.metric_choice import choose_metrics
 
-    if len(chosen.runs) != 2:
-        raise UsageError(f"--preference is between two runs, got {len(chosen.runs)}")
     settle_judge(chosen, choose_metrics("preference"))
     judge = read_judge(chosen)
     if judge is None:
@@ -179,28 +197,31 @@ def _judge(chosen: argparse.Namespace) -> Judge | None:
 
 
 def _estimate(chosen: argparse.Namespace, judge: Judge) -> int:
+    from ragmeter.analysis.comparing.systems import open_systems
     from ragmeter.analysis.preferences import paired_answers
     from ragmeter.engine.judging.setup import JudgeSetup, journals_of
     from ragmeter.engine.metric_choice import choose_metrics
     from ragmeter.engine.plan import Plan
     from ragmeter.io.data import Data
 
-    before, after = chosen.runs
-    rows, _ = paired_answers(before, after, chosen.output_dir, options.read_statistics(chosen)["cluster"])
+    systems = open_systems(chosen.runs, _baseline(chosen), chosen.output_dir)
+    cluster = options.read_statistics(chosen)["cluster"]
+    rows, _ = paired_answers(systems, cluster, all_pairs=chosen.all_pairs)
     setup = JudgeSetup(judge, journals_of(chosen.output_dir))
     plan = Plan.of(Data.open(rows), choose_metrics("preference"), setup)
     return options.print_estimate(plan.estimate(), json=chosen.json)
 
 
-def _preferred(chosen: argparse.Namespace, judge: Judge) -> Preference:
+def _preferred(chosen: argparse.Namespace, judge: Judge, comparison: Comparison) -> Preference:
     from ragmeter.analysis.preferences import prefer
 
-    before, after = chosen.runs
+    runs = _runs_of(chosen, comparison)
+    several: dict[str, Any] = {"baseline": _baseline(chosen), "all_pairs": chosen.all_pairs} if len(runs) > 2 else {}
     return prefer(
-        before,
-        after,
+        *runs,
         judge=judge,
         **options.read_statistics(chosen),
+        **several,
         alpha=chosen.alpha,
         draws=chosen.draws,
         output_dir=chosen.output_dir,
@@ -224,11 +245,18 @@ def _preference(
     counts = {value: rows["preference"].to_pylist().count(score) for value, score in _SHARES.items()}
     inconsistent = rows["preferred"].to_pylist().count(dumps(INCONSISTENT))
     judging = {"judges": preferred.summary.judges, "judge_usage": preferred.summary.judge_usage}
-    before, after = chosen.runs
+    if preferred.order is not None:
+        from ragmeter.documents.record import plain
+        from ragmeter.show.terminal.systems import order_lines
+
+        lines = order_lines(preferred.order, summary.level)
+        return comparison, " ".join(lines), {**plain(preferred.order), **judging}
+    before, after = _runs_of(chosen, comparison)
     p, p_holm, significant = preferred.p, None, None
     if p is not None:
         comparison, p_holm = with_another_test(comparison, p)
-        significant = is_significant(p_holm, comparison.alpha, excludes_zero=preferred.test.excludes_zero)
+        excludes_half = preferred.test is not None and preferred.test.excludes_zero
+        significant = is_significant(p_holm, comparison.alpha, excludes_zero=excludes_half)
     wording = Wording(comparison.level, comparison.alpha, comparison.tests.others)
     sentence = wording.preference(before, after, summary, counts, inconsistent, p_holm=p_holm, significant=significant)
     tested = {"p": p, "p_holm": p_holm, "significant": significant}

@@ -36,6 +36,8 @@ _OPTIONS: dict[str, OptionWords] = {
                    "metrics named above or else of all; default: 0.05"},
     "gate_on": {"choices": ("mean", "interval"), "help": "whether --fail-under and --fail-over are for the mean, or "
                 "for the whole interval; default: mean"},
+    "sequential": {"action": "store_const", "const": True, "help": "compare with other runs by intervals "
+                   "that hold however often one looks, for a gate of every night"},
     "junit": {"metavar": "FILE", "type": Path, "help": "the checks as JUnit XML"},
     "markdown": {"metavar": "FILE", "type": Path, "help": "the checks and scores as Markdown; the file that "
                  f"${_STEP_SUMMARY} names is appended to"},
@@ -81,6 +83,7 @@ def read_gate(
         max_failed=chosen.max_failed,
         on=chosen.gate_on or "mean",
         output_dir=output_dir,
+        sequential=bool(chosen.sequential),
     )
     for name in ("junit", "markdown"):
         path: Path | None = getattr(chosen, name)

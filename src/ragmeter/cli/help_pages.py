@@ -121,6 +121,12 @@ PAGES = {
             "ragmeter gate after --no-worse-than before:offline_correct:0.02 --junit gate.xml",
         )
     ),
+    "ragmeter watch": HelpPage(
+        (
+            "ragmeter watch monday tuesday wednesday --margin 0.05",
+            "ragmeter watch log.jsonl --by date --sample 200 --target 0.05",
+        )
+    ),
     "ragmeter runs remove": HelpPage(("ragmeter runs remove before", "ragmeter runs remove try-1 try-2 --yes")),
     "ragmeter runs tag": HelpPage(("ragmeter runs tag after baseline", "ragmeter runs tag after baseline --remove")),
     "ragmeter runs rename": HelpPage(("ragmeter runs rename after release-2", "ragmeter runs rename try-1 bm25")),

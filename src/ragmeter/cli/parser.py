@@ -22,6 +22,7 @@ class OptionWords(TypedDict, total=False):
     help: str
     type: Callable[[str], Any]
     action: str
+    const: bool
     nargs: str
     choices: Sequence[Any]
 

@@ -10,7 +10,7 @@ from ragmeter.table import OUTCOMES_WITHOUT_VERDICT
 
 AUTO = "auto"
 #: How an interval can be made.
-METHODS = (AUTO, "t", "wilson", "bootstrap", "bca")
+METHODS = (AUTO, "t", "wilson", "bootstrap", "bca", "anytime")
 #: With fewer draws, an interval or a p-value is too noisy; more would not end in a day.
 FEWEST_DRAWS, MOST_DRAWS = 999, 100_000_000
 

@@ -123,7 +123,8 @@ def evaluate(
         split: a part of a BEIR folder or of a `DatasetDict`.
         missing: "zero" counts a question of the reference that no result answers as one for which nothing was
             retrieved, as trec_eval's -c does; by default it is in no mean.
-        interval: "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap" or "bca".
+        interval: "auto" (Student's, Wilson's for scores of 0 and 1), "t", "wilson", "bootstrap", "bca"
+            or "anytime" (which holds however often one looks).
         cluster: the column whose values tell which rows belong together; None: all are apart; "auto": conversations
             of several turns, and questions that were asked several times.
         level: the confidence level of intervals.

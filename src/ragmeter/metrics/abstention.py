@@ -82,6 +82,21 @@ def is_unanswerable(marks: Mapping[str, str | None]) -> bool | Failed:
     return Failed(NOT_MARKED)
 
 
+@metric(direction="lower", binary=True)
+def declined(answer: Sequence[str]) -> list[float]:
+    """Whether the answer declines to answer.
+
+    **Formula.** 1 if the answer declines ("I don't know", in 16 languages), else 0; its mean is the share of questions
+    that the system leaves unanswered.
+
+    **Edge cases.** An empty answer declines.
+
+    **Use it** on answers of users' own questions, of which nothing else is known, with `ragmeter watch`. **Not** where
+    some questions can't be answered: `abstention_correct` knows which ones should be declined.
+    """
+    return [float(is_miss(text)) for text in answer]
+
+
 @metric(direction="higher", binary=True, optional=MARKS)
 def abstention_correct(
     answer: Sequence[str],

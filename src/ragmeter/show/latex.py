@@ -67,7 +67,7 @@ def comparison_as_latex(comparison: Comparison, runs: Sequence[Run], more: str =
     lines += ["\\bottomrule", "\\end{tabular}\\par}", ""]
     said = list(dict.fromkeys(text for pair in comparison.pairs for text in (pair.sentence, *pair.warnings)))
     if comparison.ranking is not None:
-        said.append(apart_sentence(comparison.baseline, comparison.ranking.groups))
+        said.append(apart_sentence(comparison.ranking.best, comparison.ranking.groups, comparison.baseline))
     lines += [_NEGATIVE.sub("$-$", in_latex(text)) for text in (*said, more) if text]
     *sentences, signature = map(in_latex, _methods(comparison, runs).sentences())
     lines += ["", "{\\sloppy\\paragraph{Methods}", *sentences, f"{_breakable(signature)}\\par}}", ""]

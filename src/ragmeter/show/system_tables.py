@@ -52,7 +52,7 @@ class SystemTables:
         best = ranking.ranks[0].run
         of_best = self.pairs[best].sentence if best in self.pairs else ""
         first = verdicts.best_sentence(best, self.comparison.baseline, of_best, len(ranking.ranks))
-        return [first, verdicts.apart_sentence(self.comparison.baseline, ranking.groups)]
+        return [first, verdicts.apart_sentence(ranking.best, ranking.groups, self.comparison.baseline)]
 
     @property
     def order_titles(self) -> tuple[str, ...]:
@@ -114,11 +114,10 @@ class SystemTables:
         return (pair for pair in self.pairs.values() if self.headline in pair.metrics)
 
     def _rank(self, system: str) -> Cell:
-        """The ranks that a system may have: 1, or 2–4."""
         if self.comparison.ranking is None:
             return Cell(MISSING)
         rank = next(rank for rank in self.comparison.ranking.ranks if rank.run == system)
-        return Cell(f"{rank.first}" if rank.first == rank.last else f"{rank.first}–{rank.last}")
+        return Cell(rank.places)
 
 
 def _of_baseline(results: Iterable[MetricDifference]) -> str:

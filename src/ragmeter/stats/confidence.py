@@ -9,11 +9,13 @@ from ragmeter.documents.record import UNSET
 from ragmeter.errors import UsageError
 
 __all__ = [
-    "AUTO", "BOOTSTRAP", "FEWEST_DRAWS", "MCNEMAR", "METHODS", "RANDOMISATION", "STUDENT", "TESTS", "Confidence",
-    "check_seed",
+    "ANYTIME", "AUTO", "BOOTSTRAP", "FEWEST_DRAWS", "MCNEMAR", "METHODS", "RANDOMISATION", "STUDENT", "TESTS",
+    "Confidence", "check_seed",
 ]  # fmt: skip
 #: The tests of a difference, the default first.
 RANDOMISATION, BOOTSTRAP, STUDENT, MCNEMAR = TESTS = ("randomisation", "bootstrap", "t", "mcnemar")
+#: The method of intervals that hold however often one looks, and the test that goes with them.
+ANYTIME = METHODS[-1]
 
 
 def check_seed(seed: int) -> None:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
 from ragmeter.hints import option
+from ragmeter.stats.anytime import anytime_interval
 from ragmeter.stats.bootstrap import bca_interval, percentile_interval
 from ragmeter.stats.clusters import Clustered, Codes
-from ragmeter.stats.confidence import AUTO, Confidence
+from ragmeter.stats.confidence import ANYTIME, AUTO, Confidence
 from ragmeter.stats.distributions import t_quantile, z_quantile
 from ragmeter.stats.pseudo_rows import UNKNOWN, Moments, n_at_ends
 from ragmeter.table import Scores
@@ -38,6 +39,8 @@ def interval_of(
     Values that are all at the ends of the range are a rate, whatever the metric says of itself.
     """
     limits = (0.0, 1.0) if binary else limits
+    if confidence.method == ANYTIME:
+        return anytime_interval(Clustered.of(values, codes), limits, confidence.level), ANYTIME
     if confidence.method in ("bootstrap", "bca"):
         return _bootstrap(Clustered.of(values, codes), confidence, limits, clustered=codes is not None)
     moments = Moments.of(values, limits)

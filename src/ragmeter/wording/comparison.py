@@ -16,6 +16,7 @@ _NAMED = 8
 _USUAL_ALPHA, _USUAL_LEVEL = 0.05, 0.95
 #: With fewer rows, or clusters of rows, there is no test.
 _FEWEST = 2
+_NO_BOUNDS = "no verdict: an interval that holds at any time needs a metric with bounds"
 _NO_SPREAD = "no test: all differences are the same, and a spread of nothing has no t"
 
 
@@ -114,7 +115,7 @@ class Wording:
         """Why there is no verdict on a difference: too few questions, no spread, or an interval that says otherwise."""
         if result.p_holm is None:
             few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
-            return "too few questions for a test" if few else _NO_SPREAD
+            return "too few questions for a test" if few else _NO_SPREAD if result.interval else _NO_BOUNDS
         if result.p is not None and result.p < self.alpha <= result.p_holm:
             return f"the interval excludes 0{self._at}, and the test, corrected over {self.tests:,} tests, does not"
         alike = result.n in (result.better, result.worse)  # no few rows: all of them went one way

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.wording.causes import because
@@ -65,6 +65,19 @@ def margin_reason(
         decision += f" (at worst {number(-worst, margin)})"
     rough = f"; few {few}, so it is rough" if few else ""
     return f"{sentence}: {decision}{rough}"
+
+
+def looked_before(baseline: str, runs: Sequence[str], level: float, *, sequential: bool) -> list[str]:
+    """Says that others were compared with a baseline before, and what that does to false alarms; nothing without."""
+    if not runs:
+        return []
+    names = ", ".join(runs[-3:]) + (f" and {len(runs) - 3:,} more" if len(runs) > 3 else "")
+    look = f"this is look {len(runs) + 1:,} at the baseline {baseline}, after {names}"
+    if sequential:
+        return [f"{look}: its interval has {percent(level)}, so that all looks together have 95%"]
+    chance = percent(min(1.0, (len(runs) + 1) * (1 - level)), decimals=0)
+    alarm = f"some false alarm among so many has a chance of up to {chance}"
+    return [f"{look}: {alarm}; `ragmeter gate --sequential` keeps it at 5%"]
 
 
 def no_interval(sentence: str) -> str:

@@ -14,6 +14,7 @@ _INTERVALS = {
     "wilson": "Wilson's score method for rates",
     "student_t": "Student's t",
     "bootstrap": "the percentile bootstrap",
+    "anytime": "a confidence sequence by betting, which holds however often one looks",
     "bca": "the bias-corrected and accelerated bootstrap",
 }
 _TESTS = {
@@ -21,6 +22,7 @@ _TESTS = {
     "bootstrap": "a paired two-sided studentised bootstrap test",
     "t": "a paired two-sided t-test",
     "mcnemar": "McNemar's exact test",
+    "anytime": "a test by betting that may be made again at any time",
 }
 _DRAWN = frozenset({"randomisation", "bootstrap"})
 _PADDED = "with_pseudo_rows"

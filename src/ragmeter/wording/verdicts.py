@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragmeter.documents.comparison import (
@@ -321,10 +321,35 @@ def slices_sentence(metric: str, slices: int, *, any_differs: bool) -> str:
     return f"Where? By {metric}, {NO_SLICE_DIFFERS} ({tested}); farthest from the whole are:"
 
 
-def apart_sentence(baseline: str, groups: Iterable[Sequence[str]]) -> str:
-    """Which system the others are compared with, and which can't be told apart."""
-    apart = [f"{', '.join(group[:-1])} and {group[-1]} can't be told apart" for group in groups]
-    return f"{'; '.join([f'The baseline is {baseline}', *apart])}."
+def apart_sentence(best: Sequence[str], groups: Sequence[Sequence[str]], baseline: str = "") -> str:
+    """Which system the others are compared with, which may be the best one, and which can't be told apart."""
+    apart = "can't be told apart"
+    parts = [f"the baseline is {baseline}"] if baseline else []
+    if len(best) > 1:
+        parts.append(f"the best is among {_and(best)}{f', which {apart}' if best in groups else ''}")
+    elif not baseline:
+        parts.append(f"the best is {best[0]}")
+    text = "; ".join([*parts, *(f"{_and(group)} {apart}" for group in groups if group != best)])
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _and(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def order_sentences(
+    best: Sequence[str], groups: Sequence[Sequence[str]], pair: Sequence[str] | None, level: float, *, asked: bool
+) -> list[str]:
+    """The order by a judge's preference, what ratings are, and about which pair more questions would help most."""
+    lines = [
+        f"By the judge's preference: {apart_sentence(best, groups)}",
+        "Ratings by Bradley and Terry, a tie is half a win each: 100 points more win 64% of the questions; the "
+        f"{percent(level)} intervals hold all at once, and so does what is told apart.",
+    ]
+    if pair is None:
+        return lines
+    how = f"more questions about {_and(pair)}" if asked else f"asking about {_and(pair)} (--all-pairs)"
+    return [*lines, f"What would make the order clearer: {how}."]
 
 
 def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:

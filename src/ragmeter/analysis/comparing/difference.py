@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.documents.record import Interval
+from ragmeter.stats.anytime import anytime_p
 from ragmeter.stats.clusters import Clustered, Codes
-from ragmeter.stats.confidence import MCNEMAR, RANDOMISATION, Confidence
+from ragmeter.stats.confidence import ANYTIME, MCNEMAR, RANDOMISATION, Confidence
 from ragmeter.stats.distributions import t_quantile, t_two_sided
 from ragmeter.stats.intervals import difference_interval
 from ragmeter.stats.paired_tests import paired_p
@@ -84,6 +85,11 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
     testable = len(units) >= 2
     test = RANDOMISATION if settings.test == MCNEMAR and not binary else settings.test
 
+    if confidence.method == ANYTIME:  # a test that is made once would disagree with such an interval
+        test, p = ANYTIME, anytime_p(units, (-1.0, 1.0) if binary else scores.limits)
+    else:
+        p = paired_p(units, test, confidence.draws, confidence.seed, enough=enough) if testable else None
+
     interval, method = _interval(scores, confidence)
     of_test = interval
     if not math.isclose(confidence.level, 1 - settings.alpha):
@@ -98,7 +104,7 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
         interval=interval,
         interval_method=method,
         test=test,
-        p=paired_p(units, test, confidence.draws, confidence.seed, enough=enough) if testable else None,
+        p=p,
         excludes_zero=of_test is not None and (of_test[0] > 0 or of_test[1] < 0),
     )
 

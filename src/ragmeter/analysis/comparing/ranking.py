@@ -1,4 +1,4 @@
-"""The order of several systems by the headline metric, and which of them can't be told apart."""
+"""The order of several systems by a metric or by a judge's preference, and which of them can't be told apart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Verdicts = Mapping[tuple[str, str], str]
 class Rank:
     """A system's place: between the number of systems that are surely better, and of those that are not surely worse.
 
-    `mean` is that of the headline metric over all rows with a score.
+    `mean` is that of the headline metric over all rows with a score, or the rating by preference.
     """
 
     run: str
@@ -23,14 +23,20 @@ class Rank:
     first: int
     last: int
 
+    @property
+    def places(self) -> str:
+        """The ranks that the system may have: 1, or 2–4."""
+        return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
+
 
 @dataclass(frozen=True)
 class Ranking:
-    """Systems by the headline metric, the best one first, and the groups in which no pair differs significantly."""
+    """Systems, the best one first; groups in which no pair differs significantly; and those that may be the best."""
 
     metric: str
     ranks: list[Rank]
     groups: list[list[str]]
+    best: list[str]
 
 
 def ranked(metric: str, direction: str, means: Mapping[str, float | None], verdicts: Verdicts) -> Ranking | None:
@@ -49,7 +55,7 @@ def ranked(metric: str, direction: str, means: Mapping[str, float | None], verdi
         )
         for place, run in enumerate(order)
     ]
-    return Ranking(metric, ranks, _groups(order, apart))
+    return Ranking(metric, ranks, _groups(order, apart), [rank.run for rank in ranks if rank.first == 1])
 
 
 def _groups(order: Sequence[str], apart: set[frozenset[str]]) -> list[list[str]]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -35,13 +36,16 @@ from ragmeter.io.locations import Location, same_place
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of, hides_in
 from ragmeter.registry import declared
+from ragmeter.runs.looks import earlier_looks
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import Run, known_names
+from ragmeter.stats.anytime import level_of_look
+from ragmeter.stats.confidence import ANYTIME
 from ragmeter.stats.intervals import difference_limits
 from ragmeter.stats.power import Variances, questions_needed
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
+from ragmeter.wording import gate as words
 from ragmeter.wording.answer_causes import cause_words
-from ragmeter.wording.gate import bound_reason, margin_reason, no_interval, other_questions, reworded, unscored_reason
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.numbers import given
 
@@ -60,6 +64,7 @@ def gate(
     same_as: Margins | None = None,
     max_failed: float | None = None,
     gate_on: str = MEAN,
+    sequential: bool = False,
     output_dir: str | Path = RUNS,
 ) -> Verdict:
     """Is this run good enough?
@@ -73,6 +78,7 @@ def gate(
         same_as: the same, for a difference of more than 0.02 either way: two one-sided tests at 2.5%.
         max_failed: the share of rows that may have no score; by default 0.05.
         gate_on: "mean", or "interval": then the whole interval has to be within the bound.
+        sequential: compare with baselines by intervals that hold however often one looks, for a gate of every night.
         output_dir: the folder of runs.
     """
     rules = Gate.of(
@@ -83,6 +89,7 @@ def gate(
         max_failed=max_failed,
         on=gate_on,
         output_dir=output_dir,
+        sequential=sequential,
     )
     return decide(rules, run)
 
@@ -162,7 +169,7 @@ def _check_bound(rule: Rule, summary: MetricSummary, on: str) -> Check:
     inside = edge is not None and _reaches(edge, rule.value, under)
     passed = summary.mean is not None and (inside if whole else _reaches(summary.mean, rule.value, under))
     doubtful = passed and not inside
-    reason = bound_reason(rule.metric, summary, rule.value, under=under, whole=whole, doubtful=doubtful)
+    reason = words.bound_reason(rule.metric, summary, rule.value, under=under, whole=whole, doubtful=doubtful)
     return _check(rule, passed, reason, summary.mean, interval, summary.level, summary.n_scored)
 
 
@@ -243,7 +250,7 @@ def _check_unscored(unscored: Sequence[tuple[str, _Unscored]], most: float) -> I
             kind=MAX_FAILED,
             metric=names,
             passed=share <= most + _ROUNDING,
-            reason=unscored_reason(
+            reason=words.unscored_reason(
                 names, count.unit, count.failed, count.total, dict(count.causes), most, count.n_fine
             ),
             required=most,
@@ -264,7 +271,7 @@ class _Baselines:
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
         self._runs: dict[Run | str, Run] = {}
-        self._comparisons: dict[Run, Comparison] = {}
+        self._comparisons: dict[Run, tuple[Comparison, list[str]]] = {}
 
     def run(self, rule: Rule) -> Run:
         """The run that a rule compares with."""
@@ -290,20 +297,26 @@ class _Baselines:
                     hint=f"it has {', '.join(baseline.measures)}; score both runs by the same metrics",
                 )
 
-    def compared(self, rule: Rule, run: Run) -> tuple[Run, Comparison]:
-        """The baseline of a rule, and the run compared with it."""
+    def compared(self, rule: Rule, run: Run) -> tuple[Run, Comparison, list[str]]:
+        """The baseline of a rule, the run compared with it, and what is to be said of earlier looks at it."""
         baseline = self.run(rule)
         if baseline not in self._comparisons:
             named = [other.metric for other in self._gate.rules if other.baseline and self.run(other) == baseline]
             metrics = [measure.name for measure in shared_measures(baseline, run)]
             metrics += [name for name in dict.fromkeys(named) if name not in metrics]  # such as latency_ms
-            self._comparisons[baseline] = compare([baseline, run], metrics=metrics, slices=[], better=0, worse=0)
-        return baseline, self._comparisons[baseline]
+            looks, how = earlier_looks(baseline, run), dict[str, Any](slices=[], better=0, worse=0)
+            if self._gate.sequential:
+                level = level_of_look(len(looks) + 1, 0.95)
+                how |= {"interval": ANYTIME, "level": level, "alpha": 1 - level}
+            comparison = compare([baseline, run], metrics=metrics, **how)
+            said = words.looked_before(baseline.name, looks, comparison.level, sequential=self._gate.sequential)
+            self._comparisons[baseline] = comparison, said
+        return baseline, *self._comparisons[baseline]
 
 
 def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _Unscored, list[str]]:
     """Check the interval of the difference to the baseline against a margin; also the questions without a pair."""
-    baseline, comparison = baselines.compared(rule, run)
+    baseline, comparison, looks = baselines.compared(rule, run)
     pair = comparison.pairs[0]
     result = pair.metrics[rule.metric]
     passed = False
@@ -313,16 +326,16 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
         passed = _reaches(worst, -rule.value, under=True) and result.interval[0] < result.interval[1]
     bounds = [(of.measures | of.share_measures)[rule.metric].bounds for of in (run, baseline)]
     span = difference_limits(*bounds)[1]
-    reason = _reason(rule, result, passed, span)
+    reason = _reason(rule, result, passed, span, comparison.alpha)
     if pair.mostly_reworded:
-        passed, reason = False, other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)
+        passed, reason = False, words.other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)
     elif pair.questions_differ:
-        reason += reworded(pair.questions_differ, pair.a)
+        reason += words.reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
-    return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings]
+    return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings, *looks]
 
 
-def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> str:
+def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alpha: float) -> str:
     """The comparison's sentence, whether the interval is within the margin, and how many questions would decide it.
 
     `span` is the largest difference that there can be: of n questions of which none moved, 3 may move that far.
@@ -330,16 +343,17 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float) -> 
     if result.verdict == JUDGES_DIFFER:
         return result.sentence
     if result.interval is None:
-        return result.sentence if result.difference is None else no_interval(result.sentence)
+        return result.sentence if result.difference is None else words.no_interval(result.sentence)
     worst, best = _ends(rule, result.interval, result.direction)
     worse = not passed and best < -rule.value
-    variances = Variances((result.standard_error or 0.0) ** 2 * result.n_questions)
-    needed: float = questions_needed(variances, rule.value) if rule.value else 0.0
+    error = result.shown_error if result.interval_method == ANYTIME else result.standard_error
+    variances = Variances((error or 0.0) ** 2 * result.n_questions)
+    needed: float = questions_needed(variances, rule.value, alpha=alpha) if rule.value else 0.0
     if rule.value and math.isfinite(span):
         needed = max(needed, 3 * span / rule.value * result.n_questions / (result.n_clusters or result.n))
     unclear = not passed and not worse and needed > result.n_questions
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
-    return margin_reason(
+    return words.margin_reason(
         result.sentence,
         rule.value,
         worst,

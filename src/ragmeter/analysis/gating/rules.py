@@ -95,13 +95,15 @@ def keyword(kind: str, metric: str, value: float, baseline: str | None = None) -
 class Gate:
     """The requirements on a run. `max_failed` is the share of rows that may have no score; None: the default.
 
-    `on` says what is checked against a bound: the mean, or the nearer end of its interval.
+    `on` says what is checked against a bound: the mean, or the nearer end of its interval. `sequential`: differences to
+    baselines are checked by intervals that hold however often one looks.
     """
 
     rules: tuple[Rule, ...]
     max_failed: float | None = None
     on: str = MEAN
     output_dir: Location = RUNS
+    sequential: bool = False
 
     @classmethod
     def of(
@@ -114,6 +116,7 @@ class Gate:
         max_failed: float | None = None,
         on: str = MEAN,
         output_dir: str | Location = RUNS,
+        sequential: bool = False,
     ) -> Gate:
         """Parse the rules; an error names the rule and what is wrong with it."""
         rules = [
@@ -132,7 +135,11 @@ class Gate:
                 hint=f"give {parameter(FAIL_UNDER)}, {parameter(FAIL_OVER)}, {parameter(NO_WORSE_THAN)}, "
                 f"{parameter(SAME_AS)} or {parameter(MAX_FAILED)}",
             )
-        return cls(tuple(dict.fromkeys(rules)), max_failed, on, location(output_dir))
+        if sequential and not any(rule.kind in MARGINS for rule in rules):
+            raise UsageError(
+                f"{parameter('sequential')} is for {parameter(NO_WORSE_THAN)} and {parameter(SAME_AS)}", hint="give one"
+            )
+        return cls(tuple(dict.fromkeys(rules)), max_failed, on, location(output_dir), sequential)
 
     @property
     def most_failed(self) -> float:
@@ -141,7 +148,14 @@ class Gate:
 
     def on_run(self, run: str, measures: Mapping[str, Measure]) -> Gate:
         """A copy of the gate with each metric's full name in this run; an error if a rule does not fit the run."""
-        return replace(self, rules=tuple(_on_measure(rule, run, measures) for rule in self.rules))
+        rules = tuple(_on_measure(rule, run, measures) for rule in self.rules)
+        for rule in rules if self.sequential else ():
+            if rule.kind in MARGINS and not math.isfinite(sum(measures[rule.metric].bounds)):
+                raise UsageError(
+                    f"{rule.named}: {rule.metric} has no upper bound, and an interval that holds at any time needs one",
+                    hint=f"leave {parameter('sequential')} out, or choose a metric with bounds",
+                )
+        return replace(self, rules=rules)
 
 
 def _on_measure(rule: Rule, run: str, measures: Mapping[str, Measure]) -> Rule:

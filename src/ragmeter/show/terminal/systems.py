@@ -5,10 +5,13 @@ from __future__ import annotations
 from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
+from ragmeter.analysis.preferences import Order
 from ragmeter.show.system_tables import Cell, SystemTables
 from ragmeter.show.terminal.comparison import STYLES, cautions, show_table, show_turned, show_verdict
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
+from ragmeter.wording import verdicts
+from ragmeter.wording.numbers import whole
 from ragmeter.wording.texts import printable
 
 
@@ -39,6 +42,27 @@ def show_systems(comparison: Comparison) -> None:
             show_verdict(pair)
             show_table(pair, comparison.level)
     _show_cautions(comparison)
+
+
+def show_order(order: Order, level: float) -> None:
+    """The systems by a judge's preference, each with its rank and its rating."""
+    out = console()
+    first, *others = order_lines(order, level)
+    out.sentence(first, "bold")
+    table = Figures.of("system", "rank", "rating", "interval")
+    for rank in order.ranking.ranks:
+        table.add(
+            printable(rank.run), rank.places, whole(rank.mean), " to ".join(map(whole, order.intervals[rank.run]))
+        )
+    out.print(table)
+    for line in others:
+        out.sentence(line)
+
+
+def order_lines(order: Order, level: float) -> list[str]:
+    """What is to be said of the ratings, the best system first."""
+    asked = order.next_pair is not None and {*order.next_pair} in map(set, order.pairs_asked)
+    return verdicts.order_sentences(order.ranking.best, order.ranking.groups, order.next_pair, level, asked=asked)
 
 
 def _styled(cell: Cell) -> Text:
