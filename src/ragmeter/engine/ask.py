@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from ragmeter.effects.limits.calls import Limits
 from ragmeter.effects.limits.patience import GIVE_UP_AFTER
 from ragmeter.effects.process.signals import signal_of
 from ragmeter.effects.replies.rounds import Reuse
-from ragmeter.engine.ask_plan import ANSWERED, ASKS, AskPlan, default_name
+from ragmeter.engine.ask_plan import ANSWERED, ASKS, MAY_RETURN, AskPlan, default_name
 from ragmeter.engine.default_metrics import MetricChoice, models_of
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.kept_run import keep_run
@@ -282,7 +282,7 @@ def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
 def _answered(
     batches: Iterable[Batch],
     replies: Sequence[Answer | Failure],
-    needed: Collection[str],
+    needed: Set[str],
     own: Mapping[str, str],
     numbers: Collection[str],
 ) -> Iterator[Batch]:
@@ -301,6 +301,8 @@ def _answered(
         answered = {name: [_cell(row, name) for row in rows] for name in names}
         for key, name in own.items():
             answered[name] = [_own_cell(row, key, is_number=key in numbers) for row in rows]
+        for name in needed.intersection(MAY_RETURN).difference(answered, batch.columns):
+            answered[name] = [None] * len(rows)
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch(

@@ -21,8 +21,6 @@ from ragmeter.metrics.tokens import text_array
 from ragmeter.table import IDS_AS_WRITTEN, NEVER_FOUND, NO_CALLS, NO_HOP_IDS, NO_NUMBER, NOT_HOPS, Failed
 
 Checked = list[float | Failed]
-#: What a row may have instead of hops: a list of steps, or their number.
-_STEPS = "steps"
 #: Under these names a call has its arguments; `input_parameters` are DeepEval's.
 _ARGUMENTS = ("arguments", "args", "input_parameters", "input")
 
@@ -142,33 +140,23 @@ def wasted_hops(hop_finds: Sequence[Finds], *, doc_id: Pattern | None = None) ->
     ]
 
 
-@metric(direction="lower", bounds=(0.0, float("inf")), may_lack=("hops", _STEPS))
+@metric(direction="lower", bounds=(0.0, float("inf")))
 def step_count(
-    hops: Sequence[str | None],
-    steps: Sequence[Any],
-    *,
-    kind: Literal["all", "llm", "retrieval", "tool"] = "all",
+    hop_list: Sequence[tuple[Hop, ...] | None], *, kind: Literal["all", "llm", "retrieval", "tool"] = "all"
 ) -> Checked:
     """How many steps the system took: calls of models, calls of tools and retrievals.
 
-    **Formula.** The number of hops, of one `kind` or of all; a retrieval by a tool is one hop, and of both kinds. In a
-    row without hops, the column `steps`, as a system may return it: a number, or a JSON list.
+    **Formula.** The number of hops, of one `kind` or of all; a retrieval by a tool is one hop, and of both kinds.
 
-    **Edge cases.** A row with neither, or with other things in it, has no score (`not_hops`).
+    **Edge cases.** No hop: 0. A row without hops, or with other things in that column, has no score.
 
     **Use it** beside a metric of answers: the same quality in fewer steps is better. **Not** by itself.
     """
-    return [_count(of_row, other, kind) for of_row, other in zip(hops, steps, strict=True)]
 
+    def counts(hop: Hop) -> bool:
+        return kind in ("all", hop.kind) or (kind == "tool" and hop.tool is not None)
 
-def _count(cell: str | None, steps: Any, kind: str) -> float | Failed:
-    hops = None if cell is None else read_hops(cell)
-    if hops is not None:
-        return float(sum(kind in ("all", hop.kind) or (kind == "tool" and hop.tool is not None) for hop in hops))
-    given = _json(steps)
-    if kind != "all" or isinstance(given, bool) or not isinstance(given, list | int | float):
-        return Failed(NOT_HOPS)
-    return float(len(given) if isinstance(given, list) else given)
+    return [Failed(NOT_HOPS) if hops is None else float(sum(map(counts, hops))) for hops in hop_list]
 
 
 @metric(direction="lower", bounds=(0.0, float("inf")))

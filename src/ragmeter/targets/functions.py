@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import threading
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragmeter.io.decoding import JsonObject
+from ragmeter.targets.agents import as_agent, message_class
 from ragmeter.targets.pipeline import ask_pipeline, is_pipeline
 from ragmeter.targets.port import Question
 
@@ -23,6 +23,8 @@ _HISTORIES = ("chat_history", "history")
 
 def method_of(target: Any) -> Callable[..., Any] | None:
     """The method that asks this object, or the object itself if it is called; None if it can't be asked."""
+    if (agent := as_agent(target)) is not None:
+        return agent.ask
     methods = () if inspect.isroutine(target) or isinstance(target, type) else METHODS
     method = next((method for name in methods if callable(method := getattr(target, name, None))), None)
     return method if method is not None else target if callable(target) else None
@@ -98,7 +100,7 @@ def _chat(function: Callable[..., Any], owner: Any) -> Ask:
     It has one memory, so that it is asked one question at a time.
     """
     turn = threading.Lock()
-    message = _message_class(function)
+    message = message_class(function)
 
     def ask(question: Question) -> Any:
         earlier = question.messages()[:-1]
@@ -109,18 +111,3 @@ def _chat(function: Callable[..., Any], owner: Any) -> Ask:
             return function(question.text, chat_history=[message(**words) for words in earlier])
 
     return ask
-
-
-def _message_class(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The class of messages that a chat engine takes, by its annotation; dicts if there is none."""
-    try:
-        hint = typing.get_type_hints(function).get("chat_history")
-    except Exception:  # an annotation that can't be read here
-        hint = None
-    kinds = [hint]
-    while kinds:
-        kind = kinds.pop()
-        if isinstance(kind, type) and hasattr(kind, "model_fields"):
-            return kind
-        kinds += typing.get_args(kind)
-    return dict
