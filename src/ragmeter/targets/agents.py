@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -19,6 +18,9 @@ from ragmeter.passages import attribute, passage_id, passage_score, passage_text
 
 #: Names of token counts: their sum is that of prompt and completion.
 _TOTAL, _PARTS = "total_tokens", (("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens"))
+
+#: The agents of LlamaIndex, by the names of their classes or of those that they inherit from.
+_WORKFLOWS = frozenset({"BaseWorkflowAgent", "AgentWorkflow"})
 
 
 class Agent(Protocol):
@@ -49,7 +51,7 @@ class _Workflow:
 
     async def ask(self, question: str, history: Sequence[Mapping[str, str]]) -> Any:
         """Start it with the question, and wait for its end."""
-        message = message_class(self._agent.run)
+        message = getattr(sys.modules.get("llama_index.core.llms"), "ChatMessage", dict)
         earlier = {"chat_history": [message(**words) for words in history]} if history else {}
         return await self._agent.run(question, **earlier)
 
@@ -59,35 +61,13 @@ def as_agent(target: Any) -> Agent | None:
     if inspect.isroutine(target) or isinstance(target, type):
         return None
     kinds = type(target).__mro__
-    if any(kind.__name__ == "Workflow" for kind in kinds) and callable(getattr(target, "run", None)):
-        return _Workflow(target) if "user_msg" in _parameters(target.run) else None
+    if any(kind.__name__ in _WORKFLOWS for kind in kinds):
+        return _Workflow(target)
     if not all(hasattr(target, name) for name in ("instructions", "tools", "handoffs")):
         return None
     modules = (sys.modules.get(kind.__module__.partition(".")[0]) for kind in kinds)
     run = next((run for module in modules if (run := getattr(getattr(module, "Runner", None), "run", None))), None)
     return None if run is None else _Run(target, run)
-
-
-def message_class(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The class of messages that a chat engine takes, by its annotation; dicts if there is none."""
-    try:
-        hint = typing.get_type_hints(function).get("chat_history")
-    except Exception:  # an annotation that can't be read here
-        hint = None
-    kinds = [hint]
-    while kinds:
-        kind = kinds.pop()
-        if isinstance(kind, type) and hasattr(kind, "model_fields"):
-            return kind
-        kinds += typing.get_args(kind)
-    return dict
-
-
-def _parameters(function: Callable[..., Any]) -> Sequence[str]:
-    try:
-        return list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        return ()
 
 
 def hops_of(returned: Any) -> list[Hop]:

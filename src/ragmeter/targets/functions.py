@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import threading
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragmeter.io.decoding import JsonObject
-from ragmeter.targets.agents import as_agent, message_class
+from ragmeter.targets.agents import as_agent
 from ragmeter.targets.pipeline import ask_pipeline, is_pipeline
 from ragmeter.targets.port import Question
 
@@ -100,7 +101,7 @@ def _chat(function: Callable[..., Any], owner: Any) -> Ask:
     It has one memory, so that it is asked one question at a time.
     """
     turn = threading.Lock()
-    message = message_class(function)
+    message = _message_class(function)
 
     def ask(question: Question) -> Any:
         earlier = question.messages()[:-1]
@@ -111,3 +112,18 @@ def _chat(function: Callable[..., Any], owner: Any) -> Ask:
             return function(question.text, chat_history=[message(**words) for words in earlier])
 
     return ask
+
+
+def _message_class(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The class of messages that a chat engine takes, by its annotation; dicts if there is none."""
+    try:
+        hint = typing.get_type_hints(function).get("chat_history")
+    except Exception:  # an annotation that can't be read here
+        hint = None
+    kinds = [hint]
+    while kinds:
+        kind = kinds.pop()
+        if isinstance(kind, type) and hasattr(kind, "model_fields"):
+            return kind
+        kinds += typing.get_args(kind)
+    return dict

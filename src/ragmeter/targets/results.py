@@ -64,7 +64,7 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
         _latency(returned, latency_ms),
         retrieved_scores=scores_of(events),
         only_retrieved=text is None,
-        columns={**agent_columns(returned, hops), **_other_columns(returned)},
+        columns={**agent_columns(returned, hops), **other_columns(returned)},
     )
 
 
@@ -80,7 +80,7 @@ def _contexts(returned: Any) -> Any:
     return chunks if contexts is None and are_texts else contexts
 
 
-def _other_columns(returned: Any) -> dict[str, str | float]:
+def other_columns(returned: Any) -> dict[str, str | float]:
     """What else a dict says of its answer (`tokens`, `cost_usd`, `tool_calls`), as cells of columns of the run."""
     if not isinstance(returned, Mapping):
         return {}
