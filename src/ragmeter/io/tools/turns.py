@@ -79,8 +79,9 @@ def _turns(conversation: Row, title: str, number: int) -> list[NewRow]:
             turns[-1]["question"] = f"{turns[-1]['question']}\n{content}"
         elif turns and role != "system":  # a greeting before the first question answers nothing
             _add(turns[-1], role, message)
-    if turns and reference is not None:
-        turns[-1]["reference"] = reference
+    if turns and reference is not None:  # a last word without an answer, "thanks", is not what it is about
+        answered = [turn for turn in turns if turn["answer"] is not None]
+        (answered or turns)[-1]["reference"] = reference
     if turns and expected is not None:
         calls = [call for turn in turns for call in turn.get("tool_calls") or ()]
         turns[-1] |= {"expected_tool_calls": expected, "tool_calls": calls}
