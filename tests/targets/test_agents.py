@@ -30,7 +30,13 @@ DOCUMENT = SimpleNamespace(page_content=TEXT, id="fr", metadata={})
 
 
 def message(kind: str, content: str = "", **fields: Any) -> Any:
-    empty = {"tool_calls": [], "usage_metadata": None, "name": None, "tool_call_id": None, "artifact": None}
+    empty: dict[str, Any] = {
+        "tool_calls": [],
+        "usage_metadata": None,
+        "name": None,
+        "tool_call_id": None,
+        "artifact": None,
+    }
     return SimpleNamespace(type=kind, content=content, **{**empty, "status": "success", **fields})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -282,7 +282,7 @@ def watched_by(status: Status) -> Callable[[Question, Answer | Failure], None]:
 def _answered(
     batches: Iterable[Batch],
     replies: Sequence[Answer | Failure],
-    needed: Set[str],
+    needed: Collection[str],
     own: Mapping[str, str],
     numbers: Collection[str],
 ) -> Iterator[Batch]:
@@ -301,8 +301,8 @@ def _answered(
         answered = {name: [_cell(row, name) for row in rows] for name in names}
         for key, name in own.items():
             answered[name] = [_own_cell(row, key, is_number=key in numbers) for row in rows]
-        for name in needed.intersection(MAY_RETURN).difference(answered, batch.columns):
-            answered[name] = [None] * len(rows)
+        absent = [name for name in MAY_RETURN if name in needed and not (name in answered or name in batch.columns)]
+        answered |= {name: [None] * len(rows) for name in absent}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch(

@@ -24,7 +24,7 @@ _KINDS = {
 _PREFIX = "attributes."
 #: The first parts of names, under which nested attributes have objects.
 _ROOTS = frozenset({"openinference", "input", "output", "retrieval", "reranker", "llm", "tool", "session", "gen_ai"})
-_INDEXED = re.compile(r"([^\d]+?)\.(\d{1,6})\.(.+)", re.DOTALL).fullmatch
+_INDEXED = re.compile(r"([^\d]+)\.(\d{1,6})\.(.+)", re.DOTALL).fullmatch
 _RETRIEVED = ("retrieval.documents", "gen_ai.retrieval.documents")
 _RERANKED = ("reranker.output_documents",)
 _ASKED = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
@@ -170,8 +170,11 @@ class Attributes:
             yield _role(message), _text(message)
 
     def _messages_at(self, name: str) -> list[Mapping[str, Any]]:
-        value = decoded(self.at(name))
-        listed: Sequence[Any] = value if isinstance(value, list) else self._flat(name)
+        given = self.at(name)
+        if given is None:
+            return [*self._flat(name)]
+        value = decoded(given)
+        listed: Sequence[Any] = value if isinstance(value, list) else ()
         return [item for item in listed if isinstance(item, Mapping)]
 
     def _events_of(self, *roles: str) -> Iterator[tuple[str, str]]:
