@@ -6,7 +6,6 @@ objects: they are written as `retrieval.documents.0.document.content`, or as JSO
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -24,7 +23,8 @@ _KINDS = {
 _PREFIX = "attributes."
 #: The first parts of names, under which nested attributes have objects.
 _ROOTS = frozenset({"openinference", "input", "output", "retrieval", "reranker", "llm", "tool", "session", "gen_ai"})
-_INDEXED = re.compile(r"([^\d]+)\.(\d{1,6})\.(.+)", re.DOTALL).fullmatch
+#: The most digits of a place in a list: Python reads longer numbers slowly.
+_DIGITS = 6
 _RETRIEVED = ("retrieval.documents", "gen_ai.retrieval.documents")
 _RERANKED = ("reranker.output_documents",)
 _ASKED = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
@@ -160,9 +160,9 @@ class Attributes:
         """The objects of each list, by their numbers."""
         lists: dict[str, dict[int, JsonObject]] = {}
         for key, value in self._values.items():
-            if (match := _INDEXED(key)) is not None:
-                name, place, member = match.groups()
-                lists.setdefault(name, {}).setdefault(int(place), {})[member] = value
+            parts = key.split(".", 3)
+            if len(parts) == 4 and parts[2].isdecimal() and len(parts[2]) <= _DIGITS:
+                lists.setdefault(f"{parts[0]}.{parts[1]}", {}).setdefault(int(parts[2]), {})[parts[3]] = value
         return lists
 
     def _messages(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:

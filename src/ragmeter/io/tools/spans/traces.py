@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragmeter.documents.hops import HOPS, RETRIEVAL, written_hops
+from ragmeter.documents.hops import HOPS, RETRIEVAL, Hop, written_hops
 from ragmeter.io.batches import batches_of_records, numbered
 from ragmeter.io.decoding import JsonObject
 from ragmeter.io.paths import decoded, split_path, value_at
@@ -21,7 +21,8 @@ from ragmeter.io.tools.spans.attributes import Attributes
 from ragmeter.io.tools.spans.hops import TraceHops
 from ragmeter.io.tools.spans.span import FINDS, TRACE, Span
 from ragmeter.io.tools.spans.store import Lines, SpanStore, kept_rows
-from ragmeter.table import Batch, NewRow
+from ragmeter.io.write import dumps
+from ragmeter.table import CONTEXT_DETAILS, Batch, NewRow
 
 NOTE = "read as spans of OpenInference or OpenTelemetry: a row for each trace, with its hops"
 #: So many rows are looked at to see whether they are spans.
@@ -101,16 +102,13 @@ def _row(trace: str, spans: Sequence[Span], oddities: Oddities) -> NewRow:
     speaker = next((span for span in (root, *spans) if _speaks(span)), root)
     hops = TraceHops(spans)
     reranked = [span.reranked for span in spans if span.reranked]
-    passages: Sequence[JsonObject | str] = reranked[-1] if reranked else hops.documents
-    if not passages and not any(hop.kind == RETRIEVAL for hop in hops.hops):  # what tools said is what was found
-        passages = [text for hop in hops.hops for text in hop.texts or ()]
     row: NewRow = {
         "qid": trace,
         "question": _question(speaker, spans),
         "answer": _answer(speaker, spans),
-        "contexts": passages,
         "latency_ms": root.latency_ms,
         HOPS: written_hops(hops.hops),
+        **_passages(reranked[-1] if reranked else hops.documents, hops.hops),
     }
     if root.error is not None:
         row["error"] = root.error
@@ -119,6 +117,23 @@ def _row(trace: str, spans: Sequence[Span], oddities: Oddities) -> NewRow:
         row["cost_usd"] = sum(costs)
     session = next((span.session for span in (root, *spans) if span.session is not None), None)
     return row if session is None else {**row, "session_id": session}
+
+
+def _passages(documents: Sequence[JsonObject], hops: Sequence[Hop]) -> NewRow:
+    """The columns of what was found: texts, ids, and all else that is known of each.
+
+    Where nothing was retrieved it is what the tools said.
+    """
+    if not documents:
+        is_searched = any(hop.kind == RETRIEVAL for hop in hops)
+        return {"contexts": [] if is_searched else [text for hop in hops for text in hop.texts or ()]}
+    columns: NewRow = {"contexts": [document.get("text", "") for document in documents]}
+    details = [{name: value for name, value in document.items() if name != "text"} for document in documents]
+    if any(details):
+        columns[CONTEXT_DETAILS] = dumps(details, default=str)
+    if all("id" in document for document in documents):
+        columns["retrieved"] = [str(document["id"]) for document in documents]
+    return columns
 
 
 def _root(spans: Sequence[Span], oddities: Oddities) -> Span:
