@@ -93,7 +93,7 @@ train: $(VENV)/.dev
 lock: $(VENV)/.venv
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --group dev \
-		--extra app --extra cluster --extra excel --extra figures --extra http --extra images --extra web --extra languages --extra pdf --extra semantic --extra static pyproject.toml --output-file requirements.lock
+		--extra app --extra cluster --extra excel --extra figures --extra http --extra images --extra web --extra languages --extra mcp --extra pdf --extra semantic --extra static pyproject.toml --output-file requirements.lock
 
 clean:
 	rm -rf $(VENV) $(VENV)-plain $(VENV)-rag $(VENV)-chat-* $(VENV)-tool-* demo-output build dist

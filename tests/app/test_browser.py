@@ -151,7 +151,11 @@ def test_one_key_a_row(browser: Any, tmp_path: Path) -> None:
         page.click("#begin button")
         for done, key in enumerate("cwsccccccccc"):
             page.locator(f"html[data-ready] #progress:has-text('{done} of 12 labelled')").wait_for()
+            place = page.get_attribute("#label", "data-place")
             page.keyboard.press(key)
+            # Before the next row is there, a key would be for one that nobody has seen: it does nothing.
+            next_row = page.locator(f"#label:not([data-place='{place}'])")
+            next_row.or_(page.get_by_text("All rows are labelled.")).wait_for()
         page.locator("text=All rows are labelled.").wait_for()
         page.locator("main a", has_text="How good the judge is").click()
         page.locator("text=The share of answers that people would call correct").wait_for()

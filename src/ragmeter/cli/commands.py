@@ -88,6 +88,7 @@ HEADINGS = {
         Command("export", "write a run as csv, parquet, jsonl, for trec_eval or MLflow, or as spans"),
         Command("summary", "show a run's scores again, by slices"),
         Command("metrics", "list the metrics, or explain one"),
+        Command("mcp", "let a coding assistant read the runs of a folder"),
         Command("doctor", "say what is installed, what is missing, and which endpoints answer"),
         Command("help", "show the help of a command; `ragmeter help judge`: the judge's options"),
     ),
