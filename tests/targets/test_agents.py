@@ -14,7 +14,9 @@ from msgspec import structs
 import ragmeter
 from ragmeter.documents.hops import Hop, read_hops
 from ragmeter.targets.agents import hops_of
+from ragmeter.targets.http import HttpTarget
 from ragmeter.targets.results import read_answer
+from tests.judge_server import Action, JudgeServer
 
 
 @pytest.fixture(autouse=True)
@@ -179,3 +181,15 @@ def test_metrics_of_what_is_not_returned_have_no_score() -> None:
         ROWS, lambda question: "Paris", metrics="hop_recall,cost_per_question", run="r"
     ).rows.to_pylist()
     assert (row["hop_recall.outcome"], row["cost_per_question.outcome"]) == ("no_hops", "no_cost_usd")
+
+
+def test_what_an_address_says_of_its_way_is_kept() -> None:
+    calls = [{"name": "search", "args": QUERY}]
+    reply = {"answer": "Paris", "tool_calls": calls, "steps": 2, "usage": {"input_tokens": 4}, "cost": 0.5, "other": 1}
+    with JudgeServer(lambda request, number: Action(body=reply)) as server:
+        target = HttpTarget(f"http://127.0.0.1:{server.port}/query")
+        metrics = "tool_calls_match,cost_per_question"
+        (row,) = ragmeter.ask(ROWS, target, metrics=metrics, run="r").rows.to_pylist()
+    assert (row["tool_calls_match"], row["cost_per_question"], row["steps"]) == (1, 0.5, 2)
+    assert json.loads(row["usage"]) == {"input_tokens": 4}
+    assert "other" not in row
