@@ -100,8 +100,12 @@ def passage_texts(row: Any) -> list[Any]:
 def _first(item: Any, names: Sequence[str], kind: Any) -> Any:
     if isinstance(item, _PLAIN):
         return None
-    values = (item.get(name) if isinstance(item, Mapping) else attribute(item, name) for name in names)
-    return next((value for value in values if isinstance(value, kind)), None)
+    is_object = not isinstance(item, dict | Mapping)  # most are dicts, and are known as such at once
+    for name in names:
+        value = attribute(item, name) if is_object else item.get(name)
+        if value is not None and isinstance(value, kind):
+            return value
+    return None
 
 
 def attribute(item: Any, name: str) -> Any:
@@ -114,5 +118,8 @@ def attribute(item: Any, name: str) -> Any:
 
 def _inner(item: Any) -> Any:
     """The passage inside an object that only adds a score to it."""
-    inners = (_first(item, (name,), object) for name in _INNER_KEYS)
-    return next((inner for inner in inners if not isinstance(inner, _PLAIN)), None)
+    for name in _INNER_KEYS:
+        inner = _first(item, (name,), object)
+        if inner is not None and not isinstance(inner, _PLAIN):
+            return inner
+    return None

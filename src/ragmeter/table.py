@@ -106,11 +106,17 @@ NOT_YES_OR_NO = _outcome("not_yes_or_no", "what marks the question as answerable
 NO_EXPECTATION = _outcome("no_expectation", "nothing is expected of the answer")
 NO_NUMBER = _outcome("no_number", "there is no number to check")
 SLOW_PATTERN = _outcome("pattern_too_slow", "the pattern took over a second")
+NOT_HOPS = _outcome("not_hops", "what the system did is not known")
+NO_HOP_IDS = _outcome("no_hop_ids", "what was retrieved on the way has no ids")
+NEVER_FOUND = _outcome("never_found", "no retrieval found it")
+NO_CALLS = _outcome("no_calls", "which tools were called is not known")
 NOTHING_TO_USE = _outcome("nothing_to_use", "the passages support no claim of the reference")
 #: The outcome of an answer, or of a reference, that claims nothing.
 NO_CLAIMS = "no_claims"
 #: Outcomes of rows that have no score though nothing failed.
-NOTHING_FAILED = frozenset({ABSTAINED, NO_CLAIMS, ENDED, OTHER_TURN, TURN_NOT_SCORED, NOT_MARKED, NOTHING_TO_USE})
+NOTHING_FAILED = frozenset(
+    {ABSTAINED, NO_CLAIMS, ENDED, OTHER_TURN, TURN_NOT_SCORED, NOT_MARKED, NOTHING_TO_USE, NEVER_FOUND}
+)
 #: Outcomes of rows that were to be scored by somebody who said nothing that counts.
 OUTCOMES_WITHOUT_VERDICT = frozenset(_undecided)
 #: Outcomes of rows that the system was never asked about: they don't count as its failures.

@@ -213,7 +213,7 @@ def test_openinference_spans_are_one_row_for_each_trace(flat: bool) -> None:
     assert (row["qid"], row["question"], row["answer"]) == ("t1", QUESTION, ANSWER)
     assert (row["contexts"], row["retrieved"], row["latency_ms"]) == ([PASSAGE], ["d1"], 2000.0)
     assert json.loads(row["context_details"]) == [{"id": "d1", "score": 0.5}]
-    assert "read as OpenInference spans: a row for each trace" in evaluation.summary.notes[0]
+    assert "read as spans of OpenInference or OpenTelemetry: a row for each trace" in evaluation.summary.notes[0]
 
 
 MODEL = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": ANSWER}

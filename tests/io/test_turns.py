@@ -115,7 +115,7 @@ def test_the_objects_inside_a_test_case() -> None:
     assert rows["contexts"] == [["Paris is it.", "a text"]]
     assert json.loads(rows["context_details"][0])[0] == {"metadata": {"source": "a.pdf"}}
     call = {"name": "search", "type": "function", "input_parameters": {"q": "x"}}
-    assert json.loads(rows["tools_called"][0]) == [call]
+    assert json.loads(rows["tool_calls"][0]) == [call]
     assert json.loads(rows["context"][0]) == ["ideal"]
 
 
@@ -141,9 +141,9 @@ def test_a_conversation_of_ragas(tmp_path: Path) -> None:
     )
     rows = table(RagasDataset([conversation]))
     assert {name: rows[name] for name in CONVERSATION} == CONVERSATION
-    assert rows["tool_calls"] == ['[{"name": "weather", "args": {"city": "Rome"}}]', None]
+    assert rows["tool_calls"] == ['[{"name": "weather", "args": {"city": "Rome"}}]'] * 2
     assert rows["tool_outputs"] == ['["18 degrees"]', None]
-    assert rows["reference_tool_calls"] == ['[{"name": "weather", "args": {}}]'] * 2
+    assert rows["expected_tool_calls"] == [None, '[{"name": "weather", "args": {}}]']
     messages = [dict(message) for message in MESSAGES]
     messages[2]["tool_calls"] = [dict(call) for call in messages[2]["tool_calls"]]
     line = json.dumps({"user_input": messages, "reference": "4"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,11 @@ import numpy as np
 from ragmeter import naming
 from ragmeter.analysis.claim_support import claim_columns
 from ragmeter.definition.judge_columns import LLM
+from ragmeter.documents.hops import HOPS
 from ragmeter.errors import ColumnError, UnknownNameError, UsageError
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES
+from ragmeter.metrics.causes.hops import FailedAt, failed_at
 from ragmeter.metrics.normalize import Language
 from ragmeter.metrics.offline import RIGHT, offline_correct, offline_correct_probability
 from ragmeter.metrics.offline.curves import read_curve
@@ -93,14 +95,31 @@ def abstained(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tup
     return [tuple(name for name, column in columns.items() if row[column] == ABSTAINED) for row in rows]
 
 
-def row_causes(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[tuple[str, str | None] | None]:
-    """The cause of each row with this qid, and its evidence; None for a row without."""
+@dataclass(frozen=True)
+class RowCause:
+    """Where an answer failed, the evidence, and the hop, where that can be told."""
+
+    cause: str
+    evidence: str | None
+    hop: FailedAt | None = None
+
+
+def row_causes(run: RunLike, qid: str, output_dir: str | Path = RUNS) -> list[RowCause | None]:
+    """The cause of each row with this qid; None for a row without."""
     run = find_run(run, output_dir)
     if QID not in run.texts:
         return []
     places = [place for place, row_qid in enumerate(run.column(QID).to_pylist()) if row_qid == qid]
-    rows = run.records(places, [CAUSE, CAUSE_EVIDENCE])
-    return [(row[CAUSE], row.get(CAUSE_EVIDENCE)) if row.get(CAUSE) in CAUSES else None for row in rows]
+    rows = run.records(places, [CAUSE, CAUSE_EVIDENCE, HOPS, "relevant"])
+    return [row_cause(row) for row in rows]
+
+
+def row_cause(row: Row) -> RowCause | None:
+    """The cause of a row; None if it has none."""
+    cause = row.get(CAUSE)
+    if cause not in CAUSES:
+        return None
+    return RowCause(cause, row.get(CAUSE_EVIDENCE), failed_at(cause, row.get(HOPS), row.get("relevant")))
 
 
 def _judged(run: Run, places: Sequence[int]) -> list[tuple[RunVerdict, ...]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from ragmeter.analysis.claim_support import ClaimSet, claim_columns
-from ragmeter.analysis.explanation import METRICS, explain_rows, settings_of
+from ragmeter.analysis.explanation import METRICS, explain_rows, row_cause, settings_of
 from ragmeter.app import wording
 from ragmeter.app.calls import calls
 from ragmeter.app.conditions import EQUAL, Condition
@@ -21,7 +21,6 @@ from ragmeter.app.row_query import RowQuery
 from ragmeter.app.scores import score
 from ragmeter.app.word_marks import marked, shared_words
 from ragmeter.errors import RagmeterError
-from ragmeter.metrics.causes import CAUSE, CAUSE_EVIDENCE, CAUSES
 from ragmeter.metrics.support import as_passages
 from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
@@ -29,7 +28,7 @@ from ragmeter.show.page.elements import Content, Markup, address, breakable, ele
 from ragmeter.show.page.parts import folded, section, swatch, table, tints
 from ragmeter.table import LIST_COLUMNS, QID, SCORED, Row, outcome_column
 from ragmeter.wording import numbers
-from ragmeter.wording.answer_causes import row_sentence
+from ragmeter.wording.answer_causes import hop_sentence, row_sentence
 from ragmeter.wording.metrics import first_of, is_right, titled
 
 #: A text that is longer is cut, and says so: a page with a passage of a megabyte helps nobody.
@@ -228,12 +227,13 @@ def _buttons(run: Run, row: Row) -> Content:
 
 def _cause(row: Row) -> Content:
     """Where the answer failed, in words."""
-    cause = row.get(CAUSE)
-    if cause not in CAUSES:
+    cause = row_cause(row)
+    if cause is None:
         return None
-    kind = "failed-part" if cause == "failed" else str(cause)
+    kind = "failed-part" if cause.cause == "failed" else cause.cause
     mark = element("span", class_=f"swatch square {kind}", aria_hidden="true")
-    return element("p", mark, text(row_sentence(cause, row.get(CAUSE_EVIDENCE))))
+    hop = "" if cause.hop is None else f"; {hop_sentence(**asdict(cause.hop))}"
+    return element("p", mark, text(f"{row_sentence(cause.cause, cause.evidence)}{hop}"))
 
 
 def _scores(run: Run, row: Row) -> Content:

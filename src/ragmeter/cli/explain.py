@@ -15,6 +15,7 @@ from ragmeter.io.write import RUNS, dumps
 
 if TYPE_CHECKING:
     from ragmeter.analysis.claim_support import ClaimSet
+    from ragmeter.analysis.explanation import RowCause
     from ragmeter.metrics.offline.evidence import Explanation, RunVerdict
 
 _DESCRIPTION = """\
@@ -96,7 +97,7 @@ def _records(
     claims: Sequence[Sequence[ClaimSet]],
     judged: Sequence[Sequence[RunVerdict]],
     declined: Sequence[Sequence[str]],
-    causes: Sequence[tuple[str, str | None] | None],
+    causes: Sequence[RowCause | None],
 ) -> list[Any]:
     """The JSON record of each row: its cause, the judge's verdicts, the offline judge's evidence and the claims."""
     records: list[dict[str, object]] = [
@@ -106,7 +107,8 @@ def _records(
         record |= explanation.as_dict()
     for record, of_row, metrics, cause in zip(records, claims, declined, causes, strict=True):
         if cause is not None:
-            record |= {"cause": cause[0], "cause_evidence": cause[1]}
+            record |= {"cause": cause.cause, "cause_evidence": cause.evidence}
+            record |= {} if cause.hop is None else {"hop": asdict(cause.hop)}
         if of_row:
             record["claims"] = [claim_set.as_dict() for claim_set in of_row]
         if metrics:

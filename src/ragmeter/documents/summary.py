@@ -37,6 +37,8 @@ class AnswerCauses(Record, frozen=True):
 
     shares: dict[str, MetricSummary]
     evidence: dict[str, dict[str, Count]]
+    #: Of a run with hops: how many answers with a cause failed at which hop, as `FailedAt` counts them.
+    hops: dict[str, dict[str, Count]] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         means = [summary.mean or 0.0 for summary in self.shares.values()]

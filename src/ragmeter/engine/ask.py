@@ -19,7 +19,7 @@ from ragmeter.effects.limits.calls import Limits
 from ragmeter.effects.limits.patience import GIVE_UP_AFTER
 from ragmeter.effects.process.signals import signal_of
 from ragmeter.effects.replies.rounds import Reuse
-from ragmeter.engine.ask_plan import ANSWERED, ASKS, AskPlan, default_name
+from ragmeter.engine.ask_plan import ANSWERED, ASKS, MAY_RETURN, AskPlan, default_name
 from ragmeter.engine.default_metrics import MetricChoice, models_of
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.kept_run import keep_run
@@ -301,6 +301,8 @@ def _answered(
         answered = {name: [_cell(row, name) for row in rows] for name in names}
         for key, name in own.items():
             answered[name] = [_own_cell(row, key, is_number=key in numbers) for row in rows]
+        absent = [name for name in MAY_RETURN if name in needed and not (name in answered or name in batch.columns)]
+        answered |= {name: [None] * len(rows) for name in absent}
         errors = [row.cause if isinstance(row, Failure) else None for row in rows]
         causes = [row.outcome if isinstance(row, Failure) else None for row in rows]
         yield Batch(

@@ -11,6 +11,7 @@ from typing import Self
 
 from ragmeter.definition import Metric
 from ragmeter.definition.judge_columns import BoundColumn
+from ragmeter.documents.hops import HOPS
 from ragmeter.effects.limits.calls import Limits
 from ragmeter.effects.replies.rounds import Reuse
 from ragmeter.engine.default_metrics import RETURNED, MetricChoice
@@ -35,6 +36,8 @@ from ragmeter.targets.replies import Replies
 
 #: What a process is told that waits for the place of a run.
 ASKS = "asks questions"
+#: The columns of its own that a system may fill, and that metrics read.
+MAY_RETURN = (HOPS, "tool_calls", "cost_usd")
 #: The columns that a system fills.
 ANSWERED = ("answer", "retrieved", "contexts", RETRIEVED_SCORES, *NUMBER_COLUMNS, PARTIAL_ANSWER)
 
@@ -139,7 +142,7 @@ def _check_needs(batch: Batch, metrics: Sequence[Metric], more: Mapping[str, str
     """
     needs = [(needed, metric.name) for metric in metrics for needed in metric.needs_of_table]
     for needed, wanted_by in [*needs, *more.items()]:
-        if needed not in ANSWERED and needed not in batch.columns:
+        if needed not in (*ANSWERED, *MAY_RETURN) and needed not in batch.columns:
             raise missing_column(needed, wanted_by, list(batch.columns), source.name)
 
 

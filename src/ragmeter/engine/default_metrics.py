@@ -12,6 +12,7 @@ from typing import Literal
 
 from ragmeter import naming
 from ragmeter.definition import Metric
+from ragmeter.documents.hops import HOPS
 from ragmeter.errors import ColumnError
 from ragmeter.hints import by_caller, columns_option, option
 from ragmeter.io.columns import proposed_titles
@@ -53,11 +54,15 @@ DEFAULT_METRICS = (
     DefaultMetric("abstention_correct", ("answer",), marks=tuple(MARKS)),
     DefaultMetric("recall@5", _DOCUMENTS),
     DefaultMetric("ndcg@10", _DOCUMENTS),
+    DefaultMetric("hop_recall", ("relevant", HOPS)),
+    DefaultMetric("first_hit_hop", ("relevant", HOPS)),
+    DefaultMetric("tool_calls_match", ("expected_tool_calls",), marks=(HOPS, "tool_calls")),
+    DefaultMetric("step_count", (HOPS,)),
 )
 #: What a system that is asked may return, until its answers are there.
-RETURNED = ("answer", "contexts", "retrieved")
-#: What a question must be marked with is rarely there, and nobody misses it.
-_RARE = frozenset(MARKS)
+RETURNED = ("answer", "contexts", "retrieved", HOPS)
+#: What a question must be marked with is rarely there, and nobody misses it; so are hops.
+_RARE = frozenset({*MARKS, HOPS, "expected_tool_calls"})
 #: The columns that are empty in the first rows are looked for in so many.
 _LOOKED_AT = 262_144
 

@@ -35,7 +35,7 @@ from ragmeter.io.source import Source
 from ragmeter.io.titles import MAPPED_COLUMNS, PLURAL, Role, alias, by_alias, likely_titles, recognise, weak_lists
 from ragmeter.io.tools import turns
 from ragmeter.io.tools.fields import Known, heads_of, known_file
-from ragmeter.io.tools.openinference import NOTE, has_spans, rows_of_spans
+from ragmeter.io.tools.spans.traces import NOTE, has_spans
 from ragmeter.naming import base_of
 from ragmeter.passages import passage_text
 from ragmeter.table import (
@@ -102,8 +102,9 @@ class Typed:
                 rows: Iterator[Batch] = chain([first], batches)
                 if has_spans(first):
                     self.source.say(NOTE)
-                    rows = rows_of_spans(rows, self.source.name)
-                elif turns.has_conversations(first):
+                    yield from self.source.traces.batches(rows, self.source.name, self.source.say)
+                    return
+                if turns.has_conversations(first):
                     self.source.say(turns.NOTE)
                     rows = turns.rows_of_conversations(rows, self.source.name)
                 yield from rows

@@ -26,6 +26,7 @@ from ragmeter.io.locations import Location, StorePath, location
 from ragmeter.io.readers import File, decimal_of, format_of, is_compressed, reader_of
 from ragmeter.io.reading import Reading, checked
 from ragmeter.io.text_stream import Opener
+from ragmeter.io.tools.spans.traces import Traces
 from ragmeter.table import Batch, NewRow
 
 #: The files of a run that is read as a table of its rows: a test set, for one.
@@ -39,7 +40,8 @@ class Source:
     `n_rows` is None where the number of rows is not known without reading them. `files` are those of a data set, be it
     a folder, a pattern or what is in a store; of a data set, `some` reads those columns alone that are chosen.
     `notes` say how the data was understood, where that could be otherwise; reading adds to them. `passages` gives the
-    texts of documents by their ids, where the data has them. `decimal` is the mark in numbers that are texts.
+    texts of documents by their ids, where the data has them. `decimal` is the mark in numbers that are texts. `traces`
+    keeps the rows of data whose records are spans.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Source:
     notes: list[str] = field(default_factory=list)
     passages: Callable[[Collection[str]], dict[str, str]] | None = None
     decimal: str = "."
+    traces: Traces = field(default_factory=Traces)
 
     def say(self, text: str) -> None:
         """Add a note; reading again adds nothing."""

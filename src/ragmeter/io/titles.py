@@ -37,6 +37,7 @@ _SHARED = {
     "question": ("question", "query", "user_input", "pregunta"),
     "session_id": ("session_id",),
     "reference_claims": ("reference_claims", "gt_answer_claims"),
+    "expected_tool_calls": ("expected_tool_calls", "reference_tool_calls", "expected_tools"),
 }
 _OF_RESULTS = {
     "answer": (
@@ -54,6 +55,7 @@ _OF_RESULTS = {
     "system_name": ("system_name", "system"),
     "latency_ms": ("latency_ms", "total_time_ms"),
     "time_to_first_token_ms": ("time_to_first_token_ms",),
+    "tool_calls": ("tool_calls", "tools_called"),
     "claims": ("claims", "response_claims"),
     "support_by_reference": ("support_by_reference", "answer2response"),
     "support_by_passages": ("support_by_passages", "retrieved2response"),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragmeter.io.decoding import JsonObject
+from ragmeter.targets.agents import as_agent
 from ragmeter.targets.pipeline import ask_pipeline, is_pipeline
 from ragmeter.targets.port import Question
 
@@ -23,6 +24,8 @@ _HISTORIES = ("chat_history", "history")
 
 def method_of(target: Any) -> Callable[..., Any] | None:
     """The method that asks this object, or the object itself if it is called; None if it can't be asked."""
+    if (agent := as_agent(target)) is not None:
+        return agent.ask
     methods = () if inspect.isroutine(target) or isinstance(target, type) else METHODS
     method = next((method for name in methods if callable(method := getattr(target, name, None))), None)
     return method if method is not None else target if callable(target) else None

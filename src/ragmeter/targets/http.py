@@ -24,11 +24,13 @@ from ragmeter.table import TARGET_ERROR
 from ragmeter.targets.events import EventStream
 from ragmeter.targets.json_path import FIELD, FIELDS, REQUEST_EXAMPLE, JsonPath, fill
 from ragmeter.targets.port import WRONG_PATH_AFTER, Answer, Question, Target, failed
-from ragmeter.targets.results import contexts_of, ids_of
+from ragmeter.targets.results import contexts_of, ids_of, other_columns
 
 METHODS = ("POST", "GET", "PUT")
 DEFAULT_REQUEST = {"question": "{question}"}
 _LONGEST_REASON = 300
+#: Members of a reply that are columns of the run, where it has them.
+_KEPT = frozenset({"tool_calls", "steps", "usage", "cost_usd", "hops"})
 _HINTS = {
     401: "the server wants credentials: "
     + by_caller(
@@ -143,6 +145,7 @@ class HttpTarget(Target):
             events.first_ms,
             next((as_text(value) for value in self._last(documents, self.paths.conversation)), None),
             lacks=self._lacking(events, documents),
+            columns=_kept(documents),
         )
 
     def _lacking(self, events: EventStream, documents: list[Any]) -> dict[str, str]:
@@ -240,6 +243,12 @@ def _document(response: Response) -> Any:
     except (ValueError, RecursionError):
         what = "HTML" if "html" in content_type or response.text.lstrip()[:1] == "<" else "not JSON"
         raise failed(f"the reply is {what}: {response.text[:80]}") from None
+
+
+def _kept(documents: list[Any]) -> dict[str, str | float]:
+    """What the last part of a reply says of how the answer was made."""
+    columns = other_columns(documents[-1]) if documents else {}
+    return {name: value for name, value in columns.items() if name in _KEPT}
 
 
 def _missing(path: JsonPath, documents: list[Any]) -> str | None:

@@ -57,7 +57,7 @@ class Replies:
     def returned(self, names: Iterable[str]) -> set[str]:
         """Which of these parts of an answer some answer has; the answer's text alone, if there are no answers."""
         answers = [reply for reply in self.in_order if isinstance(reply, Answer)]
-        has = {name for name in names if any(getattr(answer, name) is not None for answer in answers)}
+        has = {name for name in names if any(_has(answer, name) for answer in answers)}
         return has - ({"answer"} if self.only_retrieved() else set()) if answers else {"answer"}
 
     def only_retrieved(self) -> bool:
@@ -88,6 +88,11 @@ def failures(causes: Mapping[str, int], total: int, what: str) -> str:
     own = [cause for cause in causes if _EARLIER not in cause] or list(causes)
     many = f"all {failed:,}" if failed == total > 1 else f"{failed:,} of {total:,}"
     return f"{many} {what} failed{' with' if len(own) == 1 else ', most of them with'} {own[0]}"
+
+
+def _has(answer: Answer, name: str) -> bool:
+    """Whether an answer has this part, or a column of this name."""
+    return name in answer.columns or getattr(answer, name, None) is not None
 
 
 class Answers:

@@ -12,6 +12,7 @@ from typing import Any
 from ragmeter.io.cells import CellError, as_number, as_text, whole
 from ragmeter.io.write import dumps
 from ragmeter.passages import METADATA_KEYS, attribute, passage_id, passage_score, passage_text
+from ragmeter.targets.agents import agent_columns, hops_of, retrieved_by
 from ragmeter.targets.port import Answer, failed
 
 #: Keys of metadata that hold an id. A user's own id goes before the one that a library made up.
@@ -20,8 +21,8 @@ _OWN_IDS = ("id", "doc_id", "document_id", "_id")
 _SOURCES = ("title", "source", "file_path", "file_name")
 #: Keys and attributes that hold the answer, and those that hold what was retrieved.
 _ANSWERS = (
-    "answer", "result", "output", "output_text", "response", "replies", "answers", "data", "content", "messages",
-    "message",
+    "answer", "final_output", "result", "output", "output_text", "response", "replies", "answers", "data", "content",
+    "messages", "message",
 )  # fmt: skip
 _RETRIEVED = (
     "retrieved", "events", "source_nodes", "source_documents", "documents", "context", "docs", "sources", "chunks",
@@ -50,8 +51,11 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
     if returned is None or isinstance(returned, bool | int | float | complex | bytes | bytearray | set | frozenset):
         kind = type(returned).__name__
         raise failed(f"the target returned {kind}, and should return a text or a dict with an answer")
+    hops = hops_of(returned)
     events = _documents(returned)
     contexts = _contexts(returned)
+    if events is None and contexts is None and hops:
+        events, contexts = retrieved_by(hops)
     text = _answer_text(returned, has_documents=events is not None or contexts is not None)
     return Answer(
         text or "",
@@ -60,7 +64,7 @@ def read_answer(returned: Any, latency_ms: float) -> Answer:
         _latency(returned, latency_ms),
         retrieved_scores=scores_of(events),
         only_retrieved=text is None,
-        columns=_other_columns(returned),
+        columns={**agent_columns(returned, hops), **other_columns(returned)},
     )
 
 
@@ -76,7 +80,7 @@ def _contexts(returned: Any) -> Any:
     return chunks if contexts is None and are_texts else contexts
 
 
-def _other_columns(returned: Any) -> dict[str, str | float]:
+def other_columns(returned: Any) -> dict[str, str | float]:
     """What else a dict says of its answer (`tokens`, `cost_usd`, `tool_calls`), as cells of columns of the run."""
     if not isinstance(returned, Mapping):
         return {}
@@ -88,7 +92,7 @@ def _other_columns(returned: Any) -> dict[str, str | float]:
                 text = as_text(value)
                 if text is not None and len(text) <= _LONGEST_CELL:
                     number = None if isinstance(value, bool) else _number(value)
-                    columns[whole(key)] = text if number is None else value
+                    columns["cost_usd" if key == "cost" else whole(key)] = text if number is None else value
     return columns
 
 

@@ -40,6 +40,7 @@ EVIDENCE = {
     "offline_correct": "the offline judge's verdict",
     "exact_match": "exact match",
 }
+_MOST_HOPS = 5
 TITLES = ("cause", "share", "interval", "n", "evidence")
 
 
@@ -58,6 +59,29 @@ def row_sentence(cause: str, evidence: str | None) -> str:
     meaning = WORDS[cause][1] if cause in WORDS else ""
     because = f" ({evidence_words(evidence)})" if evidence else ""
     return f"cause: {cause_words(cause)}: {meaning}{because}" if meaning else f"cause: {cause_words(cause)}{because}"
+
+
+def hop_sentence(cause: str, hop: int, of: int, tool: str | None = None, error: str | None = None) -> str:
+    """At which hop an answer failed; `hop` and `of` count retrievals, or all hops where one of them had an error."""
+    by = f" ({tool})" if tool else ""
+    if cause == "failed":
+        return f"it failed at hop {hop:,} of {of:,}{by}: {error}"
+    if cause == "not_retrieved":
+        return f"none of its {of:,} retrievals found it" if of > 1 else "its only retrieval did not find it"
+    return f"retrieval {hop:,} of {of:,}{by} found it, and what came after did not use it"
+
+
+def hops_sentence(hops: Mapping[str, Mapping[str, int]]) -> str:
+    """After which retrieval how many answers failed, cause by cause; an empty text where nobody knows."""
+    parts = []
+    for cause, counts in hops.items():
+        what = {"failed": "error at hop", "not_retrieved": "retrievals"}.get(cause, "found by retrieval")
+        numbers = sorted(counts, key=int)
+        places = [f"{hop}: {counts[hop]:,}" for hop in numbers[:_MOST_HOPS]]
+        later = sum(counts[hop] for hop in numbers[_MOST_HOPS:])
+        places += [f"later: {later:,}"] if later else []
+        parts.append(f"{cause_words(cause)}, {what} {', '.join(places)}")
+    return f"By hop: {'; '.join(parts)}." if parts else ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from ragmeter.errors import InputError
@@ -10,9 +11,11 @@ from ragmeter.io.batches import batches_of_records, numbered
 from ragmeter.io.decoding import JsonObject, check_values, decode
 from ragmeter.io.delimited.blocks import TooLongError, blocks_of_lines, decoded
 from ragmeter.io.limits import Limit
-from ragmeter.io.tools.documents import ROW_KEYS, SPANS, rows_in, spans_in
+from ragmeter.io.tools.documents import ROW_KEYS, rows_in
+from ragmeter.io.tools.spans.otlp import SPANS, spans_of_text
 from ragmeter.table import Batch, Row
 
+_HAS_SPANS = re.compile(rf'\s*\{{\s*"{SPANS}"\s*:').match
 _AS_LINES = "JSON Lines (one object per line, .jsonl) may be of any size"
 
 
@@ -31,20 +34,23 @@ def _records(stream: BinaryIO, encoding: str, name: str, limit: Limit) -> Iterat
             for line in block.removesuffix("\n").split("\n"):
                 if line and not line.isspace():
                     check_values(line, name, number)
-                    row = _object(decode(line, name, number), name, number)
-                    for record in (row,) if SPANS not in row else _spans(row, name, number):
+                    for record in _objects(line, name, number):
                         yield number, len(line), record
                 number += 1
     except TooLongError:
         raise limit.error("this line", name, number) from None
 
 
-def _spans(row: JsonObject, name: str, line: int) -> list[JsonObject]:
+def _objects(line: str, name: str, number: int) -> Sequence[JsonObject]:
+    """The object in a line; the spans, if that is one of OpenTelemetry's."""
+    if _HAS_SPANS(line) is None:
+        return (_object(decode(line, name, number), name, number),)
     try:
-        return spans_in(row)
-    except (AttributeError, KeyError, TypeError, ValueError):
+        return spans_of_text(line)
+    except ValueError:
+        decode(line, name, number)  # what is no JSON has an error of its own
         reason = "this begins like OpenTelemetry's spans, and a part of it has another form"
-        raise InputError(reason, file=name, line=line) from None
+        raise InputError(reason, file=name, line=number) from None
 
 
 def read_document(

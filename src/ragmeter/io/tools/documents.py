@@ -8,12 +8,11 @@ from typing import Any
 from ragmeter.io.decoding import JsonObject
 from ragmeter.io.titles import is_title
 from ragmeter.io.tools.json_tables import Say, holds_rows, rows_of_table
+from ragmeter.io.tools.spans.otlp import SPANS, spans_in
 from ragmeter.table import NewRow
 
 #: Keys of an object that may have its rows.
 ROW_KEYS = ("results", "rows", "data", "records", "testCases", "test_cases", "examples")
-#: The key under which OpenTelemetry's JSON has its spans, in a document or in each line.
-SPANS = "resourceSpans"
 #: What promptfoo calls a failure of the system, and not of an assertion.
 _CALL_FAILED = 2
 
@@ -72,39 +71,6 @@ def _split_table(document: JsonObject) -> list[NewRow] | None:
     if not rows or any(len(row) != len(titles) for row in rows):
         return None
     return [dict(zip(map(str, titles), row, strict=True)) for row in rows]
-
-
-def spans_in(document: JsonObject) -> list[JsonObject]:
-    """The spans of an object of OpenTelemetry's JSON."""
-    return list(_otlp_spans(document[SPANS]))
-
-
-def _otlp_spans(resources: list[Any]) -> Iterator[JsonObject]:
-    """Spans as OpenTelemetry writes them in JSON, with plain objects as attributes."""
-    for resource in resources:
-        for scope in resource.get("scopeSpans", ()):
-            for span in scope.get("spans", ()):
-                status = span.get("status", {})
-                yield {
-                    "trace_id": span.get("traceId"),
-                    "parent_id": span.get("parentSpanId"),
-                    "attributes": {item["key"]: _otlp_value(item["value"]) for item in span.get("attributes", ())},
-                    "start_time": int(span.get("startTimeUnixNano", 0)) / 1e9,
-                    "end_time": int(span.get("endTimeUnixNano", 0)) / 1e9,
-                    "status_code": "ERROR" if status.get("code") in (2, "STATUS_CODE_ERROR") else "OK",
-                    "status_message": status.get("message"),
-                }
-
-
-def _otlp_value(value: JsonObject) -> Any:
-    """`{"stringValue": "x"}` is "x"; whole numbers are written as texts, lists and objects have values inside."""
-    if "intValue" in value:
-        return int(value["intValue"])
-    if "arrayValue" in value:
-        return [_otlp_value(item) for item in value["arrayValue"].get("values", ())]
-    if "kvlistValue" in value:
-        return {item["key"]: _otlp_value(item["value"]) for item in value["kvlistValue"].get("values", ())}
-    return next(iter(value.values()), None)
 
 
 def _squad(articles: list[Any]) -> Iterator[NewRow]:

@@ -61,9 +61,12 @@ def _role(message: Any) -> str | None:
 
 
 def _turns(conversation: Row, title: str, number: int) -> list[NewRow]:
-    """The rows of a conversation. Its gold answer belongs to the last one, everything else to all of them."""
+    """The rows of a conversation. Its gold answer belongs to the last one, everything else to all of them.
+
+    So do the calls of tools that are expected in all of it; that row has all that were made, then.
+    """
     shared = {_NEW_NAMES.get(key, key): value for key, value in conversation.items() if key != title}
-    reference = shared.pop("reference", None)
+    reference, expected = shared.pop("reference", None), shared.pop("reference_tool_calls", None)
     session = str(shared.pop("session_id", None) or number)
     turns: list[NewRow] = []
     for message in conversation[title]:
@@ -76,8 +79,12 @@ def _turns(conversation: Row, title: str, number: int) -> list[NewRow]:
             turns[-1]["question"] = f"{turns[-1]['question']}\n{content}"
         elif turns and role != "system":  # a greeting before the first question answers nothing
             _add(turns[-1], role, message)
-    if turns and reference is not None:
-        turns[-1]["reference"] = reference
+    if turns and reference is not None:  # a last word without an answer, "thanks", is not what it is about
+        answered = [turn for turn in turns if turn["answer"] is not None]
+        (answered or turns)[-1]["reference"] = reference
+    if turns and expected is not None:
+        calls = [call for turn in turns for call in turn.get("tool_calls") or ()]
+        turns[-1] |= {"expected_tool_calls": expected, "tool_calls": calls}
     return turns
 
 

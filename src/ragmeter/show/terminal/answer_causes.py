@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragmeter.documents.summary import AnswerCauses
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
-from ragmeter.wording.answer_causes import cause_lines, cause_titles
+from ragmeter.wording.answer_causes import cause_lines, cause_titles, hops_sentence
 from ragmeter.wording.texts import printable
 
 
@@ -20,3 +20,5 @@ def show_causes(causes: AnswerCauses | None) -> None:
     for line in lines:
         table.add(*map(printable, line.cells))
     console().print(table)
+    if causes is not None and causes.hops and (sentence := hops_sentence(causes.hops)):
+        console().sentence(printable(sentence))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,13 +18,14 @@ from ragmeter.show.markdown import metric_page
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Column, Figures
 from ragmeter.table import ABSTAINED, JUDGE_COLUMNS, SCORED
-from ragmeter.wording.answer_causes import row_sentence
+from ragmeter.wording.answer_causes import hop_sentence, row_sentence
 from ragmeter.wording.causes import cause_meaning
 from ragmeter.wording.numbers import given, hundredths, number, percent, probability, significant
 from ragmeter.wording.signs import ARROWS, ARROWS_EXPLAINED
 from ragmeter.wording.texts import printable
 
 if TYPE_CHECKING:  # each command has imported its own result
+    from ragmeter.analysis.explanation import RowCause
     from ragmeter.analysis.gating import Verdict
     from ragmeter.analysis.metric_list import MetricInfo
     from ragmeter.analysis.power import PowerPlan
@@ -116,10 +118,13 @@ def _basis(plan: PowerPlan) -> str:
     return text if plan.basis == "given" else f"{text}; from {plan.basis}"
 
 
-def show_cause(qid: str, cause: tuple[str, str | None] | None) -> None:
-    """Where the row's answer failed, and what says so."""
-    if cause is not None:
-        console().sentence(printable(f"{qid}: {row_sentence(*cause)}"), "bold")
+def show_cause(qid: str, cause: RowCause | None) -> None:
+    """Where the row's answer failed, what says so, and at which hop."""
+    if cause is None:
+        return
+    console().sentence(printable(f"{qid}: {row_sentence(cause.cause, cause.evidence)}"), "bold")
+    if cause.hop is not None:
+        console().sentence(printable(hop_sentence(**asdict(cause.hop))))
 
 
 def show_run_verdicts(qid: str, verdicts: Sequence[RunVerdict]) -> None:
