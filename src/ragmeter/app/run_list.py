@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import PurePath
 from typing import Any
 
@@ -242,12 +242,12 @@ def _goodness(entry: RunEntry, metric: str) -> float:
     return summary.mean if summary.direction == "lower" else -summary.mean
 
 
-def _dates(created: str, now: datetime | None = None) -> tuple[str, ...]:
+def _dates(created: str) -> tuple[str, ...]:
     """The spans of time that a run is from, and its month."""
     moment = times.local(created)
     if moment is None:
         return ()
-    midnight = (now or datetime.now()).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = times.clock().replace(hour=0, minute=0, second=0, microsecond=0)
     spans = [name for name, days in _DAYS.items() if moment >= midnight - timedelta(days=days)]
     if midnight - timedelta(days=1) <= moment < midnight:
         spans.append("yesterday")

@@ -15,18 +15,23 @@ def local(written: str) -> datetime | None:
         return None
 
 
+def clock() -> datetime:
+    """What time it is, on this machine's clock."""
+    return datetime.now().astimezone()
+
+
 def spoken(written: str, now: datetime | None = None) -> str:
     """A time in short: today and yesterday by their names, with the year where it is another one."""
     moment = local(written)
     if moment is None:
         return written
-    now = (now or datetime.now()).astimezone()
-    clock = f"{moment:%H:%M}"
+    now = now or clock()
+    minute = f"{moment:%H:%M}"
     if moment.date() == now.date():
-        return f"today {clock}"
+        return f"today {minute}"
     if moment.date() == (now - timedelta(days=1)).date():
-        return f"yesterday {clock}"
-    return f"{moment.day} {moment:%b} {clock if moment.year == now.year else moment.year}"
+        return f"yesterday {minute}"
+    return f"{moment.day} {moment:%b} {minute if moment.year == now.year else moment.year}"
 
 
 def exact(written: str) -> str:
