@@ -40,6 +40,8 @@ def run(chosen: argparse.Namespace) -> int:
         check_no_input([chosen.output], [folder], "choose another name")
     if chosen.offline_judge:
         return _recalibrate(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
+    if chosen.jury or chosen.panel is not None:
+        return _calibrate_jury(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
     result = calibrate(
         folder,
         chosen.labels,
@@ -58,6 +60,23 @@ def run(chosen: argparse.Namespace) -> int:
     else:
         show_calibration(result, written)
     return 0
+
+
+def _calibrate_jury(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
+    """Compare a jury with the labels; the exit code is 1 if no panel reaches the agreement that was asked for."""
+    from ragmeter.analysis.people.jury import calibrate_jury
+    from ragmeter.io.write import replacing
+    from ragmeter.show.terminal.jury import show_jury
+
+    result = calibrate_jury(
+        folder, chosen.labels, metric=chosen.metric, panel=chosen.panel, level=chosen.level, reading=reading
+    )
+    document = dumps(result.as_dict(), indent=2)
+    if chosen.output is not None:
+        with replacing(chosen.output) as (temporary,):
+            temporary.write_text(document + "\n", encoding="utf-8")
+    print(document) if chosen.json else show_jury(result, [chosen.output] if chosen.output else [])
+    return 1 if result.panel is not None and not result.panel.reaches else 0
 
 
 def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
@@ -97,6 +116,17 @@ def parser() -> Parser:
         "--offline-judge",
         action="store_true",
         help="adapt the offline judge to these labels instead, if that helps, and write --output for calibration=",
+    )
+    add(
+        "--jury",
+        action="store_true",
+        help="compare each juror of the run and all together with the labels, and learn what each vote weighs",
+    )
+    add(
+        "--panel",
+        metavar="SHARE",
+        type=float,
+        help="also name the cheapest jurors whose majority agrees with people so often, such as 0.95",
     )
     add("--language", metavar="CODE", help="of the offline judge; default: as the run's own offline metrics have it")
     add("--delimiter", metavar="CHARACTER", help="between the labels' columns; TAB for a tab")

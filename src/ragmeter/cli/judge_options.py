@@ -62,6 +62,10 @@ _SETTINGS: dict[str, OptionWords] = {
     "journal": {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: judge.journal.sqlite in the "
                 "folder of the runs"},
 }  # fmt: skip
+_OF_JURY = (
+    "; given several times, a jury: NAME@URL has an endpoint of its own, `offline` and `encoder:FOLDER` ask no "
+    "language model"
+)
 #: Those of a model that writes questions: its replies are no verdicts.
 _WRITER = (
     "base_url", "api_version", "temperature", "max_tokens", "timeout", "retries", "give_up_after", "workers", "budget",
@@ -87,17 +91,33 @@ JUDGE_NAMES = (
 CASCADE_NAMES = tuple(_CASCADE)
 
 
+class _JudgeModel(argparse._AppendAction):
+    """Keeps the first language model as `judge_model`, and all that were named as `jurors`."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, chosen: argparse.Namespace, value: Any, flag: str | None = None
+    ) -> None:
+        chosen.jurors = [*getattr(chosen, "jurors", ()), str(value)]
+        models = [name for name in chosen.jurors if not _is_local(name)]
+        setattr(chosen, self.dest, models[0] if len(chosen.jurors) > 1 and models else chosen.jurors[0])
+
+
+def _is_local(name: str) -> bool:
+    return name.partition(":")[0] in LOCAL
+
+
 def judge_options(
     parser: argparse.ArgumentParser,
     *,
     offline: bool = False,
     encoder: bool = False,
+    jury: bool = False,
     default_model: str | None = None,
     dry_run: bool = True,
 ) -> None:
     """Add the judge's options. `offline`: the offline judge may judge alone, `encoder`: a local classifier.
 
-    `dry_run`: there are answers already.
+    `jury`: several models may be named; `dry_run`: there are answers already.
     """
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
@@ -123,7 +143,9 @@ def judge_options(
         "--judge-model",
         metavar="NAME",
         default=default_model,
-        help=f"gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has{shown}",
+        action=_JudgeModel if jury else "store",
+        help=f"gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has{shown}"
+        + (_OF_JURY if jury else ""),
     )
     add("--judge-header", metavar="'NAME: VALUE'", action="append", help="a header; $NAME in it is read from the "
         "environment: 'api-key: $AZURE_KEY'")  # fmt: skip
@@ -186,12 +208,19 @@ def read_writer(chosen: argparse.Namespace) -> Judge | None:
     return Judge(chosen.judge_model, headers=chosen.judge_header or (), check=False, **{"tries": 1, **given})
 
 
+def read_jurors(chosen: argparse.Namespace) -> list[str]:
+    """The names of several judges, those that ask a language model first; none where one judges alone."""
+    names = [name.partition("@http")[0] for name in getattr(chosen, "jurors", ())]
+    return sorted(names, key=_is_local) if len(names) > 1 else []
+
+
 def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     """The judge that was chosen, if one was; an option that would do nothing is refused."""
     from ragmeter.cli.modes import JUDGE, refuse_idle
 
     refuse_idle(chosen, JUDGE)
     model = chosen.judge_model
+    jurors = read_jurors(chosen)
     is_alone = model is None or model.lower() == "none"
     if is_alone and model is not None and chosen.judge == CASCADE:
         raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
@@ -201,7 +230,26 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     from ragmeter.judges.asking.judge import Judge
 
     flags = {"reasons": chosen.reasons, "grammar": chosen.judge_grammar, "check": chosen.judge_check}
-    return Judge(model, **given, headers=chosen.judge_header or (), **flags, **more)
+    settings = {**given, "headers": chosen.judge_header or (), **flags, **more}
+    return _jury(chosen.jurors, settings) if jurors else Judge(model, **settings)
+
+
+def _jury(named: Sequence[str], settings: Settings) -> Judge:
+    """The first of several judges, which has the others beside it. What a run may cost is divided among them."""
+    from ragmeter.judges.asking.judge import Judge
+
+    models = [name for name in named if not _is_local(name)]
+    if not models:
+        raise UsageError("none of the jurors asks a language model", hint="without one there is --judge offline")
+    limits = {"max_calls": max(1, calls // len(models))} if (calls := settings.get("max_calls")) else {}
+    if budget := settings.get("budget"):
+        limits["budget"] = budget / len(models)
+    first, *others = (
+        {**settings, **limits, "model": name, **({"base_url": f"http{address}"} if address else {})}
+        for name, _, address in (model.partition("@http") for model in models)
+    )
+    beside: list[Judge | str] = [*(Judge(**other) for other in others), *(name for name in named if _is_local(name))]
+    return Judge(**first, jurors=beside)
 
 
 def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
@@ -262,6 +310,7 @@ def metric_settings(chosen: argparse.Namespace) -> Settings:
     return {
         "judge": None if chosen.judge == LLM else chosen.judge,
         "support_model": getattr(chosen, "support_model", None),
+        "jurors": read_jurors(chosen),
     }
 
 

@@ -21,7 +21,8 @@ def with_judge_of_project(parser: Parser, arguments: Sequence[str], chosen: argp
         return chosen
     table = read_table(_TABLE)
     named = chosen.given_flags.get("judge_model") and chosen.judge_model
-    if not table or named not in (None, table.get("model")):
+    model = table.get("model")
+    if not table or named not in (None, *(model if isinstance(model, list) else [model])):
         return chosen
     flags = {flag for action in parser._actions for flag in action.option_strings}
     keys = table_keys(_TABLE)

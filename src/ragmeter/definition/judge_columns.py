@@ -31,7 +31,7 @@ EXACT, MISS = "exact", "miss"
 #: The setting that names the classifier.
 SUPPORT_MODEL = "support_model"
 #: Those who judge without a language model being asked.
-_LOCAL = frozenset({OFFLINE, ENCODER})
+LOCAL = frozenset({OFFLINE, ENCODER})
 
 #: A column that the words for a model show: `{answer}`.
 FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -255,7 +255,7 @@ class BoundColumn:
     @property
     def is_offline(self) -> bool:
         """Whether the column is filled without a language model."""
-        return self.declaration.offline is not None and self.settings.get("judge") in _LOCAL
+        return self.declaration.offline is not None and self.settings.get("judge") in LOCAL
 
     @property
     def support_model(self) -> str | None:

@@ -175,6 +175,15 @@ class JudgeRun:
     reuse: Collection[str] = ()
 
     @property
+    def n_judges(self) -> int:
+        """How many models are asked about each row."""
+        return 1
+
+    def check(self) -> None:
+        """Refuse a model that can't be asked."""
+        self.judge.chat_model.check()
+
+    @property
     def names(self) -> list[str]:
         """The columns that a table gets."""
         own = ((column.name, outcome_column(column.name), *column.columns) for column in self.columns)
@@ -196,7 +205,7 @@ class JudgeRun:
 
         `advance` is called with the number of rows that are done, `batch_done` with each batch and its new columns.
         """
-        self.judge.chat_model.check()
+        self.check()
         watch = watch or JudgingWatch()
         column_runs = self.column_runs()
         for column_run in column_runs:

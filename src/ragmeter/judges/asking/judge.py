@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,8 @@ class Judge:
         max_calls: the most calls that a run's judging may make.
         check: try the judge on built-in cases with known verdicts before it is asked anything else.
         journal: the file that keeps its replies; without it `judge.journal.sqlite` in the folder of the runs.
+        jurors: others that judge the same answers, for `jury_correct`: more judges, "offline", "encoder:FOLDER". Each
+            judge has its own limits.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class Judge:
         max_calls: int | None = None,
         check: bool = True,
         journal: str | Path | None = None,
+        jurors: Sequence[Judge | str] = (),
     ) -> None:
         for name, value, least in (
             ("repeats", repeats, 1), ("tries", tries, 1), ("max_tokens", max_tokens, 1), ("retries", retries, 0),
@@ -134,6 +137,8 @@ class Judge:
         self.retries = Retries.of(retries)
         self.workers, self.budget, self.max_calls = workers, budget, max_calls
         self.give_up_after = give_up_after
+        self.name = model if provider is None else self.model
+        self.jurors = _named(self, jurors)
 
     def __repr__(self) -> str:
         asked = self.chat_model.signature()
@@ -241,6 +246,20 @@ class Judge:
         """A judge of one column with this judge's settings."""
         other = self.rephrased(declaration)
         return ColumnJudge(self, declaration) if other is None else TwoWordings(self, declaration, other)
+
+
+def _named(first: Judge, others: Sequence[Judge | str]) -> dict[str, Judge | None]:
+    """The jurors by their names, the first among them; None for one that asks no language model. One alone: none."""
+    if not others:
+        return {}
+    jurors: dict[str, Judge | None] = {}
+    for juror in (first, *others):
+        name = juror if isinstance(juror, str) else juror.name
+        if name in jurors or "+" in name:
+            problem = "are two jurors" if name in jurors else "has a + in it"
+            raise UsageError(f"{name!r} {problem}", hint="the jurors of a jury have different names, without a +")
+        jurors[name] = None if isinstance(juror, str) else juror
+    return jurors
 
 
 def _check_provider(provider: Any, settings: Settings) -> None:

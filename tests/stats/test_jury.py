@@ -1,0 +1,79 @@
+"""One verdict from the votes of several judges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ragmeter.stats.jury import Ballots, cross_fitted, folds_of, joint_verdicts, learnt_weights, panels
+from ragmeter.table import Scores
+
+
+def draws(
+    n: int, rates: list[tuple[float, float]], *, prior: float = 0.6, seed: int = 0, copies: int = 0
+) -> tuple[Ballots, Scores]:
+    """Votes of judges of these sensitivities and specificities on rows of which `prior` are right, and people's."""
+    random = np.random.default_rng(seed)
+    people = (random.random(n) < prior).astype(np.float64)
+    votes = [np.where(random.random(n) < np.where(people == 1, right, 1 - wrong), 1.0, -1.0) for right, wrong in rates]
+    return np.array([*votes, *[votes[-1]] * copies]), people
+
+
+def test_most_votes_decide_and_a_quorum_is_half() -> None:
+    ballots = np.array([[1, 1, 1, 0, 0], [1, -1, 0, 0, -1], [-1, 0, 0, 0, -1]], dtype=float)
+    assert joint_verdicts(ballots).tolist() == pytest.approx([1, np.nan, np.nan, np.nan, 0], nan_ok=True)
+
+
+def test_weights_are_those_of_a_logistic_regression() -> None:
+    """With many independent votes, log-odds by Bayes: of a judge that says 1 on 90% of right and 20% of wrong ones."""
+    ballots, people = draws(200_000, [(0.9, 0.8), (0.6, 0.6)], seed=1)
+    weights = learnt_weights(ballots, people)
+    by_bayes = [
+        np.log(0.6 / 0.4)
+        + 0.5 * (np.log(0.9 / 0.2) + np.log(0.1 / 0.8))
+        + 0.5 * (np.log(0.6 / 0.4) + np.log(0.4 / 0.6)),
+        0.5 * (np.log(0.9 / 0.2) - np.log(0.1 / 0.8)),
+        0.5 * (np.log(0.6 / 0.4) - np.log(0.4 / 0.6)),
+    ]
+    assert weights == pytest.approx(by_bayes, abs=0.03)
+
+
+def test_copies_of_a_bad_judge_do_not_outvote_a_good_one() -> None:
+    ballots, people = draws(2_000, [(0.95, 0.95), (0.6, 0.6)], copies=2, seed=2)
+    majority = np.mean(joint_verdicts(ballots) == people)
+    weighted = np.mean(cross_fitted(ballots, people, np.ones(2_000), np.arange(2_000)) == people)
+    assert majority < 0.8
+    assert weighted == pytest.approx(0.95, abs=0.02)
+
+
+def test_weights_of_judges_that_know_nothing_are_near_0() -> None:
+    ballots, people = draws(60, [(0.5, 0.5)] * 4, seed=3)
+    assert np.abs(learnt_weights(ballots, people)[1:]).max() < 1
+
+
+def test_labels_count_by_what_they_stand_for() -> None:
+    ballots, people = draws(300, [(0.9, 0.6)], seed=4)
+    counts = np.where(people == 1, 3.0, 1.0)
+    repeated = np.repeat(np.arange(300), counts.astype(int))
+    twice = learnt_weights(ballots[:, repeated], people[repeated])
+    assert learnt_weights(ballots, people, counts) == pytest.approx(twice, abs=0.1)
+
+
+def test_cross_fitting_does_not_flatter() -> None:
+    """Of judges that know nothing, the weighted verdict is as often right as the commoner verdict of people."""
+    agreements = []
+    for seed in range(40):
+        ballots, people = draws(80, [(0.5, 0.5)] * 5, prior=0.5, seed=seed)
+        agreements.append(np.mean(cross_fitted(ballots, people, np.ones(80), np.arange(80)) == people))
+    assert np.mean(agreements) < 0.51
+
+
+def test_answers_of_a_group_are_in_one_fold() -> None:
+    groups = np.repeat(np.arange(30), 4)
+    folds = folds_of(groups, 10)
+    assert all(len(set(folds[groups == group])) == 1 for group in range(30))
+    assert np.bincount(folds).tolist() == [12] * 10
+
+
+def test_panels_have_an_odd_number_of_judges() -> None:
+    assert panels(3) == [(0,), (1,), (2,), (0, 1, 2)]
