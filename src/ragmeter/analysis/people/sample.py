@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.analysis.people.claim_items import Claims, claims_of_run
+from ragmeter.analysis.people.jury import jury_votes
 from ragmeter.analysis.people.verdicts import Answers, binary_metrics, is_binary, metric_named, read_columns
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -104,8 +105,8 @@ def choose_sample(
         n: the number of rows, or of claims.
         by: "random", "stratified" or "disagreement" (between `metrics`).
         strata: the columns to stratify by.
-        metrics: the metrics that may disagree; by default those of 0 and 1. With `claims`, the metric whose claims are
-            drawn, such as `faithfulness`, if the run has several.
+        metrics: the metrics that may disagree; by default a jury's jurors, or the metrics of 0 and 1. With `claims`,
+            the metric whose claims are drawn, such as `faithfulness`, if the run has several.
         claims: draw claims, at random, in place of rows.
         seed: the seed of the draw.
         output_dir: the folder of runs.
@@ -123,11 +124,12 @@ def choose_sample(
     check_seed(seed)
     if claims:
         return _sample_of_claims(run, n, by, chosen_names(metrics), seed)
-    strata = several(strata)
+    strata, votes = several(strata), dict[str, Scores]()
     names = [metric_named(run, name) for name in chosen_names(metrics)]
     if by == "disagreement":
-        names = names or binary_metrics(run)
-        if len(names) < 2:
+        votes = {} if names else jury_votes(run)
+        names = names or ([] if votes else binary_metrics(run))
+        if len(names) < 2 and not votes:
             example = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
             raise UsageError(
                 "disagreement needs two metrics", hint=f"{example}; the run has {', '.join(run.row_metrics)}"
@@ -137,6 +139,9 @@ def choose_sample(
     scores = {name: run.scores(name) for name in names}
     for values in scores.values():
         eligible &= ~np.isnan(values)
+    if votes:  # a juror may have no verdict
+        scores = votes
+        eligible &= np.sum([~np.isnan(values) for values in votes.values()], axis=0) > 1
     places = np.flatnonzero(eligible)
     if not len(places):
         raise UsageError("no row of the run can be labelled: none has an answer and a score of every metric")
@@ -229,8 +234,8 @@ def _disagreement(scores: Sequence[Scores]) -> dict[str, npt.NDArray[np.intp]]:
     rows with ranks furthest apart count as disagreement.
     """
     if all(map(is_binary, scores)):
-        total = np.sum(scores, axis=0)
-        kinds = {"disagree": (total > 0) & (total < len(scores)), "all 0": total == 0, "all 1": total == len(scores)}
+        least, most = np.nanmin(scores, axis=0), np.nanmax(scores, axis=0)
+        kinds = {"disagree": least < most, "all 0": most == 0, "all 1": least == 1}
     else:
         ranks = np.stack([_ranks(values) for values in scores])
         order = np.argsort(-np.ptp(ranks, axis=0), kind="stable")

@@ -1,0 +1,178 @@
+"""How many labels people should give, and on which rows: from a run's judges, and from the labels there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ragmeter.analysis.people.estimates import row_weights
+from ragmeter.analysis.people.jury import jury_votes
+from ragmeter.analysis.people.label_matches import match
+from ragmeter.analysis.people.labels import read_labels
+from ragmeter.analysis.people.sample import choose_sample
+from ragmeter.analysis.people.verdicts import Answers, binary_metrics, read_columns, verdicts
+from ragmeter.errors import UsageError
+from ragmeter.runs.run import Run
+from ragmeter.stats.labels import half_width_of, labels_for, labels_to_tell
+from ragmeter.table import Scores
+from ragmeter.wording.numbers import given
+
+_HALF_WIDTHS, _DIFFERENCES = (0.1, 0.05, 0.03), (0.02, 0.05, 0.1)
+#: From fewer labels nobody knows how a judge and people go together.
+_FEWEST = 10
+#: So many labels are asked for next, where nobody says how many.
+_NEXT = 100
+
+
+@dataclass(frozen=True)
+class LabelsNeeded:
+    """The labels for an interval of this half width, with the judge's help and without; None: the run has too few rows.
+
+    The judge's help is not known before there are labels: then `with_judge` is as without.
+    """
+
+    half_width: float
+    with_judge: int | None
+    alone: int | None
+
+
+@dataclass(frozen=True)
+class JudgePair:
+    """The labels that tell two judges apart, by the difference in their agreement with people.
+
+    All of them are of rows where the two differ, which are `differing` of the rows that both have judged.
+    """
+
+    first: str
+    second: str
+    differing: float
+    n: int
+    needed: dict[float, int | None]
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Rows that the judges see alike, or don't: how many there are, and how many to label."""
+
+    name: str
+    rows: int
+    draw: int
+
+
+@dataclass(frozen=True)
+class LabelPlan:
+    """How many labels, and which next. `correlation` is that of judge and people on the `n_labels` there are."""
+
+    run: str
+    metric: str
+    level: float
+    power: float
+    alpha: float
+    n_rows: int
+    n_labels: int
+    share: float
+    correlation: float | None
+    needed: tuple[LabelsNeeded, ...]
+    pairs: tuple[JudgePair, ...]
+    n_next: int
+    half_width_next: float
+    strata: tuple[Stratum, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan as a dict for JSON."""
+        return asdict(self)
+
+
+def plan_labels(
+    run: Run,
+    labels: Sequence[Any] = (),
+    *,
+    metric: str | None = None,
+    half_widths: Sequence[float] = (),
+    differences: Sequence[float] = (),
+    n: int | None = None,
+    level: float = 0.95,
+    power: float = 0.8,
+    alpha: float = 0.05,
+) -> LabelPlan:
+    """Plan labels of a run's answers, for a metric of 0 and 1 that people's labels are to correct."""
+    for wanted in (*half_widths, *differences):
+        if not 0 < wanted < 1:
+            raise UsageError(f"a half width and a difference are between 0 and 1, got {given(wanted)}")
+    name, judge = verdicts(run, metric, None)
+    scored = ~np.isnan(judge)
+    n_labels, share, correlation = _pilot(run, labels, judge)
+    rows = int(scored.sum())
+    needed = tuple(
+        LabelsNeeded(
+            width, labels_for(width, share, correlation or 0.0, rows, level), labels_for(width, share, 0.0, rows, level)
+        )
+        for width in half_widths or _HALF_WIDTHS
+    )
+    n_next = min(n or _NEXT, rows)
+    return LabelPlan(
+        run.name,
+        name,
+        level,
+        power,
+        alpha,
+        rows,
+        n_labels,
+        share,
+        correlation,
+        needed,
+        tuple(_pairs(judges_of(run), differences or _DIFFERENCES, alpha, power)),
+        n_next,
+        half_width_of(n_next, share, correlation or 0.0, rows, level),
+        tuple(_strata(run, n_next)),
+    )
+
+
+def judges_of(run: Run) -> dict[str, Scores]:
+    """What each judge of a run says of each row: the jurors, or the metrics of 0 and 1. NaN where it says nothing."""
+    votes = jury_votes(run)
+    if votes:
+        return votes
+    return {name: run.scores(name) for name in binary_metrics(run)}
+
+
+def _pilot(run: Run, labels: Sequence[Any], judge: Scores) -> tuple[int, float, float | None]:
+    """The number of labels, the share of right answers, and the correlation of people and judge, if it is known."""
+    mean = float(np.nanmean(judge))
+    if not labels:
+        return 0, mean, None
+    matched = match(read_labels(list(labels)), read_columns(run, ["qid"])["qid"], Answers(run))
+    by_judge = judge[matched.places]
+    both = ~np.isnan(by_judge)
+    weights = row_weights(matched, len(judge))[both]
+    people, by_judge = matched.people[both], by_judge[both]
+    if len(people) < _FEWEST:
+        return len(people), mean, None
+    share = float(np.average(people, weights=weights))
+    spread = np.cov(people, by_judge, aweights=weights)
+    denominator = float(np.sqrt(spread[0, 0] * spread[1, 1]))
+    return len(people), share, max(0.0, float(spread[0, 1]) / denominator) if denominator > 0 else None
+
+
+def _pairs(judges: dict[str, Scores], differences: Sequence[float], alpha: float, power: float) -> list[JudgePair]:
+    pairs = []
+    for (a, first), (b, second) in combinations(judges.items(), 2):
+        both = ~np.isnan(first) & ~np.isnan(second)
+        differing = float(np.mean(first[both] != second[both])) if both.any() else 0.0
+        needed = {difference: labels_to_tell(difference, differing, alpha, power) for difference in differences}
+        pairs.append(JudgePair(a, b, differing, int(both.sum()), needed))
+    return pairs
+
+
+def _strata(run: Run, n: int) -> list[Stratum]:
+    """How many rows to label where judges differ and where they don't; at random where there is one judge."""
+    by = "disagreement" if len(judges_of(run)) > 1 else "random"
+    sample = choose_sample(run, n, by=by)
+    drawn: dict[str, list[int]] = {}
+    for row in sample:
+        drawn.setdefault(row.stratum, [row.stratum_rows, 0])[1] += 1
+    return [Stratum(name, rows, count) for name, (rows, count) in sorted(drawn.items())]
