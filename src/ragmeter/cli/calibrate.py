@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragmeter.cli.judge_options import writer_options
 from ragmeter.cli.modes import CALIBRATE, refuse_idle
 from ragmeter.cli.options import json_option, number_option, read_delimiter, runs_option
 from ragmeter.cli.parser import Parser, command_parser
@@ -40,6 +42,8 @@ def run(chosen: argparse.Namespace) -> int:
         check_no_input([chosen.output], [folder], "choose another name")
     if chosen.offline_judge:
         return _recalibrate(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
+    if chosen.align:
+        return _align(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
     if chosen.jury or chosen.panel is not None:
         return _calibrate_jury(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
     result = calibrate(
@@ -60,6 +64,27 @@ def run(chosen: argparse.Namespace) -> int:
     else:
         show_calibration(result, written)
     return 0
+
+
+def _align(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
+    """See whether examples from the labels help a judge, and write them; the exit code is 1 if they don't."""
+    from ragmeter.analysis.people.align import align
+    from ragmeter.cli.judge_options import read_writer
+    from ragmeter.io.locations import on_disk
+    from ragmeter.show.terminal.calibration import show_alignment
+
+    judge = read_writer(chosen)
+    if judge is None:
+        raise UsageError("which judge is to see examples?", hint="name it with --judge-model")
+    result = align(folder, chosen.labels, judge, output_dir=chosen.output_dir, reading=reading)
+    output = chosen.output or on_disk(folder.location, "keeping examples") / "judge-examples.json"
+    if result.helps:
+        result.write(output)
+    if chosen.json:
+        print(dumps({**asdict(result), "helps": result.helps, "output": str(output) if result.helps else None}))
+    else:
+        show_alignment(result, output)
+    return 0 if result.helps else 1
 
 
 def _calibrate_jury(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
@@ -131,6 +156,14 @@ def parser() -> Parser:
     add("--language", metavar="CODE", help="of the offline judge; default: as the run's own offline metrics have it")
     add("--delimiter", metavar="CHARACTER", help="between the labels' columns; TAB for a tab")
     add("--encoding", help="the labels' encoding, if it is not UTF-8")
+    writer_options(
+        parser, "--align", "put a few labelled answers into the prompt of this model, if that helps", dry_run=False
+    )
+    add(
+        "--align",
+        action="store_true",
+        help="ask a model about the labelled rows, with and without examples from others",
+    )
     output = parser.add_argument_group("output")
     output.add_argument("--output", metavar="FILE", type=Path, help="write the result there too, as JSON")
     output.add_argument(

@@ -34,6 +34,8 @@ _SETTINGS: dict[str, OptionWords] = {
     "api_version": {"metavar": "VERSION", "help": "of the endpoint's API, which Azure wants"},
     "prompt": {"metavar": "FILE", "help": "words of your own, with any column of the table as a field: {question}, "
                "{reference}, {answer}, {contexts} ..."},
+    "examples": {"metavar": "FILE", "help": "show it labelled answers as examples where a verdict is asked for; "
+                 "`ragmeter calibrate --align` writes them, if they help"},
     "repeats": {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and the flip "
                 "rate is shown; default: 1"},
     "wordings": {"metavar": "N", "type": int, "help": "ask for each verdict in 1 wording, or in 2, with twice the "
@@ -181,11 +183,9 @@ def _add_settings(parser: argparse.ArgumentParser, group: argparse._ActionsConta
         group.add_argument(*names, dest=f"judge_{keyword}", **_SETTINGS[keyword])
 
 
-def writer_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a model that writes questions: whom to ask, within which limits, and how to try it."""
-    group = parser.add_argument_group(
-        "the model", "a language model that writes the questions, and checks them in doubt"
-    )
+def writer_options(parser: argparse.ArgumentParser, title: str, does: str, *, dry_run: bool = True) -> None:
+    """Add the options of a model that is asked for something else than a run's verdicts, and within which limits."""
+    group = parser.add_argument_group(title, does)
     group.add_argument(
         "--judge-model",
         metavar="NAME",
@@ -195,7 +195,8 @@ def writer_options(parser: argparse.ArgumentParser) -> None:
                        "$NAME in it is read from the environment")  # fmt: skip
     _add_settings(parser, group, _WRITER)
     what = "say how many calls, tokens and dollars the questions take, and ask nothing"
-    group.add_argument("--dry-run", action="store_true", help=what)
+    if dry_run:
+        group.add_argument("--dry-run", action="store_true", help=what)
 
 
 def read_writer(chosen: argparse.Namespace) -> Judge | None:

@@ -152,6 +152,7 @@ _WITHOUT_JURY = Mode(lambda chosen: not chosen.jury and chosen.panel is None, "w
 _RECALIBRATING = Mode(_has("offline_judge"), "without --offline-judge")
 CALIBRATE: Table = {
     "language": (_RECALIBRATING,),
+    **_in_all(JUDGE_NAMES, Mode(_has("align"), "without --align")),
     **_in_all(("metric", "jury", "panel"), _PEOPLE),
     "threshold": (_PEOPLE, _WITHOUT_JURY),
 }

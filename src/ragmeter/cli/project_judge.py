@@ -44,6 +44,8 @@ def _needs_judge(chosen: argparse.Namespace) -> bool:
         return False
     if hasattr(chosen, "closed_book"):  # questions
         return bool(chosen.documents) and not chosen.offline
+    if hasattr(chosen, "align"):
+        return bool(chosen.align)
     if hasattr(chosen, "turns"):  # crag evaluate
         return True
     if hasattr(chosen, "preference"):

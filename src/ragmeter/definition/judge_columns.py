@@ -155,6 +155,13 @@ class Wording:
     in_doubt: str
 
 
+class Example(NamedTuple):
+    """The texts of a row that people have judged, by column, and the reply that is right for them."""
+
+    texts: Mapping[str, str]
+    reply: str
+
+
 @dataclass(frozen=True)
 class JudgeColumn:
     """A column that a judge fills, one row at a time.
@@ -170,6 +177,7 @@ class JudgeColumn:
 
     With `judge=offline` or `judge=encoder`, `offline` returns the values of some rows, and no language model is asked;
     it gets what says which claims are supported. `instead` says what to use where only a model can fill the column.
+    `examples` are shown to the model before the texts that it is asked about.
     """
 
     name: str
@@ -189,6 +197,7 @@ class JudgeColumn:
     guess: Callable[[Row], Any] | None = None
     offline: Callable[[Sequence[Row], Support], Sequence[Any]] | None = None
     instead: str = ""
+    examples: Sequence[Example] = ()
 
     @cached_property
     def needs(self) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragmeter.definition.judge_columns import JudgeColumn, PerCall
+from ragmeter.definition.judge_columns import Example, JudgeColumn, PerCall
 from ragmeter.effects.argument_checks import check_above_zero, check_number, check_whole
 from ragmeter.effects.limits.calls import Limits
 from ragmeter.effects.limits.pace import Retries
@@ -17,6 +18,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.judges.asking.column_judge import ColumnJudge
+from ragmeter.judges.asking.examples import read_examples
 from ragmeter.judges.asking.prompt import prompt_hash, read_words
 from ragmeter.judges.asking.two_wordings import SURE, TwoWordings
 from ragmeter.judges.verdict import OWN_FORM, verdict
@@ -43,6 +45,8 @@ class Judge:
         provider: whom to ask in place of all that; `FakeProvider` in tests.
         cascade: has the offline judge decide where it is sure, for metrics with `judge=cascade`.
         prompt: a file with words of your own; `{answer}` and the like stand for the table's columns.
+        examples: a file of labelled answers that are shown as examples where a verdict is asked for, or a list of them;
+            `ragmeter calibrate --align` writes one.
         reasons: ask for a short reason after each verdict. It costs tokens, and is shown in the report.
         temperature: 0 by default, for verdicts that come out the same again.
         seed: sent along; repeats and second tries count up from it.
@@ -79,6 +83,7 @@ class Judge:
         provider: ChatProvider | None = None,
         cascade: Cascade | None = None,
         prompt: str | Path | None = None,
+        examples: str | Path | Sequence[Example] = (),
         reasons: bool = False,
         temperature: float = 0.0,
         seed: int = 0,
@@ -126,6 +131,7 @@ class Judge:
         self.endpoint = endpoint_of(*address, headers=headers, api_version=api_version, asked_by="judge")
         self.prompt = prompt
         self.words = None if prompt is None else read_words(prompt)
+        self.examples = read_examples(examples) if isinstance(examples, str | Path) else list(examples)
         own_prices = None if prices is None else read_prices(prices)
         self.price: Price | None = provider.price if provider else price_of(model, own_prices)
         self.check_budget(budget)
@@ -182,7 +188,9 @@ class Judge:
             read_words(self.prompt, columns)
 
     def worded(self, declaration: JudgeColumn) -> JudgeColumn:
-        """The column as this judge is asked about it: in the user's own words, if there are any."""
+        """The column as this judge is asked about it: in the user's own words and with examples, if there are any."""
+        if declaration.name == verdict.name and self.examples:
+            declaration = replace(declaration, examples=self.examples)
         return as_worded(declaration, self.words)
 
     def signature(self, declaration: JudgeColumn = verdict) -> Signature:
@@ -232,6 +240,12 @@ class Judge:
             return {"wordings": 1}
         number: Signature = {"wordings": 2} if self.wordings == 2 else {"wordings": "1 or 2", "sure_from": 0.5 + SURE}
         return {**number, "rephrased_prompt": prompt_hash(other, reasons=self.reasons)}
+
+    def with_examples(self, examples: Sequence[Example]) -> Judge:
+        """This judge, shown these examples and no others."""
+        other = copy(self)
+        other.examples = list(examples)
+        return other
 
     @property
     def chat_model(self) -> ChatModel:

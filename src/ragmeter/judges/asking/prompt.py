@@ -42,7 +42,8 @@ class Prompt:
         words = _words(declaration, reasons)
         self._labels = declaration.labels
         self._between = FIELD.split(words)  # words and names of fields in turn: a field is at every odd place
-        self._size = len(_SYSTEM) + len(words.encode())
+        self._examples = _examples(declaration)  # the same before every call's texts, so that a server reads them once
+        self._size = len(_SYSTEM) + len(words.encode()) + len(self._examples.encode("utf-8", "replace"))
 
     def messages(self, values: Mapping[str, str], *, again: bool = False) -> list[dict[str, str]]:
         """The messages to the model: the words with the texts in them, each fenced with the same marker.
@@ -61,7 +62,8 @@ class Prompt:
                 parts[place] = "\n".join(_fenced(*text, marker) for text in texts)
             else:
                 parts[place] = f"{{{name}}}"
-        return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": "".join(parts) + _AGAIN * again}]
+        content = self._examples + "".join(parts) + _AGAIN * again
+        return [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": content}]
 
     def size(self, values: Mapping[str, str], *, again: bool = False) -> int:
         """How many bytes a call sends."""
@@ -84,6 +86,19 @@ def count_texts(name: str, values: Mapping[str, str]) -> int:
     return next(number for number in count() if f"{name} {number + 1}" not in values)
 
 
+def _examples(declaration: JudgeColumn) -> str:
+    """What people have said of other rows: their texts are data as well, and fenced."""
+    marker = _marker([text for example in declaration.examples for text in example.texts.values()])
+    shown = [
+        "\n".join(
+            _fenced(declaration.labels.get(name, name), example.texts[name], marker) for name in declaration.needs
+        )
+        + f"\nRight reply: {example.reply}\n\n"
+        for example in declaration.examples
+    ]
+    return f"Examples, judged by people:\n\n{''.join(shown)}Now another case.\n\n" if shown else ""
+
+
 def _fenced(label: str, text: str, marker: str) -> str:
     return f"{label}: [{marker}] {_plain(text)} [{marker}]"
 
@@ -100,7 +115,7 @@ def _words(declaration: JudgeColumn, reasons: bool) -> str:
 
 def prompt_hash(declaration: JudgeColumn, *, reasons: bool = False) -> str:
     """The hash of a prompt's words, and of those that it has in calls with certain texts."""
-    parts = [_SYSTEM]
+    parts = [_SYSTEM, *(f"{dict(sorted(texts.items()))}={reply}" for texts, reply in declaration.examples)]
     for worded in (declaration, *(variant for _, variant in declaration.variants)):
         parts += [_words(worded, reasons), *(f"{name}={label}" for name, label in worded.labels.items())]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
