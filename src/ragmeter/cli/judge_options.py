@@ -36,6 +36,8 @@ _SETTINGS: dict[str, OptionWords] = {
                "{reference}, {answer}, {contexts} ..."},
     "examples": {"metavar": "FILE", "help": "show it labelled answers as examples where a verdict is asked for; "
                  "`ragmeter calibrate --align` writes them, if they help"},
+    "images": {"choices": ("local", "fetch"), "help": "show the picture in a row's column `image` to a model that "
+               "can see: a file in the current folder or bytes (local), or also what an https address has (fetch)"},
     "repeats": {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and the flip "
                 "rate is shown; default: 1"},
     "wordings": {"metavar": "N", "type": int, "help": "ask for each verdict in 1 wording, or in 2, with twice the "
@@ -91,6 +93,7 @@ JUDGE_NAMES = (
     "judge_check",
 )  # fmt: skip
 CASCADE_NAMES = tuple(_CASCADE)
+WRITER_NAMES = ("judge_model", "judge_header", *(f"judge_{name}" for name in _WRITER))
 
 
 class _JudgeModel(argparse._AppendAction):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ragmeter.cli import options
-from ragmeter.cli.judge_options import CASCADE, CASCADE_NAMES, ENCODER, JUDGE_NAMES, LLM, LOCAL, OFFLINE
+from ragmeter.cli.judge_options import CASCADE, CASCADE_NAMES, ENCODER, JUDGE_NAMES, LLM, LOCAL, OFFLINE, WRITER_NAMES
 from ragmeter.cli.parser import destinations
 from ragmeter.errors import UsageError
 
@@ -152,7 +152,7 @@ _WITHOUT_JURY = Mode(lambda chosen: not chosen.jury and chosen.panel is None, "w
 _RECALIBRATING = Mode(_has("offline_judge"), "without --offline-judge")
 CALIBRATE: Table = {
     "language": (_RECALIBRATING,),
-    **_in_all(JUDGE_NAMES, Mode(_has("align"), "without --align")),
+    **_in_all(WRITER_NAMES, Mode(_has("align"), "without --align")),
     **_in_all(("metric", "jury", "panel"), _PEOPLE),
     "threshold": (_PEOPLE, _WITHOUT_JURY),
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ragmeter.definition.judge_columns import Example, JudgeColumn, PerCall
 from ragmeter.effects.argument_checks import check_above_zero, check_number, check_whole
@@ -19,6 +19,7 @@ from ragmeter.hints import option, parameter
 from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.judges.asking.column_judge import ColumnJudge
 from ragmeter.judges.asking.examples import read_examples
+from ragmeter.judges.asking.pictures import Pictures
 from ragmeter.judges.asking.prompt import prompt_hash, read_words
 from ragmeter.judges.asking.two_wordings import SURE, TwoWordings
 from ragmeter.judges.verdict import OWN_FORM, verdict
@@ -30,6 +31,10 @@ from ragmeter.naming import Settings, Signature
 DEFAULT_EVAL_MODEL = "gpt-4o"
 MAX_EVAL_TOKENS = 1024
 MAX_API_RETRIES = 3
+#: What a picture is shown for, what the model is told of it, and where it may come from.
+_SEEN = frozenset({"verdict", "ratings", "claims", "support_by_passages"})
+_WITH_PICTURE = "If there is a picture, the question is about it."
+_IMAGES = ("local", "fetch")
 _GIVE_UP_OPTION = option("give_up_after", of="judge")
 
 
@@ -47,6 +52,8 @@ class Judge:
         prompt: a file with words of your own; `{answer}` and the like stand for the table's columns.
         examples: a file of labelled answers that are shown as examples where a verdict is asked for, or a list of them;
             `ragmeter calibrate --align` writes one.
+        images: shows the picture in a row's column `image` to a model that can see: "local" for files in the current
+            folder and bytes, "fetch" for https addresses too.
         reasons: ask for a short reason after each verdict. It costs tokens, and is shown in the report.
         temperature: 0 by default, for verdicts that come out the same again.
         seed: sent along; repeats and second tries count up from it.
@@ -84,6 +91,7 @@ class Judge:
         cascade: Cascade | None = None,
         prompt: str | Path | None = None,
         examples: str | Path | Sequence[Example] = (),
+        images: Literal["local", "fetch"] | None = None,
         reasons: bool = False,
         temperature: float = 0.0,
         seed: int = 0,
@@ -132,6 +140,9 @@ class Judge:
         self.prompt = prompt
         self.words = None if prompt is None else read_words(prompt)
         self.examples = read_examples(examples) if isinstance(examples, str | Path) else list(examples)
+        if images not in (None, *_IMAGES):
+            raise UsageError(f"{parameter('images', of='judge')} must be {' or '.join(_IMAGES)}, got {images!r}")
+        self.pictures = None if images is None else Pictures(images == "fetch")
         own_prices = None if prices is None else read_prices(prices)
         self.price: Price | None = provider.price if provider else price_of(model, own_prices)
         self.check_budget(budget)
@@ -191,7 +202,10 @@ class Judge:
         """The column as this judge is asked about it: in the user's own words and with examples, if there are any."""
         if declaration.name == verdict.name and self.examples:
             declaration = replace(declaration, examples=self.examples)
-        return as_worded(declaration, self.words)
+        declaration = as_worded(declaration, self.words)
+        if self.pictures is None or declaration.name not in _SEEN:
+            return declaration
+        return replace(declaration, shows_image=True, words=f"{_WITH_PICTURE}\n{declaration.words}")
 
     def signature(self, declaration: JudgeColumn = verdict) -> Signature:
         """Everything that a reply depends on besides the texts."""
