@@ -84,7 +84,7 @@ def test_a_jury_without_a_model_is_refused(ragmeter: Run, tmp_path: Path) -> Non
     assert "none of the jurors asks a language model" in nobody.stderr
 
 
-def test_limits_are_divided_among_the_models(ragmeter: Run, tmp_path: Path) -> None:
+def test_limits_are_those_of_all_models_together(ragmeter: Run, tmp_path: Path) -> None:
     write(tmp_path)
     with JudgeServer(by_model) as server:
         done = ragmeter(
@@ -92,4 +92,7 @@ def test_limits_are_divided_among_the_models(ragmeter: Run, tmp_path: Path) -> N
             "--base-url", server.url, "--max-calls", "20", "--no-judge-check", "--json", "--max-unscored", "1",
         )  # fmt: skip
         judges = json.loads(done.stdout)["judges"]
-        assert [judges[f"verdict[juror={name}]"]["usage"]["calls"] for name in ("kind", "exact")] == [10, 10]
+        assert [judges[f"verdict[juror={name}]"]["usage"]["calls"] for name in ("kind", "exact")] == [
+            10,
+            10,
+        ]  # row by row

@@ -125,11 +125,12 @@ def test_what_is_no_jury_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_estimate_has_a_part_for_each_juror(tmp_path: Path) -> None:
-    first = judge("a", "Yes", jurors=[judge("b", "Yes", max_calls=2), "offline"])
+    first = judge("a", "Yes", max_calls=4, jurors=[judge("b", "Yes"), "offline"])
     metrics = choose_metrics("llm_correct", jurors=list(first.jurors))
     plan = Plan.of(Data.open(ROWS), metrics, JudgeSetup(first, tmp_path))
     estimate = plan.estimate()
     assert estimate["rows"] == 4
     assert estimate["calls"] == 6
     assert {name: own["calls"] for name, own in estimate["jurors"].items()} == {"a": 3, "b": 3}
-    assert estimate["jurors"]["b"]["calls_left"] == 2
+    assert (estimate["calls_left"], estimate["limited_by"]) == (4, "max_calls")
+    assert estimate["cost_usd"] == pytest.approx(sum(own["cost_usd"] for own in estimate["jurors"].values()))

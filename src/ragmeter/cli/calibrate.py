@@ -100,7 +100,7 @@ def _calibrate_jury(chosen: argparse.Namespace, folder: Run, reading: Reading) -
     if chosen.output is not None:
         with replacing(chosen.output) as (temporary,):
             temporary.write_text(document + "\n", encoding="utf-8")
-    print(document) if chosen.json else show_jury(result, [chosen.output] if chosen.output else [])
+    print(document) if chosen.json else show_jury(result)
     return 1 if result.panel is not None and not result.panel.reaches else 0
 
 

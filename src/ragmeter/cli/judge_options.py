@@ -239,20 +239,17 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
 
 
 def _jury(named: Sequence[str], settings: Settings) -> Judge:
-    """The first of several judges, which has the others beside it. What a run may cost is divided among them."""
+    """The first of several judges, which has the others beside it."""
     from ragmeter.judges.asking.judge import Judge
 
-    models = [name for name in named if not _is_local(name)]
+    models = [name.partition("@http") for name in named if not _is_local(name)]
     if not models:
         raise UsageError("none of the jurors asks a language model", hint="without one there is --judge offline")
-    limits = {"max_calls": max(1, calls // len(models))} if (calls := settings.get("max_calls")) else {}
-    if budget := settings.get("budget"):
-        limits["budget"] = budget / len(models)
     first, *others = (
-        {**settings, **limits, "model": name, **({"base_url": f"http{address}"} if address else {})}
-        for name, _, address in (model.partition("@http") for model in models)
+        {**settings, "model": name, **({"base_url": f"http{address}"} if address else {})}
+        for name, _, address in models
     )
-    beside: list[Judge | str] = [*(Judge(**other) for other in others), *(name for name in named if _is_local(name))]
+    beside: list[Judge | str] = [*(Judge(**other) for other in others), *filter(_is_local, named)]
     return Judge(**first, jurors=beside)
 
 

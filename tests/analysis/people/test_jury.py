@@ -57,9 +57,8 @@ def test_jurors_beside_people_and_each_other(tmp_path: Path) -> None:
     assert agreement == pytest.approx({"dear": 0.97, "fair": 0.9, "coin": 0.5}, abs=0.05)
     costs = {juror.name: juror.cost_usd for juror in result.jurors}
     assert costs["dear"] == pytest.approx(50 * (costs["fair"] or 0), rel=0.01)
-    by_pair = {(pair.first, pair.second): pair.kappa for pair in result.pairs}
-    assert by_pair["dear", "fair"].value == pytest.approx(0.75, abs=0.08)
-    low, high = by_pair["dear", "coin"].interval or (1, 1)
+    assert result.pairs["dear, fair"].value == pytest.approx(0.75, abs=0.08)
+    low, high = result.pairs["dear, coin"].interval or (1, 1)
     assert low < 0 < high
     assert result.panel is None
 

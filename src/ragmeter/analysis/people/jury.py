@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ragmeter import registry
 from ragmeter.analysis.people.estimates import AgainstPeople, estimates_of, row_weights
-from ragmeter.analysis.people.label_matches import Matched, match
+from ragmeter.analysis.people.label_matches import match
 from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.definition import Metric
@@ -44,20 +42,10 @@ class Juror:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """How two jurors agree with each other, over all rows of the run."""
-
-    first: str
-    second: str
-    kappa: Estimate
-
-
-@dataclass(frozen=True)
 class PanelChoice:
     """The cheapest panel whose majority reached the agreement on one half of the labels; `reported` is on the other.
 
-    Without such a panel, it is the one that agreed most. Its cost is in dollars, or where a price is not known in
-    tokens.
+    If none `reaches` it, the one that agreed most. Its cost is in dollars, or where a price is not known in tokens.
     """
 
     target: float
@@ -71,55 +59,26 @@ class PanelChoice:
 
 @dataclass(frozen=True)
 class JuryCalibration:
-    """A jury beside people. `weighted` is cross-fitted; its `gain` in agreement over the majority has its interval.
+    """A jury beside people. `weighted` is cross-fitted; `gain` is its agreement less the majority's.
 
-    `weights` are a setting of `jury_correct`: learnt from all labels, for answers that nobody has labelled.
+    `pairs` has kappa of each two jurors over all rows. `weighted_metric` has weights that were learnt from all labels.
     """
 
     run: str
-    metric: str
     level: float
     n_labels: int
     jurors: tuple[Juror, ...]
-    pairs: tuple[Pair, ...]
+    pairs: dict[str, Estimate]
     majority: AgainstPeople
     weighted: AgainstPeople
     gain: Estimate
-    weights: str
+    weights_help: bool
+    weighted_metric: str
     panel: PanelChoice | None = None
-
-    @property
-    def weights_help(self) -> bool:
-        """Whether the weights agree with people more often than the majority does, by more than the standard error."""
-        return self.gain.value is not None and self.gain.value > (self.gain.standard_error or 0.0) > 0
-
-    @property
-    def weighted_metric(self) -> str:
-        """The name of the metric with these weights."""
-        return registry.get(self.metric).with_settings(weights=self.weights).name
 
     def as_dict(self) -> dict[str, Any]:
         """The result as a dict for JSON."""
-        return {**asdict(self), "weights_help": self.weights_help, "weighted_metric": self.weighted_metric}
-
-
-@dataclass(frozen=True)
-class _Labelled:
-    """The labelled rows: the jurors' votes on them, people's verdicts, and how they were drawn."""
-
-    ballots: Ballots
-    people: Scores
-    weights: Scores
-    groups: Codes
-
-    def part(self, rows: npt.NDArray[np.bool_]) -> _Labelled:
-        """Some of them."""
-        return _Labelled(self.ballots[:, rows], self.people[rows], self.weights[rows], self.groups[rows])
-
-    def share(self, is_so: npt.NDArray[np.bool_], level: float) -> Estimate:
-        """The share of those for which it is so."""
-        everything = np.ones(len(is_so), dtype=np.bool_)
-        return InClusters.of(self.weights, self.groups).share(is_so, everything, level, of="labels")
+        return asdict(self)
 
 
 def calibrate_jury(
@@ -139,36 +98,41 @@ def calibrate_jury(
         raise UsageError(f"{option('panel', panel)} should be an agreement between 0 and 1", hint="0.95, for example")
     joint = _jury_of(run, metric)
     matched = match(read_labels(labels, reading), read_columns(run, ["qid"])["qid"], Answers(run))
-    if matched.counts.labelled < FEWEST:
+    places, people = matched.places, matched.people
+    if len(people) < FEWEST:
         raise InputError(
-            f"{matched.counts.labelled:,} labels are too few to learn a jury's weights from: at least {FEWEST}",
+            f"{len(people):,} labels are too few to learn a jury's weights from: at least {FEWEST}",
             hint="`ragmeter power RUN --labels` says which rows to label next",
         )
     names, ballots = _votes(run, joint)
     clusters = run.clusters(run.confidence)[1]
-    rows = np.arange(ballots.shape[1]) if clusters is None else clusters
-    labelled = _Labelled(
-        ballots[:, matched.places], matched.people, row_weights(matched, ballots.shape[1]), rows[matched.places]
-    )
-    weights = learnt_weights(labelled.ballots, labelled.people, labelled.weights)
+    groups = np.arange(ballots.shape[1]) if clusters is None else clusters
+    drawn = InClusters.of(row_weights(matched, len(groups)), groups[places])
+    weights = learnt_weights(ballots[:, places], people, drawn.weights)
     majority, weighted = joint_verdicts(ballots), joint_verdicts(ballots, weights)
-    weighted[matched.places] = cross_fitted(labelled.ballots, labelled.people, labelled.weights, labelled.groups)
-    jurors = tuple(
-        _juror(run, name, _against(matched, np.where(own == 0, np.nan, own > 0), level, clusters))
-        for name, own in zip(names, ballots, strict=True)
-    )
+    weighted[places] = cross_fitted(ballots[:, places], people, drawn.weights, drawn.clusters)
+
+    def against(verdicts: Scores) -> AgainstPeople:
+        return estimates_of(matched, verdicts, level, None, clusters)["judge"]
+
+    own = zip(names, ballots, strict=True)
+    jurors = tuple(Juror(name, against(np.where(vote, vote > 0, np.nan)), *_costs(run, name)) for name, vote in own)
+    gain = _gain(drawn, 1.0 * (weighted[places] == people) - (majority[places] == people), level)
     return JuryCalibration(
         run.name,
-        joint.name,
         level,
-        matched.counts.labelled,
+        len(people),
         jurors,
-        tuple(_pairs(names, ballots, rows, level)),
-        _against(matched, majority, level, clusters),
-        _against(matched, weighted, level, clusters),
-        _gain(labelled, weighted[matched.places], majority[matched.places], level),
-        BETWEEN.join(map(significant, weights.tolist())),
-        None if panel is None else _panel(jurors, labelled, panel, level),
+        {
+            f"{names[a]}, {names[b]}": _kappa(ballots[[a, b]], groups, level)
+            for a, b in combinations(range(len(names)), 2)
+        },
+        against(majority),
+        against(weighted),
+        gain,
+        (gain.value or 0.0) > (gain.standard_error or 0.0) > 0,
+        joint.with_settings(weights=BETWEEN.join(map(significant, weights.tolist()))).name,
+        None if panel is None else _panel(jurors, ballots[:, places], people, drawn, panel, level),
     )
 
 
@@ -190,71 +154,54 @@ def _jury_of(run: Run, metric: str | None) -> Metric:
     named = [name for name in run.row_metrics if name.partition("[")[0] == jury_correct.base]
     chosen = named[:1] if metric is None else [name for name in named if name == metric]
     if not chosen:
-        raise UsageError(
-            f"the run has no jury{'' if metric is None else f' {metric}'}",
-            hint=f"it has {', '.join(named)}"
-            if named
-            else by_caller("`ragmeter evaluate --metrics llm_correct --judge-model A --judge-model B` makes one", ""),
-        )
+        make = by_caller("`ragmeter evaluate --metrics llm_correct --judge-model A --judge-model B` makes one", "")
+        hint = f"it has {', '.join(named)}" if named else make
+        raise UsageError(f"the run has no jury{'' if metric is None else f' {metric}'}", hint=hint)
     return registry.get(chosen[0]).with_settings(weights=None)
 
 
-def _against(matched: Matched, verdicts: Scores, level: float, clusters: Codes | None) -> AgainstPeople:
-    return estimates_of(matched, verdicts, level, None, clusters)["judge"]
+def _costs(run: Run, juror: str) -> tuple[float | None, int]:
+    """Dollars and tokens. A table that brought its verdicts does not say."""
+    summary = run.summary().judges.get(juror_column(juror))
+    if summary is None:
+        return (0.0 if is_local(juror) else None), 0
+    return summary.usage.cost_usd, summary.usage.prompt_tokens + summary.usage.completion_tokens
 
 
-def _juror(run: Run, name: str, against: AgainstPeople) -> Juror:
-    summary = run.summary().judges.get(juror_column(name))
-    if is_local(name):
-        return Juror(name, against, 0.0, 0)
-    if summary is None:  # a table has brought its verdicts
-        return Juror(name, against, None, 0)
-    return Juror(name, against, summary.usage.cost_usd, summary.usage.prompt_tokens + summary.usage.completion_tokens)
+def _kappa(ballots: Ballots, groups: Codes, level: float) -> Estimate:
+    """How two jurors agree with each other; rows that belong together count as one draw."""
+    both = (ballots != 0).all(axis=0)
+    first, second = (ballots[:, both] > 0).astype(np.float64)
+    if len(np.unique(groups[both])) == both.sum():
+        return cohens_kappa(confusion(first, second), level)
+    return InClusters.of(np.ones(int(both.sum())), groups[both]).kappa(first, second, level)
 
 
-def _pairs(names: Sequence[str], ballots: Ballots, groups: Codes, level: float) -> list[Pair]:
-    """How the jurors agree with each other; rows that belong together count as one draw."""
-    pairs = []
-    for (a, first), (b, second) in combinations(zip(names, ballots, strict=True), 2):
-        both = (first != 0) & (second != 0)
-        own = groups[both]
-        if len(np.unique(own)) == len(own):
-            kappa = cohens_kappa(confusion(first[both], second[both]), level)
-        else:
-            a_right, b_right = ((votes[both] > 0).astype(np.float64) for votes in (first, second))
-            kappa = InClusters.of(np.ones(len(own)), own).kappa(a_right, b_right, level)
-        pairs.append(Pair(a, b, kappa))
-    return pairs
-
-
-def _gain(labelled: _Labelled, weighted: Scores, majority: Scores, level: float) -> Estimate:
-    """How much more often the weighted verdict is people's than the majority's; a tie is never people's."""
-    gain = (weighted == labelled.people).astype(float) - (majority == labelled.people)
-    drawn = InClusters.of(labelled.weights, labelled.groups)
-    mean = drawn.mean(gain)
-    error = float(np.sqrt(drawn.variance(gain - mean)))
+def _gain(drawn: InClusters, gains: Scores, level: float) -> Estimate:
+    mean = drawn.mean(gains)
+    error = float(np.sqrt(drawn.variance(gains - mean)))
     margin = t_quantile(0.5 + level / 2, drawn.freedom) * error
-    return Estimate(mean, (mean - margin, mean + margin), len(gain), error, "cross-fitted")
+    return Estimate(mean, (mean - margin, mean + margin), len(gains), error, "cross-fitted")
 
 
-def _panel(jurors: Sequence[Juror], labelled: _Labelled, target: float, level: float) -> PanelChoice:
+def _panel(
+    jurors: tuple[Juror, ...], ballots: Ballots, people: Scores, drawn: InClusters, target: float, level: float
+) -> PanelChoice:
     """Choose on one half of the labels, and report on the other."""
     in_dollars = all(juror.cost_usd is not None for juror in jurors)
     costs = [(juror.cost_usd or 0.0) if in_dollars else float(juror.tokens) for juror in jurors]
-    halves = folds_of(labelled.groups, 2)
-    first, second = labelled.part(halves == 0), labelled.part(halves == 1)
+    halves = folds_of(drawn.clusters, 2)
 
-    def agreement(part: _Labelled, panel: tuple[int, ...]) -> Estimate:
-        return part.share(joint_verdicts(part.ballots[list(panel)]) == part.people, level)
+    def agreement(panel: tuple[int, ...], half: int) -> Estimate:
+        agrees = joint_verdicts(ballots[list(panel)]) == people
+        return drawn.share(agrees, halves == half, level, of="labels")
 
-    agreements = {panel: agreement(first, panel) for panel in panels(len(jurors))}
-    cost = {panel: sum(costs[juror] for juror in panel) for panel in agreements}
-    reaching = [panel for panel, share in agreements.items() if (share.value or 0.0) >= target]
-    if reaching:
-        chosen = min(reaching, key=lambda panel: (cost[panel], len(panel), -(agreements[panel].value or 0.0)))
-    else:
-        chosen = max(agreements, key=lambda panel: (agreements[panel].value or 0.0, -cost[panel]))
-    names = tuple(jurors[juror].name for juror in chosen)
-    return PanelChoice(
-        target, names, bool(reaching), cost[chosen], in_dollars, agreements[chosen], agreement(second, chosen)
+    shares = {panel: agreement(panel, 0) for panel in panels(len(jurors))}
+    price = {panel: sum(costs[juror] for juror in panel) for panel in shares}
+    reaching = [panel for panel, share in shares.items() if (share.value or 0.0) >= target]
+    chosen = min(
+        reaching or shares,
+        key=lambda panel: (price[panel], -(shares[panel].value or 0.0))[:: 1 if reaching else -1],
     )
+    names = tuple(jurors[juror].name for juror in chosen)
+    return PanelChoice(target, names, bool(reaching), price[chosen], in_dollars, shares[chosen], agreement(chosen, 1))

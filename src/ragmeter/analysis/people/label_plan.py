@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,40 +23,28 @@ from ragmeter.table import Scores
 from ragmeter.wording.numbers import given
 
 _HALF_WIDTHS, _DIFFERENCES = (0.1, 0.05, 0.03), (0.02, 0.05, 0.1)
-#: From fewer labels nobody knows how a judge and people go together.
-_FEWEST = 10
-#: So many labels are asked for next, where nobody says how many.
-_NEXT = 100
+#: From fewer labels nobody knows how a judge and people go together; so many are asked for next by default.
+_FEWEST, _NEXT = 10, 100
 
 
-@dataclass(frozen=True)
-class LabelsNeeded:
-    """The labels for an interval of this half width, with the judge's help and without; None: the run has too few rows.
-
-    The judge's help is not known before there are labels: then `with_judge` is as without.
-    """
+class LabelsNeeded(NamedTuple):
+    """The labels for an interval of this half width, with the judge's help and without; None: too few rows."""
 
     half_width: float
     with_judge: int | None
     alone: int | None
 
 
-@dataclass(frozen=True)
-class JudgePair:
-    """The labels that tell two judges apart, by the difference in their agreement with people.
-
-    All of them are of rows where the two differ, which are `differing` of the rows that both have judged.
-    """
+class JudgePair(NamedTuple):
+    """The labels, all of rows on which two judges differ, that show such a difference in agreement with people."""
 
     first: str
     second: str
-    differing: float
-    n: int
+    differing: float  # of the rows that both have judged
     needed: dict[float, int | None]
 
 
-@dataclass(frozen=True)
-class Stratum:
+class Stratum(NamedTuple):
     """Rows that the judges see alike, or don't: how many there are, and how many to label."""
 
     name: str
@@ -65,16 +54,14 @@ class Stratum:
 
 @dataclass(frozen=True)
 class LabelPlan:
-    """How many labels, and which next. `correlation` is that of judge and people on the `n_labels` there are."""
+    """How many labels, and which next. `correlation` is that of judge and people on the labels there are, if known."""
 
     run: str
     metric: str
-    level: float
     power: float
     alpha: float
     n_rows: int
     n_labels: int
-    share: float
     correlation: float | None
     needed: tuple[LabelsNeeded, ...]
     pairs: tuple[JudgePair, ...]
@@ -84,7 +71,8 @@ class LabelPlan:
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as a dict for JSON."""
-        return asdict(self)
+        lists = {name: [item._asdict() for item in getattr(self, name)] for name in ("needed", "pairs", "strata")}
+        return {**asdict(self), **lists}
 
 
 def plan_labels(
@@ -95,7 +83,6 @@ def plan_labels(
     half_widths: Sequence[float] = (),
     differences: Sequence[float] = (),
     n: int | None = None,
-    level: float = 0.95,
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> LabelPlan:
@@ -104,40 +91,27 @@ def plan_labels(
         if not 0 < wanted < 1:
             raise UsageError(f"a half width and a difference are between 0 and 1, got {given(wanted)}")
     name, judge = verdicts(run, metric, None)
-    scored = ~np.isnan(judge)
     n_labels, share, correlation = _pilot(run, labels, judge)
-    rows = int(scored.sum())
-    needed = tuple(
-        LabelsNeeded(
-            width, labels_for(width, share, correlation or 0.0, rows, level), labels_for(width, share, 0.0, rows, level)
-        )
+    rows, known = int((~np.isnan(judge)).sum()), correlation or 0.0
+    needed = (
+        LabelsNeeded(width, labels_for(width, share, known, rows), labels_for(width, share, 0.0, rows))
         for width in half_widths or _HALF_WIDTHS
     )
+    judges = judges_of(run)
     n_next = min(n or _NEXT, rows)
+    sample = choose_sample(run, n_next, by="disagreement" if len(judges) > 1 else "random")
+    drawn = Counter((row.stratum, row.stratum_rows) for row in sample)
     return LabelPlan(
-        run.name,
-        name,
-        level,
-        power,
-        alpha,
-        rows,
-        n_labels,
-        share,
-        correlation,
-        needed,
-        tuple(_pairs(judges_of(run), differences or _DIFFERENCES, alpha, power)),
-        n_next,
-        half_width_of(n_next, share, correlation or 0.0, rows, level),
-        tuple(_strata(run, n_next)),
-    )
+        run.name, name, power, alpha, rows, n_labels, correlation, tuple(needed),
+        tuple(_pairs(judges, differences or _DIFFERENCES, alpha, power)),
+        n_next, half_width_of(n_next, share, known, rows),
+        tuple(Stratum(*stratum, count) for stratum, count in sorted(drawn.items())),
+    )  # fmt: skip
 
 
 def judges_of(run: Run) -> dict[str, Scores]:
     """What each judge of a run says of each row: the jurors, or the metrics of 0 and 1. NaN where it says nothing."""
-    votes = jury_votes(run)
-    if votes:
-        return votes
-    return {name: run.scores(name) for name in binary_metrics(run)}
+    return jury_votes(run) or {name: run.scores(name) for name in binary_metrics(run)}
 
 
 def _pilot(run: Run, labels: Sequence[Any], judge: Scores) -> tuple[int, float, float | None]:
@@ -148,14 +122,13 @@ def _pilot(run: Run, labels: Sequence[Any], judge: Scores) -> tuple[int, float, 
     matched = match(read_labels(list(labels)), read_columns(run, ["qid"])["qid"], Answers(run))
     by_judge = judge[matched.places]
     both = ~np.isnan(by_judge)
-    weights = row_weights(matched, len(judge))[both]
-    people, by_judge = matched.people[both], by_judge[both]
+    weights, people, by_judge = row_weights(matched, len(judge))[both], matched.people[both], by_judge[both]
     if len(people) < _FEWEST:
         return len(people), mean, None
-    share = float(np.average(people, weights=weights))
     spread = np.cov(people, by_judge, aweights=weights)
-    denominator = float(np.sqrt(spread[0, 0] * spread[1, 1]))
-    return len(people), share, max(0.0, float(spread[0, 1]) / denominator) if denominator > 0 else None
+    scale = float(np.sqrt(spread[0, 0] * spread[1, 1]))
+    correlation = max(0.0, float(spread[0, 1]) / scale) if scale > 0 else None
+    return len(people), float(np.average(people, weights=weights)), correlation
 
 
 def _pairs(judges: dict[str, Scores], differences: Sequence[float], alpha: float, power: float) -> list[JudgePair]:
@@ -164,15 +137,5 @@ def _pairs(judges: dict[str, Scores], differences: Sequence[float], alpha: float
         both = ~np.isnan(first) & ~np.isnan(second)
         differing = float(np.mean(first[both] != second[both])) if both.any() else 0.0
         needed = {difference: labels_to_tell(difference, differing, alpha, power) for difference in differences}
-        pairs.append(JudgePair(a, b, differing, int(both.sum()), needed))
+        pairs.append(JudgePair(a, b, differing, needed))
     return pairs
-
-
-def _strata(run: Run, n: int) -> list[Stratum]:
-    """How many rows to label where judges differ and where they don't; at random where there is one judge."""
-    by = "disagreement" if len(judges_of(run)) > 1 else "random"
-    sample = choose_sample(run, n, by=by)
-    drawn: dict[str, list[int]] = {}
-    for row in sample:
-        drawn.setdefault(row.stratum, [row.stratum_rows, 0])[1] += 1
-    return [Stratum(name, rows, count) for name, (rows, count) in sorted(drawn.items())]

@@ -31,7 +31,6 @@ from ragmeter.table import Batch
 
 if TYPE_CHECKING:  # an evaluation without a judge does not wait for these
     from ragmeter.engine.judging.judge_run import JudgeRun
-    from ragmeter.engine.judging.jury_run import JuryRun
     from ragmeter.judges.asking.judge import Judge
 
 #: Where a judge's replies are kept unless somebody says otherwise: for every run of a folder, since they are the same
@@ -164,11 +163,9 @@ class JudgeSetup:
         from ragmeter.engine.judging.observers import JudgingWatch
 
         watch = JudgingWatch()
-        judge_run = self.judge_run(columns, reuse=reuse)
         total = rows.count() if self.progress is True else rows.n_rows  # to read it takes no time beside the calls
-        total = None if total is None else total * judge_run.n_judges
         with progress_bar(self.progress, watch.title, total=total) as advance, watch.over(self.run, total):
-            return judge_run.fill(rows, advance, watch, batch_done)
+            return self.judge_run(columns, reuse=reuse).fill(rows, advance, watch, batch_done)
 
     def missing(self, metrics: Sequence[Metric], rows: RowReader, filled: Collection[str] = ()) -> list[BoundColumn]:
         """The columns that are to be filled, or an error if nobody can; `filled` are those that a judge has filled."""
@@ -211,30 +208,24 @@ class JudgeSetup:
         if not columns or self.judge is None:
             return set()
         judge_run = self.judge_run(columns)
-        judge_run.check()
-        judge_run.check_journal()
         column_runs = judge_run.column_runs()
+        for column_run in column_runs:
+            column_run.judge.chat_model.check()
+        judge_run.check_journal()
         for column_run in column_runs:
             column_run.check(names)
         return {name for column_run in column_runs for name in column_run.declaration.needs}
 
-    def judge_run(self, columns: Sequence[BoundColumn], *, reuse: Collection[str] = ()) -> JudgeRun | JuryRun:
-        """The filling of these columns, by the judge of each, with the journal that it names, or that of the folder."""
+    def judge_run(self, columns: Sequence[BoundColumn], *, reuse: Collection[str] = ()) -> JudgeRun:
+        """The filling of these columns, with the journal that the judge names, or else that of the folder."""
         from ragmeter.engine.judging.judge_run import JudgeRun
-        from ragmeter.engine.judging.jury_run import JuryRun, by_judge
 
         assert self.judge is not None  # noqa: S101 - `missing` has seen to it
-        runs = [
-            JudgeRun(own, judge, self._journal(judge), self.retry_failed, reuse)
-            for judge, own in by_judge(self.judge, columns)
-        ]
-        return runs[0] if len(runs) == 1 else JuryRun(runs)
-
-    def _journal(self, judge: Judge) -> Path | None:
-        if judge.journal is not None or self.folder is None:
-            return judge.journal
-        own = self.folder / OWN_JOURNAL
-        return own if own.exists() else self.folder / JUDGE_JOURNAL
+        journal = self.judge.journal
+        if journal is None and self.folder is not None:
+            own = self.folder / OWN_JOURNAL
+            journal = own if own.exists() else self.folder / JUDGE_JOURNAL
+        return JudgeRun(columns, self.judge, journal, self.retry_failed, reuse)
 
 
 def columns_of(metrics: Sequence[Metric]) -> list[BoundColumn]:

@@ -75,8 +75,8 @@ class Judge:
         max_calls: the most calls that a run's judging may make.
         check: try the judge on built-in cases with known verdicts before it is asked anything else.
         journal: the file that keeps its replies; without it `judge.journal.sqlite` in the folder of the runs.
-        jurors: others that judge the same answers, for `jury_correct`: more judges, "offline", "encoder:FOLDER". Each
-            judge has its own limits.
+        jurors: others that judge the same answers, for `jury_correct`: more judges, "offline", "encoder:FOLDER". The
+            limits of this judge (workers, retries, calls, budget) are for all of them.
     """
 
     def __init__(
@@ -286,7 +286,9 @@ def _named(first: Judge, others: Sequence[Judge | str]) -> dict[str, Judge | Non
         if name in jurors or "+" in name:
             problem = "are two jurors" if name in jurors else "has a + in it"
             raise UsageError(f"{name!r} {problem}", hint="the jurors of a jury have different names, without a +")
-        jurors[name] = None if isinstance(juror, str) else juror
+        if isinstance(juror, Judge):
+            juror.check_budget(first.budget)
+        jurors[name] = juror if isinstance(juror, Judge) else None
     return jurors
 
 

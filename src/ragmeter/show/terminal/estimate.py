@@ -38,7 +38,6 @@ def estimate_lines(estimate: Mapping[str, Any], unit: str, note: str) -> Iterato
     for name, own in estimate.get("jurors", {}).items():
         of_price = "" if own["cost_usd"] is None else f", {money(own['cost_usd'])}"
         yield f"{name}: about {own['calls']:,} calls{of_price}", PLAIN
-        yield from _limit_lines({**estimate, **own, "check_calls": 0})
 
 
 def _limit_lines(estimate: Mapping[str, Any]) -> Iterator[Line]:
