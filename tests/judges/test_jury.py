@@ -17,6 +17,7 @@ from ragmeter.judges.jury import jury_agreement, jury_correct
 from ragmeter.models.prices import Price
 from ragmeter.naming import parse
 from ragmeter.registry import get
+from tests.embedders.pair_models import write_pair_model
 
 A, B, C = "CORRECT", "WRONG", None
 ROWS = [
@@ -134,3 +135,20 @@ def test_an_estimate_has_a_part_for_each_juror(tmp_path: Path) -> None:
     assert {name: own["calls"] for name, own in estimate["jurors"].items()} == {"a": 3, "b": 3}
     assert (estimate["calls_left"], estimate["limited_by"]) == (4, "max_calls")
     assert estimate["cost_usd"] == pytest.approx(sum(own["cost_usd"] for own in estimate["jurors"].values()))
+
+
+def test_a_classifier_is_a_juror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says whether the answer, read with its question, implies one of the references."""
+    write_pair_model(tmp_path / "nli")
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"question": "Where?", "reference": ["The tower is in Rome.", "Paris"], "answer": answer}
+        for answer in ("The tower is in Paris.", "It is red.")
+    ]
+    first = judge("a", "Yes", jurors=["offline", "encoder:nli"])
+    evaluation = evaluate(rows, metrics="llm_correct", judge=first, output_dir=tmp_path)
+    column = evaluation.rows["verdict[judge=encoder,support_model=nli]"].to_pylist()
+    assert column == ["CORRECT", "WRONG"]
+    assert evaluation["jury_correct"].n_scored == 2
+    with pytest.raises(UsageError, match="needs a support model"):
+        evaluate(rows, metrics="llm_correct", judge=judge("a", "Yes", jurors=["encoder"]), output_dir=tmp_path)

@@ -88,6 +88,8 @@ def align(run: Run, labels: Any, judge: Judge, *, output_dir: Path, reading: Rea
         if len(inside):
             after[inside] = _asked(setup, _part(table, inside.tolist()), examples)
     both = ~np.isnan(before) & ~np.isnan(after)
+    if both.sum() < 2 * _FEWEST_OF_A_KIND:
+        raise InputError(f"{judge.name} has a verdict on {int(both.sum()):,} of the labelled rows, which are too few")
     gains = people[both], before[both], after[both], groups[both]
     examples = chosen_from(range(len(people)))
     kappas = _kappa(before[both], people[both]), _kappa(after[both], people[both])

@@ -19,8 +19,9 @@ _OF_EACH, _LONGEST = 2, 600
 
 def example_of(row: Row, label: str) -> Example:
     """A row that people have judged, as an example."""
-    reference = row["reference"] if isinstance(row["reference"], str) else "\nor: ".join(row["reference"])
-    texts = {"question": row.get("question") or "", "reference": reference, "answer": row["answer"]}
+    reference = row["reference"] or ""
+    reference = reference if isinstance(reference, str) else "\nor: ".join(reference)
+    texts = {"question": row["question"] or "", "reference": reference, "answer": row["answer"] or ""}
     return Example(texts, _YES if label == CORRECT else _NO)
 
 
@@ -31,7 +32,7 @@ def choose_examples(examples: Sequence[Example], is_missed: Sequence[bool]) -> l
         able = [
             (not missed, example)
             for example, missed in zip(examples, is_missed, strict=True)
-            if example.reply == reply and max(map(len, example.texts.values())) <= _LONGEST
+            if example.reply == reply and example.texts["answer"] and max(map(len, example.texts.values())) <= _LONGEST
         ]
         taken: list[Example] = []
         while able and len(taken) < _OF_EACH:
@@ -47,7 +48,7 @@ def choose_examples(examples: Sequence[Example], is_missed: Sequence[bool]) -> l
 def _alike(first: Example, second: Example) -> float:
     """The share of words that two examples have in common."""
     a, b = (set(" ".join(example.texts.values()).casefold().split()) for example in (first, second))
-    return len(a & b) / len(a | b)
+    return len(a & b) / max(1, len(a | b))
 
 
 def read_examples(path: str | Path) -> list[Example]:
