@@ -48,6 +48,7 @@ def test_from_answers_to_a_panel(ragmeter: Run, tmp_path: Path) -> None:
         done = ragmeter(*command)
         assert done.returncode == 0, done.stderr
         assert "jury_correct[jurors=kind+exact+offline]" in done.stdout.replace("\n", "").replace(" ", "")
+        assert done.stdout.splitlines()[0].startswith("67% right"), done.stdout  # the jury's, not a juror's
         assert server.count == other.count == 60
     shown = ragmeter("calibrate", "r", "--labels", "labels.csv", "--jury", "--panel", "0.95", env={"COLUMNS": "140"})
     assert shown.returncode == 0, shown.stderr
