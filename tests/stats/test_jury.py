@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ragmeter.stats.intervals import wilson_interval
 from ragmeter.stats.jury import Ballots, cross_fitted, folds_of, joint_verdicts, learnt_weights, panels
 from ragmeter.table import Scores
 
@@ -77,3 +78,36 @@ def test_answers_of_a_group_are_in_one_fold() -> None:
 
 def test_panels_have_an_odd_number_of_judges() -> None:
     assert panels(3) == [(0,), (1,), (2,), (0, 1, 2)]
+
+
+@pytest.mark.slow
+def test_the_agreement_of_a_chosen_panel_is_covered_on_the_other_half() -> None:
+    """The best of many panels looks better than it is on the labels that it was chosen by, and not on the others."""
+    rates = [(0.85, 0.8), (0.8, 0.85), (0.9, 0.7), (0.75, 0.9), (0.8, 0.8)]
+    many, truth = draws(100_000, rates, seed=7)
+    true = {panel: float(np.mean(joint_verdicts(many[list(panel)]) == truth)) for panel in panels(5)}
+    covered, flattered, n = [], [], 160
+    for seed in range(1_000):
+        ballots, people = draws(n, rates, seed=1_000 + seed)
+        half = folds_of(np.arange(n), 2) == 0
+        agrees = {panel: joint_verdicts(ballots[list(panel)]) == people for panel in true}
+        best = max(agrees, key=lambda panel: np.mean(agrees[panel][half]))
+        low, high = wilson_interval(int(agrees[best][~half].sum()), int((~half).sum())) or (0, 0)
+        covered.append(low <= true[best] <= high)
+        flattered.append(np.mean(agrees[best][half]) - true[best])
+    assert np.mean(flattered) > 0.015
+    assert 0.93 <= np.mean(covered) <= 0.97
+
+
+@pytest.mark.slow
+def test_the_agreement_of_cross_fitted_weights_is_covered() -> None:
+    rates, n = [(0.9, 0.85), (0.7, 0.7), (0.7, 0.7)], 120
+    many, truth = draws(100_000, rates, seed=8)
+    covered = []
+    for seed in range(400):
+        ballots, people = draws(n, rates, seed=2_000 + seed)
+        verdicts = cross_fitted(ballots, people, np.ones(n), np.arange(n))
+        low, high = wilson_interval(int((verdicts == people).sum()), n) or (0, 0)
+        true = np.mean(joint_verdicts(many, learnt_weights(ballots, people)) == truth)
+        covered.append(low <= true <= high)
+    assert 0.93 <= np.mean(covered) <= 0.98
