@@ -124,29 +124,15 @@ def choose_sample(
     check_seed(seed)
     if claims:
         return _sample_of_claims(run, n, by, chosen_names(metrics), seed)
-    strata, votes = several(strata), dict[str, Scores]()
-    names = [metric_named(run, name) for name in chosen_names(metrics)]
-    if by == "disagreement":
-        votes = {} if names else jury_votes(run)
-        names = names or ([] if votes else binary_metrics(run))
-        if len(names) < 2 and not votes:
-            example = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
-            raise UsageError(
-                "disagreement needs two metrics", hint=f"{example}; the run has {', '.join(run.row_metrics)}"
-            )
+    strata = several(strata)
+    scores, is_scored = _scores(run, [metric_named(run, name) for name in chosen_names(metrics)], by)
     qids = read_columns(run, ["qid"])["qid"]
-    eligible = Answers(run).present()
-    scores = {name: run.scores(name) for name in names}
-    for values in scores.values():
-        eligible &= ~np.isnan(values)
-    if votes:  # a juror may have no verdict
-        scores = votes
-        eligible &= np.sum([~np.isnan(values) for values in votes.values()], axis=0) > 1
+    eligible = Answers(run).present() & is_scored
     places = np.flatnonzero(eligible)
     if not len(places):
         raise UsageError("no row of the run can be labelled: none has an answer and a score of every metric")
     if by == "disagreement":
-        groups = _disagreement([values[places] for values in scores.values()])
+        groups = _disagreement([values[places] for values in scores])
         shares = [_FOR_DISAGREEMENT if kind == "disagree" else None for kind in groups]
     else:
         groups = _strata(run, strata, places) if by == "stratified" else {_ALL: np.arange(len(places))}
@@ -161,6 +147,19 @@ def choose_sample(
             rows.append(SampledRow(index, qids[index], stratum, len(group), len(group) / count))
     order = rng.permutation(len(rows))
     return Sample(run, by, seed, len(places), tuple(rows[place] for place in order))
+
+
+def _scores(run: Run, names: Sequence[str], by: str) -> tuple[list[Scores], npt.NDArray[np.bool_]]:
+    """The scores that may disagree, and which rows have them: all, or of a jury's votes two."""
+    if by == "disagreement" and not names:
+        if votes := [*jury_votes(run).values()]:
+            return votes, np.sum(~np.isnan(votes), axis=0) > 1
+        names = binary_metrics(run)
+    if by == "disagreement" and len(names) < 2:
+        example = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
+        raise UsageError("disagreement needs two metrics", hint=f"{example}; the run has {', '.join(run.row_metrics)}")
+    scores = [run.scores(name) for name in names]
+    return scores, np.all(~np.isnan(scores), axis=0) if scores else np.ones(run.n_rows, dtype=np.bool_)
 
 
 def _sample_of_claims(run: Run, n: int, by: str, metrics: Sequence[str], seed: int) -> Sample:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -212,13 +212,8 @@ class JudgeRun:
         usages = {run.column.name: UsageCounter(run.judge.price_of_tokens) for run in column_runs}
 
         async def work(caller: Caller, client: ChatProvider) -> None:
-            async with AsyncExitStack() as stack:
-                others = [column_run.judge for column_run in column_runs if column_run.judge is not self.judge]
-                clients = {juror.name: await stack.enter_async_context(juror.client()) for juror in others}
-                for juror_run in self._tried_jurors(column_runs):
-                    with caller.usage.counting(usages[juror_run.column.name]):
-                        await check_judge(juror_run.column_judge, caller, clients[juror_run.judge.name])
-                await judge_rows(caller, {self.judge.name: client, **clients})
+            async with self._tried_jurors(column_runs, caller, usages) as jurors:
+                await judge_rows(caller, {self.judge.name: client, **jurors})
 
         async def judge_rows(caller: Caller, clients: Mapping[str, ChatProvider]) -> None:
             start = 0
@@ -250,10 +245,7 @@ class JudgeRun:
                 start += len(batch)
 
         calls = self._calls(column_runs, rows)
-        trying = next(
-            (usages[column_run.column.name] for column_run in column_runs if column_run.column_judge is calls.tried),
-            None,
-        )
+        trying = next((usages[run.column.name] for run in column_runs if run.column_judge is calls.tried), None)
         check, usage, effort = calls.make(work, self._scope(rows), watch, trying)
         judged_columns = {
             column_run.column.name: {**column_run.signature(), **column_run.journal_keys()}
@@ -326,10 +318,20 @@ class JudgeRun:
             total[name] = None if None in values else sum(values)
         return {**total, "jurors": by_juror}
 
-    def _tried_jurors(self, column_runs: Sequence[ColumnRun]) -> list[ColumnRun]:
-        """The verdicts of further jurors that are tried on known cases before they are asked."""
-        verdicts = (run for run in column_runs if run.column.declaration.name == verdict.name)
-        return [run for run in verdicts if run.judge is not self.judge and run.judge.check]
+    @asynccontextmanager
+    async def _tried_jurors(
+        self, column_runs: Sequence[ColumnRun], caller: Caller, usages: Mapping[str, UsageCounter]
+    ) -> AsyncIterator[dict[str, ChatProvider]]:
+        """The connections of further jurors, each tried on known cases first, if it is to be."""
+        of_jurors = [column_run for column_run in column_runs if column_run.judge is not self.judge]
+        async with AsyncExitStack() as stack:
+            jurors = dict.fromkeys(column_run.judge for column_run in of_jurors)
+            clients = {juror.name: await stack.enter_async_context(juror.client()) for juror in jurors}
+            for column_run in of_jurors:
+                if column_run.judge.check and column_run.column.declaration.name == verdict.name:
+                    with caller.usage.counting(usages[column_run.column.name]):
+                        await check_judge(column_run.column_judge, caller, clients[column_run.judge.name])
+            yield clients
 
     def check_journal(self) -> None:
         """Refuse a journal that can't be used, before anything is asked. One that is in use may be free later."""

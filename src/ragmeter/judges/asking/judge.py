@@ -124,11 +124,7 @@ class Judge:
         check_number(parameter("temperature", of="judge"), temperature)
         for name, seconds in (("give_up_after", give_up_after), ("timeout", timeout)):
             check_above_zero(parameter(name, of="judge"), seconds)
-        if wordings not in (None, 1, 2) or isinstance(wordings, bool):
-            raise UsageError(f"{parameter('wordings', of='judge')} must be 1 or 2, got {wordings!r}")
-        if wordings == 2 and prompt is not None:
-            name = parameter("wordings", of="judge")
-            raise UsageError(f"{name} is for ragmeter's own words", hint="leave it out, or leave out your prompt")
+        _check_wordings(wordings, has_prompt=prompt is not None)
         if not isinstance(model, str):
             raise UsageError(f"the model's name must be a text, got {type(model).__name__}", hint="for example gpt-4o")
         if provider is not None:
@@ -140,9 +136,7 @@ class Judge:
         self.prompt = prompt
         self.words = None if prompt is None else read_words(prompt)
         self.examples = read_examples(examples) if isinstance(examples, str | Path) else list(examples)
-        if images not in (None, *_IMAGES):
-            raise UsageError(f"{parameter('images', of='judge')} must be {' or '.join(_IMAGES)}, got {images!r}")
-        self.pictures = None if images is None else Pictures(images == "fetch")
+        self.pictures = _pictures(images)
         own_prices = None if prices is None else read_prices(prices)
         self.price: Price | None = provider.price if provider else price_of(model, own_prices)
         self.check_budget(budget)
@@ -152,8 +146,7 @@ class Judge:
         self.repeats, self.wordings, self.tries = repeats, wordings, tries
         self.claims_per_call, self.passages_per_call = claims_per_call, passages_per_call
         self.retries = Retries.of(retries)
-        self.workers, self.budget, self.max_calls = workers, budget, max_calls
-        self.give_up_after = give_up_after
+        self.workers, self.budget, self.max_calls, self.give_up_after = workers, budget, max_calls, give_up_after
         self.name = model if provider is None else self.model
         self.jurors = _named(self, jurors)
 
@@ -290,6 +283,20 @@ def _named(first: Judge, others: Sequence[Judge | str]) -> dict[str, Judge | Non
             juror.check_budget(first.budget)
         jurors[name] = juror if isinstance(juror, Judge) else None
     return jurors
+
+
+def _check_wordings(wordings: int | None, *, has_prompt: bool) -> None:
+    name = parameter("wordings", of="judge")
+    if wordings not in (None, 1, 2) or isinstance(wordings, bool):
+        raise UsageError(f"{name} must be 1 or 2, got {wordings!r}")
+    if wordings == 2 and has_prompt:
+        raise UsageError(f"{name} is for ragmeter's own words", hint="leave it out, or leave out your prompt")
+
+
+def _pictures(images: str | None) -> Pictures | None:
+    if images not in (None, *_IMAGES):
+        raise UsageError(f"{parameter('images', of='judge')} must be {' or '.join(_IMAGES)}, got {images!r}")
+    return None if images is None else Pictures(images == "fetch")
 
 
 def _check_provider(provider: Any, settings: Settings) -> None:
