@@ -88,6 +88,8 @@ EMBEDDING_ERROR = _outcome("embedding_error", "the embedding model could not be 
 UNPARSABLE = _outcome("unparsable", "the judge's reply could not be read", undecided=True)
 REFUSED = _outcome("refused", "the judge refused", undecided=True)
 TIED = _outcome("tied", "the judge's verdicts were tied", undecided=True)
+IMAGE_ERROR = _outcome("image_error", "the picture could not be shown to the judge", undecided=True)
+NO_QUORUM = _outcome("no_quorum", "too few of the jurors have a verdict", undecided=True)
 TIMEOUT = _outcome("timeout", "no reply in time", undecided=True)
 JUDGE_ERROR = _outcome("judge_error", "the judge could not be reached", undecided=True)
 SKIPPED_BUDGET = _outcome("skipped_budget", "not asked: the budget was spent", undecided=True)

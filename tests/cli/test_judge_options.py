@@ -389,7 +389,7 @@ def test_every_command_takes_such_a_run(ragmeter: Command, tmp_path: Path) -> No
 
 def test_what_the_metrics_command_says(ragmeter: Command) -> None:
     shown = said(ragmeter("metrics", "llm_correct"))
-    assert "Needs reference, answer, and a judge. Settings judge." in " ".join(shown.split())
+    assert "Needs reference, answer, and a judge. Settings judge, juror." in " ".join(shown.split())
     listed = {entry["name"]: entry for entry in json.loads(said(ragmeter("metrics", "--json")))}
     assert (listed["llm_correct"]["needs"], listed["llm_correct"]["asks"]) == (["reference", "answer"], ["verdict"])
     assert listed["token_f1"]["asks"] == []

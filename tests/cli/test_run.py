@@ -266,7 +266,8 @@ def test_every_option_has_its_key() -> None:
     assert "alpha" in keys_after("compare")
     described: Any = schema()["properties"]
     assert described["workers"]["type"] == "integer"
-    assert described["judge"]["properties"]["model"]["type"] == "string"
+    kinds = described["judge"]["properties"]["model"]["anyOf"]  # one model, or a jury
+    assert [kind["type"] for kind in kinds] == ["string", "array"]
     assert {"type": "object"} in described["gate"]["properties"]["fail_under"]["anyOf"]
     assert described["systems"]["additionalProperties"]["properties"]["method"]["enum"] == ["POST", "GET", "PUT"]
 

@@ -377,3 +377,21 @@ def test_an_interval_of_no_width_is_no_certainty(ragmeter: Run, tmp_path: Path) 
     (tmp_path / "rows.jsonl").write_text(3 * row, encoding="utf-8")
     done = ragmeter("evaluate", "--results", "rows.jsonl", "--metrics", "edit_distance", "token_f1", "--run", "r")
     assert caution.replace("score:", "edit_distance:") in done.stdout.splitlines()
+
+
+def test_power_of_labels(ragmeter: Run, tmp_path: Path) -> None:
+    from tests.analysis.people.helpers import make_run, truth
+
+    make_run(tmp_path, metrics="exact_match,token_f1")
+    lines = "".join(f"{qid},{'correct' if said else 'wrong'}\n" for qid, said in list(truth().items())[:60])
+    (tmp_path / "labels.csv").write_text(f"qid,label\n{lines}", encoding="utf-8")
+    shown = ragmeter("power", "demo", "--labels", "--half-width", "0.1")
+    assert shown.returncode == 0, shown.stderr
+    assert "is not known before there are labels" in shown.stdout
+    assert "draw them: ragmeter label demo --n 100" in shown.stdout
+    plan = json.loads(ragmeter("power", "demo", "--labels", "labels.csv", "--n", "30", "--json").stdout)
+    assert plan["n_labels"] == 60
+    assert plan["n_next"] == 30
+    refused = ragmeter("power", "demo", "--labels", "--variance", "0.1")
+    assert "--variance has no effect with --labels" in refused.stderr
+    assert "--half-width has no effect without --labels" in ragmeter("power", "demo", "--half-width", "0.1").stderr

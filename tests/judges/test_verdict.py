@@ -80,7 +80,11 @@ def test_a_setting_at_its_default_is_not_in_the_name() -> None:
 
 def test_what_the_lists_say() -> None:
     (info,) = list_metrics("llm_correct")
-    assert (info.needs, info.asks, info.settings) == (("reference", "answer"), ("verdict",), {"judge": "llm"})
+    assert (info.needs, info.asks, info.settings) == (
+        ("reference", "answer"),
+        ("verdict",),
+        {"judge": "llm", "juror": None},
+    )
     assert "llm_correct" in list_metrics(needs="answer").names
     assert "llm_correct" not in list_metrics(columns=["reference", "answer"]).names  # what needs nothing else
     assert "llm_correct" in list_metrics(columns=["verdict"]).names

@@ -30,7 +30,7 @@ from ragmeter.wording.document_list import TITLES, document_cells, list_lines
 #: The titles of the ids of a corpus, the first of them that a file has.
 _ID_TITLES = ("_id", "id", "doc_id", "docid", "document_id", "chunk_id")
 #: The metrics that say which answers are right, the most trustworthy first.
-_CORRECTNESS = ("llm_correct", "offline_correct", "exact_match")
+_CORRECTNESS = ("jury_correct", "llm_correct", "offline_correct", "exact_match")
 _IN_NOTEBOOK = 50  # documents
 
 

@@ -149,7 +149,7 @@ def parser() -> Parser:
     options.keeping_options(output, "from the dataset and the target")
     options.runs_option(output)
     options.json_option(output)
-    judge_options(parser, offline=True, encoder=True, dry_run=False)
+    judge_options(parser, offline=True, encoder=True, jury=True, dry_run=False)
     gate_options(parser)
     return parser
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragmeter.cli.judge_options import writer_options
 from ragmeter.cli.modes import CALIBRATE, refuse_idle
 from ragmeter.cli.options import json_option, number_option, read_delimiter, runs_option
 from ragmeter.cli.parser import Parser, command_parser
@@ -40,6 +42,10 @@ def run(chosen: argparse.Namespace) -> int:
         check_no_input([chosen.output], [folder], "choose another name")
     if chosen.offline_judge:
         return _recalibrate(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
+    if chosen.align:
+        return _align(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
+    if chosen.jury or chosen.panel is not None:
+        return _calibrate_jury(chosen, folder, Reading(chosen.encoding, delimiter=delimiter))
     result = calibrate(
         folder,
         chosen.labels,
@@ -58,6 +64,44 @@ def run(chosen: argparse.Namespace) -> int:
     else:
         show_calibration(result, written)
     return 0
+
+
+def _align(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
+    """See whether examples from the labels help a judge, and write them; the exit code is 1 if they don't."""
+    from ragmeter.analysis.people.align import align
+    from ragmeter.cli.judge_options import read_writer
+    from ragmeter.io.locations import on_disk
+    from ragmeter.show.terminal.calibration import show_alignment
+
+    judge = read_writer(chosen)
+    if judge is None:
+        raise UsageError("which judge is to see examples?", hint="name it with --judge-model")
+    result = align(folder, chosen.labels, judge, output_dir=chosen.output_dir, reading=reading)
+    output = chosen.output or on_disk(folder.location, "keeping examples") / "judge-examples.json"
+    if result.helps:
+        result.write(output)
+    if chosen.json:
+        print(dumps({**asdict(result), "helps": result.helps, "output": str(output) if result.helps else None}))
+    else:
+        show_alignment(result, output)
+    return 0 if result.helps else 1
+
+
+def _calibrate_jury(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
+    """Compare a jury with the labels; the exit code is 1 if no panel reaches the agreement that was asked for."""
+    from ragmeter.analysis.people.jury import calibrate_jury
+    from ragmeter.io.write import replacing
+    from ragmeter.show.terminal.jury import show_jury
+
+    result = calibrate_jury(
+        folder, chosen.labels, metric=chosen.metric, panel=chosen.panel, level=chosen.level, reading=reading
+    )
+    document = dumps(result.as_dict(), indent=2)
+    if chosen.output is not None:
+        with replacing(chosen.output) as (temporary,):
+            temporary.write_text(document + "\n", encoding="utf-8")
+    print(document) if chosen.json else show_jury(result)
+    return 1 if result.panel is not None and not result.panel.reaches else 0
 
 
 def _recalibrate(chosen: argparse.Namespace, folder: Run, reading: Reading) -> int:
@@ -98,9 +142,28 @@ def parser() -> Parser:
         action="store_true",
         help="adapt the offline judge to these labels instead, if that helps, and write --output for calibration=",
     )
+    add(
+        "--jury",
+        action="store_true",
+        help="compare each juror of the run and all together with the labels, and learn what each vote weighs",
+    )
+    add(
+        "--panel",
+        metavar="SHARE",
+        type=float,
+        help="also name the cheapest jurors whose majority agrees with people so often, such as 0.95",
+    )
     add("--language", metavar="CODE", help="of the offline judge; default: as the run's own offline metrics have it")
     add("--delimiter", metavar="CHARACTER", help="between the labels' columns; TAB for a tab")
     add("--encoding", help="the labels' encoding, if it is not UTF-8")
+    writer_options(
+        parser, "--align", "put a few labelled answers into the prompt of this model, if that helps", dry_run=False
+    )
+    add(
+        "--align",
+        action="store_true",
+        help="ask a model about the labelled rows, with and without examples from others",
+    )
     output = parser.add_argument_group("output")
     output.add_argument("--output", metavar="FILE", type=Path, help="write the result there too, as JSON")
     output.add_argument(

@@ -134,7 +134,7 @@ def parser() -> Parser:
     options.keep_option(parser)
     options.missing_option(parser)
     options.statistics_options(parser)
-    judge_options(parser, offline=True, encoder=True)
+    judge_options(parser, offline=True, encoder=True, jury=True)
     options.unscored_option(parser, "rows that have no score by the judge")
     output = parser.add_argument_group("output")
     output.add_argument(

@@ -42,7 +42,7 @@ def run(chosen: argparse.Namespace) -> int:
 
     if chosen.words == [JUDGE]:
         parser = command_parser("ragmeter", _JUDGE)
-        judge_options(parser, offline=True, encoder=True)
+        judge_options(parser, offline=True, encoder=True, jury=True)
         print(every_option(parser), end="")
         return 0
     if chosen.words and find_command(chosen.words) is None and chosen.words[0] not in GROUPS:

@@ -109,7 +109,13 @@ PAGES = {
         (
             "ragmeter calibrate after --labels labels.csv",
             "ragmeter calibrate after --labels labels.csv --metric llm_correct --json",
-        )
+        ),
+        {
+            "labels": ("--labels", "--metric", "--threshold", "--level"),
+            "better judges": ("--jury", "--panel", "--align", "--judge-model", "--offline-judge"),
+            "output": ("--output", "--no-keep", "--json", "--output-dir"),
+        },
+        "RUN --labels FILE [options]",
     ),
     "ragmeter explain": HelpPage(("ragmeter explain after q17", "ragmeter explain after q17 --json")),
     "ragmeter report": HelpPage(

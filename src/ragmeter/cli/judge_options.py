@@ -34,6 +34,10 @@ _SETTINGS: dict[str, OptionWords] = {
     "api_version": {"metavar": "VERSION", "help": "of the endpoint's API, which Azure wants"},
     "prompt": {"metavar": "FILE", "help": "words of your own, with any column of the table as a field: {question}, "
                "{reference}, {answer}, {contexts} ..."},
+    "examples": {"metavar": "FILE", "help": "show it labelled answers as examples where a verdict is asked for; "
+                 "`ragmeter calibrate --align` writes them, if they help"},
+    "images": {"choices": ("local", "fetch"), "help": "show the picture in a row's column `image` to a model that "
+               "can see: a file in the current folder or bytes (local), or also what an https address has (fetch)"},
     "repeats": {"metavar": "K", "type": int, "help": "judge each answer K times; the majority counts, and the flip "
                 "rate is shown; default: 1"},
     "wordings": {"metavar": "N", "type": int, "help": "ask for each verdict in 1 wording, or in 2, with twice the "
@@ -62,6 +66,10 @@ _SETTINGS: dict[str, OptionWords] = {
     "journal": {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: judge.journal.sqlite in the "
                 "folder of the runs"},
 }  # fmt: skip
+_OF_JURY = (
+    "; given several times, a jury: NAME@URL has an endpoint of its own, `offline` and `encoder:FOLDER` ask no "
+    "language model"
+)
 #: Those of a model that writes questions: its replies are no verdicts.
 _WRITER = (
     "base_url", "api_version", "temperature", "max_tokens", "timeout", "retries", "give_up_after", "workers", "budget",
@@ -85,6 +93,22 @@ JUDGE_NAMES = (
     "judge_check",
 )  # fmt: skip
 CASCADE_NAMES = tuple(_CASCADE)
+WRITER_NAMES = ("judge_model", "judge_header", *(f"judge_{name}" for name in _WRITER))
+
+
+class _JudgeModel(argparse._AppendAction):
+    """Keeps the first language model as `judge_model`, and all that were named as `jurors`."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, chosen: argparse.Namespace, value: Any, flag: str | None = None
+    ) -> None:
+        chosen.jurors = [*getattr(chosen, "jurors", ()), str(value)]
+        models = [name for name in chosen.jurors if not _is_local(name)]
+        setattr(chosen, self.dest, models[0] if len(chosen.jurors) > 1 and models else chosen.jurors[0])
+
+
+def _is_local(name: str) -> bool:
+    return name.partition(":")[0] in LOCAL
 
 
 def judge_options(
@@ -92,12 +116,13 @@ def judge_options(
     *,
     offline: bool = False,
     encoder: bool = False,
+    jury: bool = False,
     default_model: str | None = None,
     dry_run: bool = True,
 ) -> None:
     """Add the judge's options. `offline`: the offline judge may judge alone, `encoder`: a local classifier.
 
-    `dry_run`: there are answers already.
+    `jury`: several models may be named; `dry_run`: there are answers already.
     """
     group = parser.add_argument_group(
         "the judge", "a language model behind metrics such as llm_correct. `--judge-model` is all that it needs"
@@ -123,7 +148,9 @@ def judge_options(
         "--judge-model",
         metavar="NAME",
         default=default_model,
-        help=f"gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has{shown}",
+        action=_JudgeModel if jury else "store",
+        help=f"gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has{shown}"
+        + (_OF_JURY if jury else ""),
     )
     add("--judge-header", metavar="'NAME: VALUE'", action="append", help="a header; $NAME in it is read from the "
         "environment: 'api-key: $AZURE_KEY'")  # fmt: skip
@@ -159,11 +186,9 @@ def _add_settings(parser: argparse.ArgumentParser, group: argparse._ActionsConta
         group.add_argument(*names, dest=f"judge_{keyword}", **_SETTINGS[keyword])
 
 
-def writer_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a model that writes questions: whom to ask, within which limits, and how to try it."""
-    group = parser.add_argument_group(
-        "the model", "a language model that writes the questions, and checks them in doubt"
-    )
+def writer_options(parser: argparse.ArgumentParser, title: str, does: str, *, dry_run: bool = True) -> None:
+    """Add the options of a model that is asked for something else than a run's verdicts, and within which limits."""
+    group = parser.add_argument_group(title, does)
     group.add_argument(
         "--judge-model",
         metavar="NAME",
@@ -173,7 +198,8 @@ def writer_options(parser: argparse.ArgumentParser) -> None:
                        "$NAME in it is read from the environment")  # fmt: skip
     _add_settings(parser, group, _WRITER)
     what = "say how many calls, tokens and dollars the questions take, and ask nothing"
-    group.add_argument("--dry-run", action="store_true", help=what)
+    if dry_run:
+        group.add_argument("--dry-run", action="store_true", help=what)
 
 
 def read_writer(chosen: argparse.Namespace) -> Judge | None:
@@ -186,12 +212,19 @@ def read_writer(chosen: argparse.Namespace) -> Judge | None:
     return Judge(chosen.judge_model, headers=chosen.judge_header or (), check=False, **{"tries": 1, **given})
 
 
+def read_jurors(chosen: argparse.Namespace) -> list[str]:
+    """The names of several judges, those that ask a language model first; none where one judges alone."""
+    names = [name.partition("@http")[0] for name in getattr(chosen, "jurors", ())]
+    return sorted(names, key=_is_local) if len(names) > 1 else []
+
+
 def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     """The judge that was chosen, if one was; an option that would do nothing is refused."""
     from ragmeter.cli.modes import JUDGE, refuse_idle
 
     refuse_idle(chosen, JUDGE)
     model = chosen.judge_model
+    jurors = read_jurors(chosen)
     is_alone = model is None or model.lower() == "none"
     if is_alone and model is not None and chosen.judge == CASCADE:
         raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
@@ -201,7 +234,23 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     from ragmeter.judges.asking.judge import Judge
 
     flags = {"reasons": chosen.reasons, "grammar": chosen.judge_grammar, "check": chosen.judge_check}
-    return Judge(model, **given, headers=chosen.judge_header or (), **flags, **more)
+    settings = {**given, "headers": chosen.judge_header or (), **flags, **more}
+    return _jury(chosen.jurors, settings) if jurors else Judge(model, **settings)
+
+
+def _jury(named: Sequence[str], settings: Settings) -> Judge:
+    """The first of several judges, which has the others beside it."""
+    from ragmeter.judges.asking.judge import Judge
+
+    models = [name.partition("@http") for name in named if not _is_local(name)]
+    if not models:
+        raise UsageError("none of the jurors asks a language model", hint="without one there is --judge offline")
+    first, *others = (
+        {**settings, "model": name, **({"base_url": f"http{address}"} if address else {})}
+        for name, _, address in models
+    )
+    beside: list[Judge | str] = [*(Judge(**other) for other in others), *filter(_is_local, named)]
+    return Judge(**first, jurors=beside)
 
 
 def read_judge_of_answers(chosen: argparse.Namespace) -> Judge | None:
@@ -262,6 +311,7 @@ def metric_settings(chosen: argparse.Namespace) -> Settings:
     return {
         "judge": None if chosen.judge == LLM else chosen.judge,
         "support_model": getattr(chosen, "support_model", None),
+        "jurors": read_jurors(chosen),
     }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ragmeter.cli import options
-from ragmeter.cli.judge_options import CASCADE, CASCADE_NAMES, ENCODER, JUDGE_NAMES, LLM, LOCAL, OFFLINE
+from ragmeter.cli.judge_options import CASCADE, CASCADE_NAMES, ENCODER, JUDGE_NAMES, LLM, LOCAL, OFFLINE, WRITER_NAMES
 from ragmeter.cli.parser import destinations
 from ragmeter.errors import UsageError
 
@@ -148,12 +148,24 @@ _PREFERENCE = Mode(_has("preference"), "without --preference", "add it, or leave
 COMPARE: Table = _in_all((*JUDGE_NAMES, *CASCADE_NAMES, "offline_calibration", "dry_run"), _PREFERENCE)
 
 _PEOPLE = Mode(lambda chosen: not chosen.offline_judge, "with --offline-judge")
+_WITHOUT_JURY = Mode(lambda chosen: not chosen.jury and chosen.panel is None, "with --jury")
 _RECALIBRATING = Mode(_has("offline_judge"), "without --offline-judge")
-CALIBRATE: Table = {"language": (_RECALIBRATING,), **_in_all(("metric", "threshold"), _PEOPLE)}
+CALIBRATE: Table = {
+    "language": (_RECALIBRATING,),
+    **_in_all(WRITER_NAMES, Mode(_has("align"), "without --align")),
+    **_in_all(("metric", "jury", "panel"), _PEOPLE),
+    "threshold": (_PEOPLE, _WITHOUT_JURY),
+}
 
 _ENDPOINT = Mode(
     _has("endpoint"),
     "without --endpoint: name the address of its server",
     "`ragmeter doctor --help` shows the options",
 )
+_OF_LABELS = Mode(lambda chosen: chosen.labels is not None, "without --labels")
+_OF_QUESTIONS = Mode(lambda chosen: chosen.labels is None, "with --labels")
+POWER: Table = {
+    "half_width": (_OF_LABELS,),
+    **_in_all(("variance", "within", "design_effect", "cluster", "correlation", "repeats", "tests"), _OF_QUESTIONS),
+}
 DOCTOR: Table = {"judge_model": (_ENDPOINT,)}

@@ -6,6 +6,7 @@ import argparse
 import math
 from contextlib import suppress
 
+from ragmeter.cli.modes import POWER, refuse_idle
 from ragmeter.cli.options import json_option, number_option, runs_option
 from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.errors import UsageError
@@ -24,11 +25,14 @@ From variances that you know, those of the difference of one question:
 
 def run(chosen: argparse.Namespace) -> int:
     """Plan, and print."""
+    refuse_idle(chosen, POWER)
     from ragmeter.analysis.power import plan, plan_from_pilot
     from ragmeter.runs.lookup import find_run
     from ragmeter.show.terminal.results import show_plan
     from ragmeter.stats.power import Variances
 
+    if chosen.labels is not None:
+        return _plan_labels(chosen)
     settings = {
         "differences": chosen.difference,
         "numbers": chosen.n,
@@ -64,6 +68,28 @@ def run(chosen: argparse.Namespace) -> int:
         print(dumps(result.as_dict(), indent=2))
     else:
         show_plan(result)
+    return 0
+
+
+def _plan_labels(chosen: argparse.Namespace) -> int:
+    """Plan people's labels of a run, and print the plan."""
+    from ragmeter.analysis.people.label_plan import plan_labels
+    from ragmeter.runs.lookup import find_run
+    from ragmeter.show.terminal.label_plan import show_label_plan
+
+    if len(chosen.runs) != 1:
+        raise UsageError("labels are of the answers of one run", hint="ragmeter power RUN --labels [FILE ...]")
+    result = plan_labels(
+        find_run(chosen.runs[0], chosen.output_dir),
+        chosen.labels,
+        metric=chosen.metric,
+        half_widths=chosen.half_width,
+        differences=chosen.difference,
+        n=chosen.n[0] if chosen.n else None,
+        power=chosen.power,
+        alpha=chosen.alpha,
+    )
+    print(dumps(result.as_dict(), indent=2)) if chosen.json else show_label_plan(result)
     return 0
 
 
@@ -112,6 +138,21 @@ def parser() -> Parser:
         help="with one run: the correlation with the other system's scores; default: 0, which is cautious",
     )
     runs_option(pilot)
+    labels = parser.add_argument_group("labels by people")
+    labels.add_argument(
+        "--labels",
+        metavar="FILE",
+        nargs="*",
+        help="how many labels instead, and of which rows; with the labels that there are, if any",
+    )
+    labels.add_argument(
+        "--half-width",
+        metavar="W",
+        type=float,
+        nargs="+",
+        default=[],
+        help="of the interval of the share that people would call correct: how many labels make it so narrow?",
+    )
     variances = parser.add_argument_group("from variances")
     variances.add_argument("--variance", metavar="V", type=float, help="of the difference, over questions")
     variances.add_argument(

@@ -18,6 +18,7 @@ from ragmeter.cli.project_keys import (
     OF_EACH,
     SYSTEMS,
     Key,
+    as_table,
     check_keys,
     keys_after,
     keys_of,
@@ -175,7 +176,7 @@ def _project(document: Table, limit: int | None) -> Project:
 
 
 def _table(document: Table, name: str, above: str = "") -> Table:
-    value = document.get(name, {})
+    value = as_table(name, document.get(name, {}))
     if not isinstance(value, dict):
         raise UsageError(f"{above}{name} should be a table, got {shown(value)}", hint=f"write [{above}{name}]")
     return value

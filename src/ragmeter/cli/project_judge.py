@@ -21,7 +21,8 @@ def with_judge_of_project(parser: Parser, arguments: Sequence[str], chosen: argp
         return chosen
     table = read_table(_TABLE)
     named = chosen.given_flags.get("judge_model") and chosen.judge_model
-    if not table or named not in (None, table.get("model")):
+    model = table.get("model")
+    if not table or named not in (None, *(model if isinstance(model, list) else [model])):
         return chosen
     flags = {flag for action in parser._actions for flag in action.option_strings}
     keys = table_keys(_TABLE)
@@ -43,6 +44,8 @@ def _needs_judge(chosen: argparse.Namespace) -> bool:
         return False
     if hasattr(chosen, "closed_book"):  # questions
         return bool(chosen.documents) and not chosen.offline
+    if hasattr(chosen, "align"):
+        return bool(chosen.align)
     if hasattr(chosen, "turns"):  # crag evaluate
         return True
     if hasattr(chosen, "preference"):

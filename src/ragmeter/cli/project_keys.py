@@ -155,6 +155,11 @@ def short_name(name: str, table: str) -> str:
     return name.removeprefix("judge_") if table == "judge" else name
 
 
+def as_table(name: str, value: Any) -> Any:
+    """The table that a value of the file stands for: `judge = ["a", "b"]` names the models of a jury."""
+    return {"model": value} if name == "judge" and isinstance(value, list) else value
+
+
 def check_keys(given: Iterable[str], known: Collection[str], where: str) -> None:
     """Raise an error for a key that is not known."""
     for name in given:
@@ -186,6 +191,7 @@ def schema() -> JsonSchema:
         "properties": {
             **{name: key.schema() for name, key in table_keys("").items()},
             **{name: _object(properties) for name, properties in tables.items()},
+            "judge": {**_object(tables["judge"]), "type": ["object", "array"], "items": {"type": "string"}},
             "settings": settings,
             "systems": {
                 "type": "object",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragmeter.cli.commands import PROJECT
+from ragmeter.cli.project_keys import as_table
 from ragmeter.errors import InputError, UsageError
 
 
@@ -18,7 +19,7 @@ def read_table(name: str) -> dict[str, Any]:
         raise InputError(f"can't be read: {error.strerror}", file=PROJECT) from None
     except ValueError as error:  # not TOML, or not UTF-8
         raise InputError(f"can't be read: {error}", file=PROJECT) from None
-    table = document.get(name, {})
+    table = as_table(name, document.get(name, {}))
     if not isinstance(table, dict):
         raise UsageError(f"{PROJECT}: {name} should be a table", hint=f"write [{name}]")
     return table

@@ -75,7 +75,7 @@ def parser() -> Parser:
     text = "runs of the same systems over these questions and over real ones: do both rank the systems alike?"
     card.add_argument("--check", metavar="RUN", nargs="+", help=text)
     card.add_argument("--metric", metavar="NAME", help="for --check; default: the first that all runs have")
-    writer_options(parser)
+    writer_options(parser, "the model", "a language model that writes the questions, and checks them in doubt")
     output = parser.add_argument_group("output")
     options.keeping_options(output, _NAME)
     options.runs_option(output)

@@ -298,7 +298,7 @@ def parser() -> Parser:
     reuse_options(output, "run")
     asking_options(output, "questions without an answer", retries=1)
     json_option(output)
-    judge_options(parser, dry_run=False)
+    judge_options(parser, jury=True, dry_run=False)
     gate_options(parser)
     return parser
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,17 @@ class Derived:
     def own(self, settings: Settings) -> Settings:
         """The settings of this column, out of a metric's settings."""
         return {key: settings[key] for key in self.settings}
+
+
+@dataclass(frozen=True)
+class Several(Derived):
+    """A column that a judge fills, under several settings: a mapping of names to columns of values, None where empty.
+
+    `of` is its name, and `each` returns the settings by their names, out of a metric's settings.
+    """
+
+    of: str = ""
+    each: Callable[[Settings], Mapping[str, Settings]] = lambda settings: {}
 
 
 class Embedded(Derived):

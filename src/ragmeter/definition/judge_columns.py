@@ -31,8 +31,10 @@ EXACT, MISS = "exact", "miss"
 #: The setting that names the classifier.
 SUPPORT_MODEL = "support_model"
 #: Those who judge without a language model being asked.
-_LOCAL = frozenset({OFFLINE, ENCODER})
+LOCAL = frozenset({OFFLINE, ENCODER})
 
+#: The column of pictures, which a row may lack.
+IMAGE = "image"
 #: A column that the words for a model show: `{answer}`.
 FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -155,6 +157,13 @@ class Wording:
     in_doubt: str
 
 
+class Example(NamedTuple):
+    """The texts of a row that people have judged, by column, and the reply that is right for them."""
+
+    texts: Mapping[str, str]
+    reply: str
+
+
 @dataclass(frozen=True)
 class JudgeColumn:
     """A column that a judge fills, one row at a time.
@@ -170,6 +179,7 @@ class JudgeColumn:
 
     With `judge=offline` or `judge=encoder`, `offline` returns the values of some rows, and no language model is asked;
     it gets what says which claims are supported. `instead` says what to use where only a model can fill the column.
+    `examples` are shown to the model before the texts that it is asked about, and with `shows_image` the row's picture.
     """
 
     name: str
@@ -189,11 +199,14 @@ class JudgeColumn:
     guess: Callable[[Row], Any] | None = None
     offline: Callable[[Sequence[Row], Support], Sequence[Any]] | None = None
     instead: str = ""
+    examples: Sequence[Example] = ()
+    shows_image: bool = False
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
         """The columns that the model is shown, or that its calls are made from."""
-        return self.parts.over if self.parts else tuple(dict.fromkeys(FIELD.findall(self.words)))
+        texts = self.parts.over if self.parts else tuple(dict.fromkeys(FIELD.findall(self.words)))
+        return (*texts, IMAGE) if self.shows_image else texts
 
     @cached_property
     def variants(self) -> list[tuple[Callable[[Mapping[str, str]], bool], JudgeColumn]]:
@@ -208,7 +221,7 @@ class JudgeColumn:
     @property
     def required(self) -> list[str]:
         """The columns that a row must have to be judged."""
-        return [name for name in self.needs if name not in self.optional]
+        return [name for name in self.needs if name not in self.optional and name != IMAGE]
 
     def decoded(self, value: Any) -> Any:
         """A value of the column, parsed if it is JSON. A table of the user's may have lists instead."""
@@ -255,7 +268,7 @@ class BoundColumn:
     @property
     def is_offline(self) -> bool:
         """Whether the column is filled without a language model."""
-        return self.declaration.offline is not None and self.settings.get("judge") in _LOCAL
+        return self.declaration.offline is not None and self.settings.get("judge") in LOCAL
 
     @property
     def support_model(self) -> str | None:

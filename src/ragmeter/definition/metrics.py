@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict, Unpack, cast, get_args, get_origin, 
 import numpy as np
 
 from ragmeter import naming
-from ragmeter.definition.columns import Derived, Embedded, signature_of
+from ragmeter.definition.columns import Derived, Embedded, Several, signature_of
 from ragmeter.definition.judge_columns import DECLARED, BoundColumn, JudgeColumn
 from ragmeter.errors import UsageError, errors_of, not_importable
 from ragmeter.naming import Settings
@@ -131,7 +131,10 @@ class Metric:
     @cached_property
     def optional(self) -> frozenset[str]:
         """The columns that may be empty in a row."""
-        return self._optional | self.may_lack
+        several = (
+            column for node in _derived(self, self.settings) for column in _several(node, self.settings).values()
+        )
+        return self._optional | self.may_lack | {column.name for column in several}
 
     @cached_property
     def needs(self) -> tuple[str, ...]:
@@ -290,6 +293,14 @@ def of_script(source: str) -> str:
     return source.replace("__mp_main__.", "__main__.", 1)
 
 
+def _several(node: Derived, settings: Settings) -> dict[str, BoundColumn]:
+    """The columns of a judge that a column holds, by their names in it."""
+    if not isinstance(node, Several):
+        return {}
+    declaration = DECLARED[node.of]
+    return {name: BoundColumn.of(declaration, {**settings, **own}) for name, own in node.each(settings).items()}
+
+
 def _derived(node: Metric | Derived, settings: Settings) -> Iterable[Derived]:
     """The derived columns that a metric is computed from."""
     for name in node.inputs:
@@ -312,6 +323,7 @@ def _leaves(node: Metric | Derived, settings: Settings) -> Iterable[tuple[Any, S
         elif isinstance(inner, Metric):
             yield from _leaves(inner, _with_shared(inner, settings).settings)
         elif isinstance(inner, Derived) and inner.is_used(settings):
+            yield from ((column, settings) for column in _several(inner, settings).values())
             yield from _leaves(inner, settings)
 
 
@@ -337,6 +349,8 @@ def _resolve(name: str, settings: Settings, block: Block) -> Any:
         return block.memo[key]
     if not node.is_used(settings):
         return None
+    if isinstance(node, Several):
+        return {key: block.columns[column.name] for key, column in _several(node, settings).items()}
     own_settings = node.own(settings)
     memo_key = (name, tuple(own_settings.items()))
     if memo_key not in block.memo:

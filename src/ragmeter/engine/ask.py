@@ -142,6 +142,7 @@ def ask(
     """
     embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
     settings = {"doc_id": doc_id_pattern, "fallback": fallback}
+    jurors = list(getattr(judge, "jurors", ()))
     folder = on_disk(location(output_dir), "asking a system")
     system = open_target(target, timeout=timeout)
     source = open_source(dataset, Reading(encoding, quotes, delimiter, max_field, split, decimal), what="dataset")
@@ -150,7 +151,8 @@ def ask(
     if metrics is None:
         choice = MetricChoice.before_asking(questions.batches, models_of(judge, embedding_model))
         metrics = choice.metrics
-    chosen = choose_metrics(metrics, language=language, embedding=embedding, support_model=support_model, **settings)
+    named = {"language": language, "support_model": support_model, **settings}
+    chosen = choose_metrics(metrics, embedding=embedding, jurors=jurors, **named)
     reuse = Reuse(resume, retry_failed)
     plan = AskPlan.of(
         questions,

@@ -21,7 +21,7 @@ from ragmeter.table import IDS_AS_WRITTEN, Batch, Column, Scores
 #: The metrics that say which answers are right, the most trustworthy first.
 _EXACT = "exact_match"
 _PROBABILITY = "offline_correct_probability"
-_CORRECTNESS = ("llm_correct", "offline_correct", _PROBABILITY, _EXACT)
+_CORRECTNESS = ("jury_correct", "llm_correct", "offline_correct", _PROBABILITY, _EXACT)
 _LABELS_OF_REFERENCE, _LABELS_OF_ANSWER = "reference_support_by_passages", "support_by_passages"
 _READ = ("question", "reference", "answer", "contexts", "relevant", "retrieved", IDS_AS_WRITTEN, *MARKS)
 

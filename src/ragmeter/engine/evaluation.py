@@ -161,7 +161,7 @@ def evaluate(
     )
     if metrics is None:
         metrics = choose_by_columns(data, models_of(judge, embedding_model)).metrics
-    chosen = choose_metrics(metrics, embedding=embedding, **named)
+    chosen = choose_metrics(metrics, embedding=embedding, jurors=list(getattr(judge, "jurors", ())), **named)
     folder = location(output_dir)
     setup = JudgeSetup(judge, journals_of(folder), retry_failed, progress)
     plan = Plan.of(data, chosen, setup, confidence, workers, keep_columns=keep_columns)
@@ -306,7 +306,9 @@ def add_metrics(
     """
     embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
     named = {"language": language, "support_model": support_model, "doc_id": doc_id_pattern}
-    chosen = choose_metrics(metrics, embedding=embedding, **(named | settings))
+    chosen = choose_metrics(
+        metrics, embedding=embedding, jurors=list(getattr(judge, "jurors", ())), **(named | settings)
+    )
     for name in settings:
         if not any(name in metric.defaults for metric in chosen):
             known = sorted({setting for metric in chosen for setting in metric.defaults})

@@ -37,12 +37,38 @@ def choose_metrics(
     language: str | None = None,
     embedding: Embedding = Embedding(),  # noqa: B008 - frozen
     support_model: str | None = None,
+    jurors: Sequence[str] = (),
     **settings: Any,
 ) -> list[Metric]:
-    """The metrics of these names, with the settings that they have and don't say otherwise themselves."""
+    """The metrics of these names, with the settings that they have and don't say otherwise themselves.
+
+    With `jurors`, each of them says what `llm_correct` does, and all together.
+    """
     language = None if language in (None, "none") else Language.parse(language)
     chosen = registry.get_all(metrics, language=language, **(asdict(embedding) | settings))
+    if jurors or any("jurors" in metric.defaults for metric in chosen):
+        chosen = _of_jury(chosen, jurors)
     return chosen if support_model is None else _with_support_model(chosen, support_model)
+
+
+def _of_jury(metrics: Sequence[Metric], jurors: Sequence[str]) -> list[Metric]:
+    """What a jury makes of metrics: of `llm_correct` its joint verdict, how it agrees, and what each model says."""
+    from ragmeter.judges.jury import AND, is_local, jurors_in, jury_agreement, jury_correct
+
+    names = AND.join(jurors) or None
+    chosen: list[Metric] = []
+    for metric in metrics:
+        if jurors and metric.name == "llm_correct":
+            together = [joint.with_settings(jurors=names) for joint in (jury_correct, jury_agreement)]
+            of_models = [metric.with_settings(juror=juror) for juror in jurors if not is_local(juror)]
+            chosen += [*together, *of_models]
+        elif "jurors" in metric.defaults:
+            named = metric.settings["jurors"] or names
+            jurors_in(named)  # an error where there is no jury
+            chosen.append(metric.with_settings(jurors=named))
+        else:
+            chosen.append(metric)
+    return list(dict.fromkeys(chosen))
 
 
 def _with_support_model(metrics: Sequence[Metric], model: str) -> list[Metric]:

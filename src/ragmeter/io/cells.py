@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import io
 import json
 import math
@@ -35,6 +36,10 @@ class NotAListError(CellError):
     """A cell that should be a list and is not. The message shows the cell."""
 
 
+#: How the files of pictures begin that models can see, and what they are.
+_PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
+
+
 def is_missing(value: Any) -> bool:
     """Whether a cell is None, NaN of any kind, or pandas' NA or NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -51,13 +56,22 @@ def as_text(value: Any) -> str | None:
         return None
     if not isinstance(value, str):
         value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+        if isinstance(value, dict) and isinstance(value.get("bytes"), bytes):  # a picture, as Hugging Face stores it
+            value = value["bytes"]
         if isinstance(value, bytes):
-            value = value.decode("utf-8", errors="replace")
+            value = picture_address(value) or value.decode("utf-8", errors="replace")
         elif isinstance(value, bool | int | float | list | tuple | dict):
             value = _as_json(value)
         else:
             value = str(value)
     return whole(value)
+
+
+def picture_address(content: bytes) -> str | None:
+    """The file of a picture as a data address; None for what is no PNG, JPEG, GIF or WebP."""
+    is_webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
+    kind = "image/webp" if is_webp else next((kind for head, kind in _PICTURES.items() if content.startswith(head)), "")
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}" if kind else None
 
 
 def _as_json(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ragmeter.models.http import HttpProvider
-from ragmeter.models.port import ChatReply, Messages
+from ragmeter.models.port import ChatReply, Messages, picture_of
 
 _LONGEST = 1024  # tokens of a reply: the format wants a limit, whether or not the caller gives one
 _FINISH = {
@@ -31,7 +31,8 @@ class AnthropicProvider(HttpProvider):
 
     def _payload(self, messages: Messages, parameters: Mapping[str, object]) -> dict[str, object]:
         system = [message["content"] for message in messages if message["role"] == "system"]
-        others = [message for message in messages if message["role"] != "system"]
+        asked = (message for message in messages if message["role"] != "system")
+        others = [{"role": message["role"], "content": _content(message)} for message in asked]
         payload: dict[str, object] = {"model": self.endpoint.model, "max_tokens": _LONGEST, "messages": others}
         payload |= parameters
         return payload | {"system": "\n\n".join(system)} if system else payload
@@ -46,3 +47,12 @@ class AnthropicProvider(HttpProvider):
             "the model declined to answer" if stop == "refusal" else None,
         )
         return reply, usage.get("input_tokens"), usage.get("output_tokens")
+
+
+def _content(message: Mapping[str, str]) -> object:
+    """The text; with a picture, a list of both."""
+    picture = picture_of(message)
+    if picture is None:
+        return message["content"]
+    source = {"type": "base64", "media_type": picture[0], "data": picture[1]}
+    return [{"type": "image", "source": source}, {"type": "text", "text": message["content"]}]

@@ -12,7 +12,7 @@ from ragmeter.effects.network.wire import Response
 from ragmeter.effects.replies.journal import Reply
 from ragmeter.io.decoding import JsonObject
 from ragmeter.models.http import HttpProvider
-from ragmeter.models.port import ChatReply, Messages, first_token
+from ragmeter.models.port import ChatReply, Messages, first_token, picture_of
 
 _FIELDS = {
     "temperature": "temperature",
@@ -45,7 +45,7 @@ class GeminiProvider(HttpProvider):
     def _payload(self, messages: Messages, parameters: Mapping[str, object]) -> dict[str, object]:
         system = [{"text": message["content"]} for message in messages if message["role"] == "system"]
         contents = [
-            {"role": "model" if message["role"] == "assistant" else "user", "parts": [{"text": message["content"]}]}
+            {"role": "model" if message["role"] == "assistant" else "user", "parts": _parts(message)}
             for message in messages
             if message["role"] != "system"
         ]
@@ -82,6 +82,13 @@ class GeminiProvider(HttpProvider):
             reason = None if finish is None else _FINISH.get(finish, str(finish))
             reply = ChatReply(_text(candidate), reason, None, _logprobs(candidate))
         return reply, *counts
+
+
+def _parts(message: Mapping[str, str]) -> list[object]:
+    """The picture, if there is one, and the text."""
+    picture = picture_of(message)
+    shown = [] if picture is None else [{"inlineData": {"mimeType": picture[0], "data": picture[1]}}]
+    return [*shown, {"text": message["content"]}]
 
 
 def _text(candidate: JsonObject) -> str | None:

@@ -10,7 +10,7 @@ from ragmeter.effects.network.wire import Response
 from ragmeter.effects.replies.journal import Reply
 from ragmeter.io.decoding import JsonObject
 from ragmeter.models.http import HttpProvider
-from ragmeter.models.port import ChatReply, Messages, first_token
+from ragmeter.models.port import ChatReply, Messages, first_token, picture_of
 
 
 class OpenAIProvider(HttpProvider):
@@ -32,7 +32,8 @@ class OpenAIProvider(HttpProvider):
         return self.endpoint.url("chat/completions", {"api-version": version} if version else None)
 
     def _payload(self, messages: Messages, parameters: Mapping[str, object]) -> dict[str, object]:
-        payload: dict[str, object] = {"model": self.endpoint.model, "messages": messages, **parameters}
+        sent = [{"role": message["role"], "content": _content(message)} for message in messages]
+        payload: dict[str, object] = {"model": self.endpoint.model, "messages": sent, **parameters}
         if "logprobs" in self.dropped:  # a server refuses to give several candidates of none
             payload.pop("top_logprobs", None)
         return payload
@@ -56,6 +57,13 @@ class OpenAIProvider(HttpProvider):
             _logprobs(choice),
         )
         return reply, usage.get("prompt_tokens"), usage.get("completion_tokens")
+
+
+def _content(message: Mapping[str, str]) -> object:
+    """The text; with a picture, a list of both."""
+    if picture_of(message) is None:
+        return message["content"]
+    return [{"type": "image_url", "image_url": {"url": message["image"]}}, {"type": "text", "text": message["content"]}]
 
 
 def _filtered(text: str) -> str | None:

@@ -18,7 +18,16 @@ from ragmeter.naming import Signature
 _ROUNDING = 1e-3  # how far above 0 a log-probability may be
 _TOO_BIG = 1e300  # no log-probability; an integer of 400 digits is no float either
 #: Chat messages: `role` is system, user or assistant.
+#: One with a key `image` has a picture, as a data address.
 Messages = list[dict[str, str]]
+
+
+def picture_of(message: Mapping[str, str]) -> tuple[str, str] | None:
+    """The media type and the base64 of a message's picture; None where it has none."""
+    if "image" not in message:
+        return None
+    kind, _, content = message["image"].removeprefix("data:").partition(";base64,")
+    return kind, content
 
 
 class Parameters(TypedDict, total=False):

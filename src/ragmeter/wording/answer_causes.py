@@ -36,6 +36,7 @@ EVIDENCE = {
     "no_texts": "ids of gold documents; without the passages' texts it may be misread",
     "no_evidence": "there are neither ids of documents nor texts of passages",
     "answered_unanswerable": "the question has no answer (by its mark or its reference), and was answered",
+    "jury_correct": "the verdict of most judges",
     "llm_correct": "the judge's verdict",
     "offline_correct": "the offline judge's verdict",
     "exact_match": "exact match",

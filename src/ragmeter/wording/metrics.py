@@ -88,7 +88,7 @@ def about_intervals(levels: Sequence[str]) -> str:
 
 
 #: The metrics whose mean is the share of right answers, the most trustworthy first.
-_RIGHT = ("llm_correct", "offline_correct")
+_RIGHT = ("jury_correct", "llm_correct", "offline_correct")
 
 
 def headline_metric(metrics: Mapping[str, MetricSummary]) -> str | None:

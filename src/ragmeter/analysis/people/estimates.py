@@ -134,11 +134,14 @@ def _of_all_rows(judge: Scores, claims: Claims | None, clusters: Codes | None, l
 
 def _in_clusters(matched: Matched, rows: int, clusters: Codes, judged: npt.NDArray[np.bool_]) -> InClusters:
     """The labelled rows with a verdict in their clusters, by the weights that they were drawn with."""
+    return InClusters.of(row_weights(matched, rows)[judged], clusters[matched.places][judged])
+
+
+def row_weights(matched: Matched, rows: int) -> Scores:
+    """The weights that the labelled rows were drawn with, out of so many."""
     if matched.design.kind in (RANDOM, UNKNOWN):
-        weights = np.ones(len(matched.places))
-    else:
-        weights = _drawn(matched.design, rows).weights
-    return InClusters.of(weights[judged], clusters[matched.places][judged])
+        return np.ones(len(matched.places))
+    return _drawn(matched.design, rows).weights
 
 
 def _from_random(matched: Matched, judge: Scores, level: float) -> Powered | None:

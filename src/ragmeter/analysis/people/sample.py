@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragmeter.analysis.people.claim_items import Claims, claims_of_run
+from ragmeter.analysis.people.jury import jury_votes
 from ragmeter.analysis.people.verdicts import Answers, binary_metrics, is_binary, metric_named, read_columns
 from ragmeter.errors import UnknownNameError, UsageError
 from ragmeter.hints import by_caller, option, parameter
@@ -104,8 +105,8 @@ def choose_sample(
         n: the number of rows, or of claims.
         by: "random", "stratified" or "disagreement" (between `metrics`).
         strata: the columns to stratify by.
-        metrics: the metrics that may disagree; by default those of 0 and 1. With `claims`, the metric whose claims are
-            drawn, such as `faithfulness`, if the run has several.
+        metrics: the metrics that may disagree; by default a jury's jurors, or the metrics of 0 and 1. With `claims`,
+            the metric whose claims are drawn, such as `faithfulness`, if the run has several.
         claims: draw claims, at random, in place of rows.
         seed: the seed of the draw.
         output_dir: the folder of runs.
@@ -124,24 +125,14 @@ def choose_sample(
     if claims:
         return _sample_of_claims(run, n, by, chosen_names(metrics), seed)
     strata = several(strata)
-    names = [metric_named(run, name) for name in chosen_names(metrics)]
-    if by == "disagreement":
-        names = names or binary_metrics(run)
-        if len(names) < 2:
-            example = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
-            raise UsageError(
-                "disagreement needs two metrics", hint=f"{example}; the run has {', '.join(run.row_metrics)}"
-            )
+    scores, is_scored = _scores(run, [metric_named(run, name) for name in chosen_names(metrics)], by)
     qids = read_columns(run, ["qid"])["qid"]
-    eligible = Answers(run).present()
-    scores = {name: run.scores(name) for name in names}
-    for values in scores.values():
-        eligible &= ~np.isnan(values)
+    eligible = Answers(run).present() & is_scored
     places = np.flatnonzero(eligible)
     if not len(places):
         raise UsageError("no row of the run can be labelled: none has an answer and a score of every metric")
     if by == "disagreement":
-        groups = _disagreement([values[places] for values in scores.values()])
+        groups = _disagreement([values[places] for values in scores])
         shares = [_FOR_DISAGREEMENT if kind == "disagree" else None for kind in groups]
     else:
         groups = _strata(run, strata, places) if by == "stratified" else {_ALL: np.arange(len(places))}
@@ -156,6 +147,19 @@ def choose_sample(
             rows.append(SampledRow(index, qids[index], stratum, len(group), len(group) / count))
     order = rng.permutation(len(rows))
     return Sample(run, by, seed, len(places), tuple(rows[place] for place in order))
+
+
+def _scores(run: Run, names: Sequence[str], by: str) -> tuple[list[Scores], npt.NDArray[np.bool_]]:
+    """The scores that may disagree, and which rows have them: all, or of a jury's votes two."""
+    if by == "disagreement" and not names:
+        if votes := [*jury_votes(run).values()]:
+            return votes, np.sum(~np.isnan(votes), axis=0) > 1
+        names = binary_metrics(run)
+    if by == "disagreement" and len(names) < 2:
+        example = by_caller("--metric ONE --metric OTHER", 'metrics=["ONE", "OTHER"]')
+        raise UsageError("disagreement needs two metrics", hint=f"{example}; the run has {', '.join(run.row_metrics)}")
+    scores = [run.scores(name) for name in names]
+    return scores, np.all(~np.isnan(scores), axis=0) if scores else np.ones(run.n_rows, dtype=np.bool_)
 
 
 def _sample_of_claims(run: Run, n: int, by: str, metrics: Sequence[str], seed: int) -> Sample:
@@ -229,8 +233,8 @@ def _disagreement(scores: Sequence[Scores]) -> dict[str, npt.NDArray[np.intp]]:
     rows with ranks furthest apart count as disagreement.
     """
     if all(map(is_binary, scores)):
-        total = np.sum(scores, axis=0)
-        kinds = {"disagree": (total > 0) & (total < len(scores)), "all 0": total == 0, "all 1": total == len(scores)}
+        least, most = np.nanmin(scores, axis=0), np.nanmax(scores, axis=0)
+        kinds = {"disagree": least < most, "all 0": most == 0, "all 1": least == 1}
     else:
         ranks = np.stack([_ranks(values) for values in scores])
         order = np.argsort(-np.ptp(ranks, axis=0), kind="stable")

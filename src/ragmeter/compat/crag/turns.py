@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ragmeter.definition.judge_columns import IMAGE
 from ragmeter.errors import ColumnError, InputError, UsageError
 from ragmeter.io.cells import as_list, whole
 from ragmeter.io.source import open_source
@@ -55,6 +56,9 @@ class TurnTable:
                 columns[TEXTS[name]] = values
             elif name != "interaction_id_history" and any(value is not None for value in values):
                 columns[name] = [value if isinstance(value, str | None) else dumps(value) for value in values]
+        pictures = [row.get(IMAGE) or row.get("image_url") for row in self.rows]
+        if any(pictures):
+            columns[IMAGE] = pictures
         causes = [row.get("outcome") or TARGET_ERROR if failure_of(row) else None for row in self.rows]
         return Batch(columns, causes=causes if any(causes) else ())
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragmeter import table
-from ragmeter.definition.judge_columns import DECLARED, EXACT, LLM, MISS, BoundColumn
+from ragmeter.definition.judge_columns import DECLARED, EXACT, IMAGE, LLM, MISS, BoundColumn
 from ragmeter.documents.judging import CascadeSummary, JudgeSummary
 from ragmeter.documents.record import UNSET
 from ragmeter.documents.usage import Usage
@@ -29,12 +29,13 @@ from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.judges.asking.column_judge import texts_of_calls
 from ragmeter.judges.asking.judge import Judge, as_rephrased
 from ragmeter.judges.asking.judgement import Judgement, joined
+from ragmeter.judges.asking.pictures import PictureError
 from ragmeter.judges.asking.probes import same_verdicts
 from ragmeter.judges.asking.prompt import prompt_hash
 from ragmeter.metrics.support import has_text
 from ragmeter.naming import Signature
 from ragmeter.stats.intervals import wilson_interval
-from ragmeter.table import QID, SCORED, STOPPED, UNPARSABLE, Batch, NewRow, outcome_column
+from ragmeter.table import IMAGE_ERROR, QID, SCORED, STOPPED, UNPARSABLE, Batch, NewRow, outcome_column
 
 Heard = Callable[[table.Row, Judgement], None]
 #: Asks about the row at a place of the batch.
@@ -122,13 +123,21 @@ class ColumnRun:
         for needed in self.declaration.required:
             if needed not in names and needed not in DECLARED and self.judge.words is None:
                 raise missing_column(needed, self.column.name, names, "the table")
+        if self.declaration.shows_image and IMAGE not in names:
+            raise missing_column(IMAGE, self.column.name, names, "the table")
         self.judge.check_columns(names)
         if self.cascade is not None:
             self.cascade.cascade.check()
 
     def rows(self, batch: Batch) -> tuple[list[str], list[str | None], list[NewRow]]:
         """Each row's outcome (`scored`, or why it has no value), its value if it needs no judge, and its columns."""
-        return rows_to_fill(self.column, self.declaration, batch, OFFLINE_COLUMNS if self.cascade else ())
+        also = OFFLINE_COLUMNS if self.cascade else ()
+        states, values, rows = rows_to_fill(self.column, self.declaration, batch, also)
+        if self.judge.pictures is not None and self.declaration.shows_image:
+            for place, row in enumerate(rows):
+                if states[place] == SCORED and values[place] is None and self._picture(row)[1]:
+                    states[place] = IMAGE_ERROR
+        return states, values, rows
 
     def _shared_rows(self, batch: Batch) -> Iterable[Row]:
         states, values, rows = self.rows(batch)
@@ -200,7 +209,16 @@ class ColumnRun:
         return decided(judgement, chance, Decision(outcome=outcome))
 
     def _calls(self, row: table.Row) -> list[dict[str, str]]:
-        return texts_of_calls(self.declaration, row, self.judge.per_call)
+        calls = texts_of_calls(self.declaration, row, self.judge.per_call)
+        return [{**texts, IMAGE: self._picture(row)[0]} for texts in calls] if self.declaration.shows_image else calls
+
+    def _picture(self, row: table.Row) -> tuple[str, str]:
+        """The row's picture as it is asked about, empty for none, and why it can't be shown."""
+        assert self.judge.pictures is not None  # noqa: S101 - else the column shows none
+        try:
+            return self.judge.pictures.text(row.get(IMAGE)), ""
+        except PictureError as error:
+            return "", str(error)
 
     async def _ask(
         self, row: table.Row, calls: Sequence[dict[str, str]], caller: Caller, client: Any, retry: bool = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from ragmeter.engine.judging.row_by_row import RowLimits, estimated_effort
 from ragmeter.engine.judging.sessions import SessionRun
 from ragmeter.engine.judging.setup import BatchDone, JudgeResult, mark_of
 from ragmeter.engine.row_reader import RowReader
-from ragmeter.errors import BusyError
+from ragmeter.errors import BusyError, UsageError
 from ragmeter.hints import option
 from ragmeter.io.progress import Advance, both, show_notice
 from ragmeter.io.write import check_writable
@@ -39,6 +39,11 @@ from ragmeter.judges.verdict import verdict
 from ragmeter.models.port import ChatProvider
 from ragmeter.table import Batch, outcome_column
 
+#: What the estimates of jurors are added up by.
+_SUMMED = frozenset(
+    {"calls", "recorded", "prompt_tokens", "completion_tokens", "if_in_doubt", "check_calls", "most_calls", "cost_usd"}
+    | {"most_cost_usd"}
+)
 FillColumns = Callable[[Batch, int], Awaitable[dict[str, list[Any]]]]
 
 
@@ -196,17 +201,21 @@ class JudgeRun:
 
         `advance` is called with the number of rows that are done, `batch_done` with each batch and its new columns.
         """
-        self.judge.chat_model.check()
         watch = watch or JudgingWatch()
         column_runs = self.column_runs()
         for column_run in column_runs:
+            column_run.judge.chat_model.check()
             column_run.prepare(rows)
         filled: list[dict[str, list[Any]]] = []
         marks: list[int] = []
         shown = frozenset(name for column_run in column_runs for name in column_run.declaration.needs)
-        usages = {column_run.column.name: UsageCounter(self.judge.price_of_tokens) for column_run in column_runs}
+        usages = {run.column.name: UsageCounter(run.judge.price_of_tokens) for run in column_runs}
 
         async def work(caller: Caller, client: ChatProvider) -> None:
+            async with self._tried_jurors(column_runs, caller, usages) as jurors:
+                await judge_rows(caller, {self.judge.name: client, **jurors})
+
+        async def judge_rows(caller: Caller, clients: Mapping[str, ChatProvider]) -> None:
             start = 0
             watch.begin(caller)
 
@@ -217,6 +226,7 @@ class JudgeRun:
                     so_far = replace(batch, columns={**batch.columns, **columns})
                     heard = partial(watch.judged, column_run.column.name)
                     with caller.usage.counting(usages[column_run.column.name]):
+                        client = clients[column_run.judge.name]
                         columns |= await column_run.fill(so_far, start, caller, client, done, heard)
                 return columns
 
@@ -235,10 +245,7 @@ class JudgeRun:
                 start += len(batch)
 
         calls = self._calls(column_runs, rows)
-        trying = next(
-            (usages[column_run.column.name] for column_run in column_runs if column_run.column_judge is calls.tried),
-            None,
-        )
+        trying = next((usages[run.column.name] for run in column_runs if run.column_judge is calls.tried), None)
         check, usage, effort = calls.make(work, self._scope(rows), watch, trying)
         judged_columns = {
             column_run.column.name: {**column_run.signature(), **column_run.journal_keys()}
@@ -273,7 +280,9 @@ class JudgeRun:
         own_journal = self.judge.journal is not None
         keys = (key for column_run in column_runs for key in column_run.keys(rows)) if own_journal else None
         # there are known cases for verdicts alone
-        verdicts = [run for run in column_runs if run.column.declaration.name == verdict.name]
+        verdicts = [
+            run for run in column_runs if run.column.declaration.name == verdict.name and run.judge is self.judge
+        ]
         tried = verdicts[0].column_judge if verdicts and self.judge.check else None
         return JudgeCalls(
             self.judge,
@@ -285,13 +294,44 @@ class JudgeRun:
         )
 
     def estimate(self, rows: RowReader) -> dict[str, Any]:
-        """About how many calls, tokens and dollars filling takes. Asks nothing."""
+        """About how many calls, tokens and dollars filling takes, in all and by each juror. Asks nothing."""
         column_runs = self.column_runs()
-
+        if len({column_run.judge.name for column_run in column_runs}) > 1:
+            return self._estimate_of_jurors(column_runs, rows)
         for column_run in column_runs:
             column_run.prepare(rows)
         count = partial(estimated_effort, column_runs, rows)
         return self._calls(column_runs, rows).estimate(count, self._scope(rows))
+
+    def _estimate_of_jurors(self, column_runs: Sequence[ColumnRun], rows: RowReader) -> dict[str, Any]:
+        """Those of each juror, and their sums: a cost that is not known of one is not known."""
+        by_juror = {
+            juror.name: replace(
+                self, judge=juror, columns=[run.column for run in column_runs if run.judge is juror]
+            ).estimate(rows)
+            for juror in dict.fromkeys(column_run.judge for column_run in column_runs)
+        }
+        first, *others = by_juror.values()
+        total = dict(first)
+        for name in (name for name in total if name in _SUMMED):
+            values = [estimate[name] for estimate in (first, *others)]
+            total[name] = None if None in values else sum(values)
+        return {**total, "jurors": by_juror}
+
+    @asynccontextmanager
+    async def _tried_jurors(
+        self, column_runs: Sequence[ColumnRun], caller: Caller, usages: Mapping[str, UsageCounter]
+    ) -> AsyncIterator[dict[str, ChatProvider]]:
+        """The connections of further jurors, each tried on known cases first, if it is to be."""
+        of_jurors = [column_run for column_run in column_runs if column_run.judge is not self.judge]
+        async with AsyncExitStack() as stack:
+            jurors = dict.fromkeys(column_run.judge for column_run in of_jurors)
+            clients = {juror.name: await stack.enter_async_context(juror.client()) for juror in jurors}
+            for column_run in of_jurors:
+                if column_run.judge.check and column_run.column.declaration.name == verdict.name:
+                    with caller.usage.counting(usages[column_run.column.name]):
+                        await check_judge(column_run.column_judge, caller, clients[column_run.judge.name])
+            yield clients
 
     def check_journal(self) -> None:
         """Refuse a journal that can't be used, before anything is asked. One that is in use may be free later."""
@@ -305,10 +345,21 @@ class JudgeRun:
         """One for each column."""
         return [
             (SessionRun if column.by_session else ColumnRun)(
-                self.judge, column, retry_failed=self.retry_failed, reuse=column.name in self.reuse
+                self._judge_of(column), column, retry_failed=self.retry_failed, reuse=column.name in self.reuse
             )
             for column in self.columns
         ]
+
+    def _judge_of(self, column: BoundColumn) -> Judge:
+        """The juror that a column names; the judge where it names none."""
+        name = column.settings.get("juror")
+        juror = self.judge if name in (None, self.judge.name) else self.judge.jurors.get(str(name))
+        if juror is None:
+            hint = (
+                f"there is {', '.join(name for name, juror in self.judge.jurors.items() if juror) or self.judge.name}"
+            )
+            raise UsageError(f"nobody is called {name!r}, as {column.name} wants it", hint=hint)
+        return juror
 
     def _scope(self, rows: RowReader) -> str:
         """A name for the judging of just these rows by this judge, which a budget is kept for, over crashes too."""
@@ -316,7 +367,7 @@ class JudgeRun:
             return ""
         digest = hashlib.sha256()
         for column in self.columns:
-            digest.update(self.judge.call_key(column.declaration).encode())
+            digest.update(self._judge_of(column).call_key(column.declaration).encode())
         needs = {name for column in self.columns for name in self.judge.worded(column.declaration).needs}
         for batch in rows():
             for name in sorted(needs):

@@ -207,10 +207,11 @@ class JudgeSetup:
         """
         if not columns or self.judge is None:
             return set()
-        self.judge.chat_model.check()
         judge_run = self.judge_run(columns)
-        judge_run.check_journal()
         column_runs = judge_run.column_runs()
+        for column_run in column_runs:
+            column_run.judge.chat_model.check()
+        judge_run.check_journal()
         for column_run in column_runs:
             column_run.check(names)
         return {name for column_run in column_runs for name in column_run.declaration.needs}

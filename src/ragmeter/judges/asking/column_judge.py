@@ -9,13 +9,14 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.definition.judge_columns import JudgeColumn, PerCall
+from ragmeter.definition.judge_columns import IMAGE, JudgeColumn, PerCall
 from ragmeter.effects.limits.caller import Caller, Failure
 from ragmeter.effects.network.endpoint import digest
 from ragmeter.effects.replies.journal import Journal, Reply
 from ragmeter.judges.asking.forms import bare_reply, choice_grammar, first_choice
 from ragmeter.judges.asking.judgement import Judgement, majority
-from ragmeter.judges.asking.prompt import Prompt
+from ragmeter.judges.asking.pictures import Pictures
+from ragmeter.judges.asking.prompt import BYTES_OF_TOKEN, Prompt
 from ragmeter.models.port import ChatProvider, ChatReply, Messages, Parameters
 from ragmeter.table import REFUSED, SCORED, UNPARSABLE, Row
 from ragmeter.wording.texts import shortened, visible
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Tokens that a server adds around messages.
 _FRAME = 50
-#: Of a prompt, about so many bytes are a token.
-_BYTES = 4
 #: How many likely first tokens a server is asked for.
 _TOP_TOKENS = 5
 #: How much warmer each further try is, up to the warmest: at the same temperature many a model says the same again.
@@ -96,7 +95,7 @@ class ColumnJudge:
                 return judgement
             call = self._call(values)
             messages = partial(call.prompt.messages, values, again=attempt > 0)
-            send = partial(_send, client, messages, call.parameters(repeat, attempt))
+            send = partial(_send, client, messages, call.parameters(repeat, attempt), self.judge.pictures)
             reply = await caller.ask(key, send, worst=self.most(values))
             if isinstance(reply, Failure):
                 return Judgement(reply.outcome, None, "", (None,), tuple(replies), reply.cause)
@@ -175,7 +174,7 @@ class ColumnJudge:
         """About how many tokens one call takes and gives: four bytes a token."""
         call = self._call(values)
         reply = call.form.reply_tokens(values, reasons=self.judge.reasons)
-        return call.prompt.size(values) // _BYTES + _FRAME, min(reply, self.judge.max_tokens)
+        return call.prompt.size(values) // BYTES_OF_TOKEN + _FRAME, min(reply, self.judge.max_tokens)
 
     def estimate_all(
         self, rows: Iterable[Mapping[str, str]], journal: Journal, *, retry: bool = False, seen: set[str] | None = None
@@ -210,13 +209,19 @@ class ColumnJudge:
         return price.of(self._call(values).prompt.size(values, again=True) + _FRAME, self.judge.max_tokens)
 
 
-async def _send(client: ChatProvider, messages: Callable[[], Messages], parameters: Parameters) -> Reply:
-    return await client.send(messages(), parameters)
+async def _send(
+    client: ChatProvider, messages: Callable[[], Messages], parameters: Parameters, pictures: Pictures | None
+) -> Reply:
+    sent = messages()
+    for message in sent:
+        if pictures is not None and IMAGE in message:
+            message[IMAGE] = await pictures.sent(message[IMAGE])
+    return await client.send(sent, parameters)
 
 
 def most_of_a_call(judge: Judge, prompt_tokens: float) -> float:
     """About the most that a call can cost whose prompt takes about so many tokens; 0 where the price is not known."""
-    size = (prompt_tokens - _FRAME) * _BYTES
+    size = (prompt_tokens - _FRAME) * BYTES_OF_TOKEN
     return 0.0 if judge.price is None else judge.price.of(size + _FRAME, judge.max_tokens)
 
 

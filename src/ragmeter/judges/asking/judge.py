@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ragmeter.definition.judge_columns import JudgeColumn, PerCall
+from ragmeter.definition.judge_columns import Example, JudgeColumn, PerCall
 from ragmeter.effects.argument_checks import check_above_zero, check_number, check_whole
 from ragmeter.effects.limits.calls import Limits
 from ragmeter.effects.limits.pace import Retries
@@ -17,6 +18,8 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import option, parameter
 from ragmeter.judges.asking.cascade import Cascade
 from ragmeter.judges.asking.column_judge import ColumnJudge
+from ragmeter.judges.asking.examples import read_examples
+from ragmeter.judges.asking.pictures import Pictures
 from ragmeter.judges.asking.prompt import prompt_hash, read_words
 from ragmeter.judges.asking.two_wordings import SURE, TwoWordings
 from ragmeter.judges.verdict import OWN_FORM, verdict
@@ -28,6 +31,10 @@ from ragmeter.naming import Settings, Signature
 DEFAULT_EVAL_MODEL = "gpt-4o"
 MAX_EVAL_TOKENS = 1024
 MAX_API_RETRIES = 3
+#: What a picture is shown for, what the model is told of it, and where it may come from.
+_SEEN = frozenset({"verdict", "ratings", "claims", "support_by_passages"})
+_WITH_PICTURE = "If there is a picture, the question is about it."
+_IMAGES = ("local", "fetch")
 _GIVE_UP_OPTION = option("give_up_after", of="judge")
 
 
@@ -43,6 +50,10 @@ class Judge:
         provider: whom to ask in place of all that; `FakeProvider` in tests.
         cascade: has the offline judge decide where it is sure, for metrics with `judge=cascade`.
         prompt: a file with words of your own; `{answer}` and the like stand for the table's columns.
+        examples: a file of labelled answers that are shown as examples where a verdict is asked for, or a list of them;
+            `ragmeter calibrate --align` writes one.
+        images: shows the picture in a row's column `image` to a model that can see: "local" for files in the current
+            folder and bytes, "fetch" for https addresses too.
         reasons: ask for a short reason after each verdict. It costs tokens, and is shown in the report.
         temperature: 0 by default, for verdicts that come out the same again.
         seed: sent along; repeats and second tries count up from it.
@@ -64,6 +75,8 @@ class Judge:
         max_calls: the most calls that a run's judging may make.
         check: try the judge on built-in cases with known verdicts before it is asked anything else.
         journal: the file that keeps its replies; without it `judge.journal.sqlite` in the folder of the runs.
+        jurors: others that judge the same answers, for `jury_correct`: more judges, "offline", "encoder:FOLDER". The
+            limits of this judge (workers, retries, calls, budget) are for all of them.
     """
 
     def __init__(
@@ -77,6 +90,8 @@ class Judge:
         provider: ChatProvider | None = None,
         cascade: Cascade | None = None,
         prompt: str | Path | None = None,
+        examples: str | Path | Sequence[Example] = (),
+        images: Literal["local", "fetch"] | None = None,
         reasons: bool = False,
         temperature: float = 0.0,
         seed: int = 0,
@@ -96,6 +111,7 @@ class Judge:
         max_calls: int | None = None,
         check: bool = True,
         journal: str | Path | None = None,
+        jurors: Sequence[Judge | str] = (),
     ) -> None:
         for name, value, least in (
             ("repeats", repeats, 1), ("tries", tries, 1), ("max_tokens", max_tokens, 1), ("retries", retries, 0),
@@ -108,11 +124,7 @@ class Judge:
         check_number(parameter("temperature", of="judge"), temperature)
         for name, seconds in (("give_up_after", give_up_after), ("timeout", timeout)):
             check_above_zero(parameter(name, of="judge"), seconds)
-        if wordings not in (None, 1, 2) or isinstance(wordings, bool):
-            raise UsageError(f"{parameter('wordings', of='judge')} must be 1 or 2, got {wordings!r}")
-        if wordings == 2 and prompt is not None:
-            name = parameter("wordings", of="judge")
-            raise UsageError(f"{name} is for ragmeter's own words", hint="leave it out, or leave out your prompt")
+        _check_wordings(wordings, has_prompt=prompt is not None)
         if not isinstance(model, str):
             raise UsageError(f"the model's name must be a text, got {type(model).__name__}", hint="for example gpt-4o")
         if provider is not None:
@@ -123,6 +135,8 @@ class Judge:
         self.endpoint = endpoint_of(*address, headers=headers, api_version=api_version, asked_by="judge")
         self.prompt = prompt
         self.words = None if prompt is None else read_words(prompt)
+        self.examples = read_examples(examples) if isinstance(examples, str | Path) else list(examples)
+        self.pictures = _pictures(images)
         own_prices = None if prices is None else read_prices(prices)
         self.price: Price | None = provider.price if provider else price_of(model, own_prices)
         self.check_budget(budget)
@@ -132,8 +146,9 @@ class Judge:
         self.repeats, self.wordings, self.tries = repeats, wordings, tries
         self.claims_per_call, self.passages_per_call = claims_per_call, passages_per_call
         self.retries = Retries.of(retries)
-        self.workers, self.budget, self.max_calls = workers, budget, max_calls
-        self.give_up_after = give_up_after
+        self.workers, self.budget, self.max_calls, self.give_up_after = workers, budget, max_calls, give_up_after
+        self.name = model if provider is None else self.model
+        self.jurors = _named(self, jurors)
 
     def __repr__(self) -> str:
         asked = self.chat_model.signature()
@@ -177,8 +192,13 @@ class Judge:
             read_words(self.prompt, columns)
 
     def worded(self, declaration: JudgeColumn) -> JudgeColumn:
-        """The column as this judge is asked about it: in the user's own words, if there are any."""
-        return as_worded(declaration, self.words)
+        """The column as this judge is asked about it: in the user's own words and with examples, if there are any."""
+        if declaration.name == verdict.name and self.examples:
+            declaration = replace(declaration, examples=self.examples)
+        declaration = as_worded(declaration, self.words)
+        if self.pictures is None or declaration.name not in _SEEN:
+            return declaration
+        return replace(declaration, shows_image=True, words=f"{_WITH_PICTURE}\n{declaration.words}")
 
     def signature(self, declaration: JudgeColumn = verdict) -> Signature:
         """Everything that a reply depends on besides the texts."""
@@ -228,6 +248,12 @@ class Judge:
         number: Signature = {"wordings": 2} if self.wordings == 2 else {"wordings": "1 or 2", "sure_from": 0.5 + SURE}
         return {**number, "rephrased_prompt": prompt_hash(other, reasons=self.reasons)}
 
+    def with_examples(self, examples: Sequence[Example]) -> Judge:
+        """This judge, shown these examples and no others."""
+        other = copy(self)
+        other.examples = list(examples)
+        return other
+
     @property
     def chat_model(self) -> ChatModel:
         """The model that is asked, and whether it can be: to know it takes no connection."""
@@ -241,6 +267,36 @@ class Judge:
         """A judge of one column with this judge's settings."""
         other = self.rephrased(declaration)
         return ColumnJudge(self, declaration) if other is None else TwoWordings(self, declaration, other)
+
+
+def _named(first: Judge, others: Sequence[Judge | str]) -> dict[str, Judge | None]:
+    """The jurors by their names, the first among them; None for one that asks no language model. One alone: none."""
+    if not others:
+        return {}
+    jurors: dict[str, Judge | None] = {}
+    for juror in (first, *others):
+        name = juror if isinstance(juror, str) else juror.name
+        if name in jurors or "+" in name:
+            problem = "are two jurors" if name in jurors else "has a + in it"
+            raise UsageError(f"{name!r} {problem}", hint="the jurors of a jury have different names, without a +")
+        if isinstance(juror, Judge):
+            juror.check_budget(first.budget)
+        jurors[name] = juror if isinstance(juror, Judge) else None
+    return jurors
+
+
+def _check_wordings(wordings: int | None, *, has_prompt: bool) -> None:
+    name = parameter("wordings", of="judge")
+    if wordings not in (None, 1, 2) or isinstance(wordings, bool):
+        raise UsageError(f"{name} must be 1 or 2, got {wordings!r}")
+    if wordings == 2 and has_prompt:
+        raise UsageError(f"{name} is for ragmeter's own words", hint="leave it out, or leave out your prompt")
+
+
+def _pictures(images: str | None) -> Pictures | None:
+    if images not in (None, *_IMAGES):
+        raise UsageError(f"{parameter('images', of='judge')} must be {' or '.join(_IMAGES)}, got {images!r}")
+    return None if images is None else Pictures(images == "fetch")
 
 
 def _check_provider(provider: Any, settings: Settings) -> None:

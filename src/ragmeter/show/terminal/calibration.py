@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ragmeter.analysis.people.align import Alignment
 from ragmeter.analysis.people.calibration import BetweenPeople, Calibration
 from ragmeter.analysis.people.offline import Recalibration
 from ragmeter.show.terminal.console import console
@@ -113,3 +114,16 @@ def show_recalibration(result: Recalibration, output: Path) -> None:
     metric = result.verdicts_with(output)
     out.sentence(f"use it: --metrics '{metric}'")
     out.sentence(f"or: ragmeter crag evaluate --judge cascade --offline-calibration {output}")
+
+
+def show_alignment(result: Alignment, output: Path) -> None:
+    """Whether examples in the prompt help, and where they are."""
+    out = console()
+    out.print(f"kappa of {printable(result.model)} with people, on {result.n:,} rows that no example was chosen from:")
+    out.print(f"  {number(result.kappa_before)} without examples, {number(result.kappa_after)} with them")
+    out.print(f"  gain: {number(result.gain)}, standard error {number(result.standard_error)}")
+    if not result.helps:
+        out.sentence("the examples don't help by more than the standard error, so nothing was written", "red")
+        return
+    out.sentence(f"written: {output}, {len(result.examples)} examples", "bold")
+    out.sentence(f"use it: --judge-examples {output}; the verdicts are those of another prompt, and asked for anew")

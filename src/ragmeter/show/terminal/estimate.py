@@ -35,6 +35,9 @@ def estimate_lines(estimate: Mapping[str, Any], unit: str, note: str) -> Iterato
             PLAIN,
         )
     yield from _limit_lines(estimate)
+    for name, own in estimate.get("jurors", {}).items():
+        of_price = "" if own["cost_usd"] is None else f", {money(own['cost_usd'])}"
+        yield f"{name}: about {own['calls']:,} calls{of_price}", PLAIN
 
 
 def _limit_lines(estimate: Mapping[str, Any]) -> Iterator[Line]:
