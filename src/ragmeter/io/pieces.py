@@ -26,8 +26,6 @@ from ragmeter.io.source import Source, of_data_set, open_file
 from ragmeter.io.text_stream import compression_of
 from ragmeter.table import Batch
 
-#: The most bytes of a part, as they are in the file: some hundred thousand rows, which a worker scores in seconds.
-PART_BYTES = 32 << 20
 _LINES = (".jsonl", ".ndjson")
 #: Encodings in which a line break is one byte that no other character has.
 _BYTE_LINES = ("utf-8-sig", "ascii", "iso8859-1", "cp1252")
@@ -58,7 +56,7 @@ class Part:
         return self.file.name
 
 
-def cut(files: Sequence[DataFile], reading: Reading, most: int = PART_BYTES) -> list[Part]:
+def cut(files: Sequence[DataFile], reading: Reading, most: int) -> list[Part]:
     """The parts of these files, in their order."""
     pieces = [piece for file in files for piece in _cut_file(file, reading, most)]
     return [Part(number, *piece) for number, piece in enumerate(pieces)]
