@@ -20,6 +20,7 @@ import pytest
 from ragmeter import Evaluation, evaluate
 from ragmeter.errors import WorkerError
 from tests.command import PATIENCE, wait_for
+from tests.in_parts import in_parts
 
 PARTS, ROWS = 140, 30
 #: A metric that takes its time, and writes down which block it has scored.
@@ -78,7 +79,7 @@ def worker_processes() -> list[int]:
 @pytest.mark.slow
 def test_fifty_workers_are_killed(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metrics = "slow_metric:slow_length,exact_match"
-    expected = files(evaluate(data, metrics=metrics, run="threads", output_dir=tmp_path, engine="threads"))
+    expected = files(in_parts(data, metrics=metrics, run="threads", output_dir=tmp_path))
     (tmp_path / "log").unlink()
     kills = 0
     over = threading.Event()
@@ -98,7 +99,7 @@ def test_fifty_workers_are_killed(data: Path, tmp_path: Path, capsys: pytest.Cap
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        killed = evaluate(data, metrics=metrics, run="killed", output_dir=tmp_path, engine="local:3")
+        killed = in_parts(data, metrics=metrics, run="killed", output_dir=tmp_path, engine="local:3")
     finally:
         over.set()
         killer.join()
@@ -167,7 +168,7 @@ def test_the_scheduler_is_killed_and_the_command_started_again(data: Path, tmp_p
 @pytest.mark.slow
 def test_one_two_and_three_workers(data: Path, tmp_path: Path) -> None:
     runs = [
-        files(evaluate(data, metrics="token_f1,edit_distance", run=name, output_dir=tmp_path, engine=engine))
+        files(in_parts(data, metrics="token_f1,edit_distance", run=name, output_dir=tmp_path, engine=engine))
         for name, engine in (("a", "threads"), ("b", "local:1"), ("c", "local:2"), ("d", "local:3"))
     ]
     assert all(run == runs[0] for run in runs)
