@@ -255,7 +255,13 @@ def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResu
     data, metrics = plan.data, done.job.metrics
     with closing(RowsParts(done.job.folder / PARTS, counted.files())) as rows:
         scored = summarise_table(
-            rows, metrics, counted.not_scored, plan.confidence, left_out=counted.left_out(), qids_differ=True
+            rows,
+            metrics,
+            counted.not_scored,
+            plan.confidence,
+            left_out=counted.left_out(),
+            qids_differ=True,
+            counts=done.row_counts(counted.numbers),
         )
     check_scores(path, scored)
     of_parts = structs.replace(
