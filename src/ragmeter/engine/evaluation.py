@@ -261,7 +261,7 @@ def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResu
             plan.confidence,
             left_out=counted.left_out(),
             qids_differ=True,
-            counts=done.row_counts(counted.numbers),
+            counts=counted.of_rows(done.job),
         )
     check_scores(path, scored)
     of_parts = structs.replace(

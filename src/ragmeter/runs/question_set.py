@@ -51,9 +51,8 @@ def read_questions(run: Run) -> tuple[QuestionSet | None, str | None]:
             return None, None
         table = run.rows([*names, _SYSTEM])
         systems = [] if _SYSTEM not in table.schema.names else pc.unique(table[_SYSTEM].drop_null()).to_pylist()
-        return fingerprint(_digests(table.to_batches(_AT_ONCE), names)), systems[0] or None if len(
-            systems
-        ) == 1 else None
+        questions = fingerprint(_digests(table.to_batches(_AT_ONCE), names))
+        return questions, systems[0] or None if len(systems) == 1 else None
     except RagmeterError:  # its damage is said elsewhere
         return None, None
 

@@ -41,7 +41,6 @@ from ragmeter.engine.parts.work import (
     JudgedColumns,
     PartDone,
     count_rows,
-    counts_file,
     from_bits,
     put_bytes,
     reference_source,
@@ -61,7 +60,6 @@ from ragmeter.io.pieces import Part, cut, settle
 from ragmeter.io.progress import Progress, parts_bar
 from ragmeter.io.reading import checked
 from ragmeter.runs.layout import MANIFEST, PARTS, PARTS_LOG, writing
-from ragmeter.runs.row_counts import RowCounts
 from ragmeter.runs.run import Run
 from ragmeter.runs.stored_run import commit
 from ragmeter.runs.writer import NewRun
@@ -146,11 +144,6 @@ class PartsPlan:
         self.parts, self.gold = _settled(executor, self.parts), _settled(executor, self.gold)
         if not self.has_qid or self.job.judged is not None or (skip_bad_parts and self.job.buckets):
             self._count(executor, skip_bad_parts)
-
-    def row_counts(self, numbers: Sequence[int]) -> RowCounts:
-        """What is counted row by row in these parts."""
-        files = (self.job.folder / ASIDE / counts_file(number) for number in numbers)
-        return RowCounts.sum(RowCounts.from_bytes(file.read_bytes()) for file in files)
 
     def remove(self) -> None:
         """Remove what was put aside, and parts that were not made a run."""
