@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace as with_changes
 from functools import partial
@@ -47,6 +48,7 @@ from ragmeter.io.progress import Progress, progress_bar, show_notice
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
+from ragmeter.naming import Signature
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.paid_replies import hold_for_new_run
@@ -207,7 +209,8 @@ def _evaluate_in_parts(plan: Plan, path: Location) -> Evaluation:
     first_columns = plan.readable.first_columns(plan.metrics)
     parts = PartsPlan.of(plan.data, plan.metrics, path, first_columns, judged, lasts=lasts)
     try:
-        with opened(_executor(plan)) as executor:
+        with ThreadPoolExecutor(1) as beside, opened(_executor(plan)) as executor:
+            inputs = beside.submit(plan.data.signature)
             parts.prepare(executor, skip_bad_parts=skips)
             if len(parts.parts) == 1 and not plan.workers.needs_parts:
                 return _evaluate(plan)
@@ -217,7 +220,7 @@ def _evaluate_in_parts(plan: Plan, path: Location) -> Evaluation:
             else:
                 counted = score_in_parts(parts, executor, plan.judging.progress, skip_bad_parts=skips)
                 filled = JudgeResult()
-        return _keep_parts(plan, parts, counted, filled, path)
+        return _keep_parts(plan, parts, counted, filled, path, inputs.result())
     except KeyboardInterrupt:
         if not lasts:
             raise
@@ -250,7 +253,9 @@ def _rows_of_parts(plan: Plan, parts: PartsPlan) -> RowReader:
     return RowReader(read, sum(parts.counts.values()))
 
 
-def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResult, path: Location) -> Evaluation:
+def _keep_parts(
+    plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResult, path: Location, inputs: dict[str, Signature]
+) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     data, metrics = plan.data, done.job.metrics
     with closing(RowsParts(done.job.folder / PARTS, counted.files())) as rows:
@@ -272,7 +277,7 @@ def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResu
         parts_skipped=skipped_parts(counted),
         **counted.cautions(),
     )
-    manifest = filled.in_manifest(data.in_manifest(signature(metrics, path.name, scored.statistics)))
+    manifest = filled.in_manifest(data.in_manifest(signature(metrics, path.name, scored.statistics), inputs))
     run = keep_parts(done, counted, path, manifest, filled.in_summary(of_parts))
     return Evaluation(run, judging=filled.calls)
 

@@ -97,7 +97,7 @@ class Processes:
                 except (EOFError, OSError):
                     worker.end()
                     deaths[task.place] += 1
-                    _log.warning("a worker ended in the middle of its work, which is given to another")
+                    _log.info("a worker ended in the middle of its work, which is given to another")
                     if deaths[task.place] < _DEATHS:
                         again.append(task)
                         continue

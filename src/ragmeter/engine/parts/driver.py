@@ -56,7 +56,7 @@ from ragmeter.io.delimited.quotes import Quotes, scan
 from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
-from ragmeter.io.pieces import Part, cut, settle
+from ragmeter.io.pieces import Part, cut, in_file, settle
 from ragmeter.io.progress import Progress, parts_bar
 from ragmeter.io.reading import checked
 from ragmeter.runs.layout import MANIFEST, PARTS, PARTS_LOG, writing
@@ -156,7 +156,7 @@ class PartsPlan:
             if skip_bad_parts and isinstance(outcome, InputError):
                 _skip(self.skipped, place, outcome)
             else:
-                self.counts[place] = _result(outcome)
+                self.counts[place] = _result(outcome, self.parts[place])
 
     def refuse_duplicates(self, executor: Executor, numbers: Sequence[int], rows: int) -> None:
         """Raise an error if a qid occurs twice in the results."""
@@ -177,7 +177,7 @@ class PartsPlan:
                 for place in same.tolist():
                     qid = batch.columns[QID][place]
                     if qid in seen:
-                        raise duplicate(qid, typed.name_of(batch), batch.lines[place])
+                        raise in_file(duplicate(qid, typed.name_of(batch), batch.lines[place]), self.parts[number])
                     seen.add(qid)
 
 
@@ -207,7 +207,7 @@ def score_in_parts(
             if skip_bad_parts and isinstance(outcome, InputError):
                 _skip(counted.skipped, part.number, outcome)
                 continue
-            done: PartDone = _result(outcome)
+            done: PartDone = _result(outcome, part)
             counted.done[part.number] = done
             how = "was there" if done.was_there else f"by {done.worker} in {hundredths(done.seconds)} s"
             _log.info("part %d (%s): %d rows, %s", part.number, part.name, done.rows, how)
@@ -228,8 +228,8 @@ def _partition(plan: PartsPlan, executor: Executor, job: bytes) -> list[int]:
     reference, buckets = plan.job.reference, plan.job.buckets
     assert reference is not None  # noqa: S101 - the caller has looked
     for function, parts in ((write_keys, plan.readable), (write_gold, plan.gold)):
-        for _, outcome in executor.run(function, [(job, part, buckets) for part in parts]):
-            _result(outcome)
+        for place, outcome in executor.run(function, [(job, part, buckets) for part in parts]):
+            _result(outcome, parts[place])
     numbers = [part.number for part in plan.readable]
     used, left = 0, [0] * len(plan.gold)
     for _, outcome in executor.run(match, [(job, bucket, numbers, plan.gold) for bucket in range(buckets)]):
@@ -268,9 +268,9 @@ def _settled(executor: Executor, parts: list[Part]) -> list[Part]:
     return settled
 
 
-def _result(outcome: Any) -> Any:
+def _result(outcome: Any, part: Part | None = None) -> Any:
     if isinstance(outcome, RagmeterError):
-        raise outcome
+        raise in_file(outcome, part) if part is not None and isinstance(outcome, InputError) else outcome
     return outcome
 
 
