@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from ragmeter import Evaluation, evaluate
@@ -30,7 +30,7 @@ from ragmeter import metric
 
 @metric(bounds=(0, 1e9))
 def slow_length(answer):
-    time.sleep(0.05)
+    time.sleep(0.1)
     with open(os.environ["SLOW_LOG"], "a") as log:
         log.write(answer[0] + "\\n")
     return [float(len(text)) for text in answer]
@@ -64,16 +64,13 @@ def files(evaluation: Evaluation) -> dict[str, bytes]:
     return {"summary": summary.encode(), **{path.name: path.read_bytes() for path in (folder / "rows").iterdir()}}
 
 
-def worker_processes() -> list[int]:
-    """The processes that this one, or one of its children, has started to work for it, and the one that forks them."""
-    import psutil
-
-    pids = []
+def worker_processes(known: set[psutil.Process]) -> list[psutil.Process]:
+    """The processes that work for this one, and the one that forks them; `known` ones may have lost that."""
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             if re.search(r"spawn_main|multiprocessing\.forkserver", " ".join(process.cmdline())):
-                pids.append(process.pid)
-    return pids
+                known.add(process)
+    return [process for process in known if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.mark.slow
@@ -83,15 +80,16 @@ def test_fifty_workers_are_killed(data: Path, tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "log").unlink()
     kills = 0
     over = threading.Event()
+    known: set[psutil.Process] = set()
 
     def kill() -> None:
         nonlocal kills
         draws = random.Random(0)
         while kills < 50 and not over.wait(draws.random() * 0.1):
             before = committed(tmp_path)
-            if pids := worker_processes():
-                with suppress(ProcessLookupError):
-                    os.kill(draws.choice(pids), signal.SIGKILL)
+            with suppress(psutil.Error):
+                if processes := worker_processes(known):
+                    draws.choice(processes).kill()
                     kills += 1
             while committed(tmp_path) == before and not over.wait(0.02):  # one part at least between two kills
                 pass

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,6 +29,8 @@ from ragmeter.table import Batch, ScoreColumns
 
 _log = logging.getLogger("ragmeter")
 _MOST = 61  # as many as Windows can wait for
+#: Seconds between two tries to start a worker.
+_MOMENT = 0.1
 #: So often a task may end its worker before it is blamed for it.
 _DEATHS = 10
 #: What the process imports that workers are forked from.
@@ -130,7 +133,7 @@ class Processes:
 class _Worker:
     """A process, and the connection to it."""
 
-    def __init__(self, cores: int, tries: int = 3) -> None:
+    def __init__(self, cores: int, tries: int = 20) -> None:
         context: Any = multiprocessing.get_context("forkserver" if sys.platform.startswith("linux") else "spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, dict(os.environ), cores), name="ragmeter worker")
@@ -138,8 +141,9 @@ class _Worker:
             with without_interrupts(), _unseen_program():
                 _prepare()
                 self.process.start()
-        except (OSError, EOFError) as error:  # the process that forks was killed just now
+        except (OSError, EOFError) as error:  # the process that forks was killed, and is not yet known to have ended
             self.connection.close()
+            time.sleep(_MOMENT)
             if tries == 1:
                 again = by_caller("run the same command again", "make the same call again")
                 raise WorkerError(f"workers can't be started on this machine: {error}", hint=again) from error
