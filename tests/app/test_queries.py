@@ -137,8 +137,8 @@ def test_orders_that_were_not_used_for_longest_are_dropped() -> None:
     assert orders.get("large") is None
 
 
-@pytest.mark.parametrize("in_parts", [False, True])
-def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_in_parts", [False, True])
+def test_names_that_differ_only_in_case_and_names_of_duckdb(is_in_parts: bool, tmp_path: Path) -> None:
     """To DuckDB the first are one name, and the others are columns of its own."""
     rows = [
         {
@@ -148,7 +148,7 @@ def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_
         }
         for i in range(10)
     ]  # fmt: skip
-    if in_parts:
+    if is_in_parts:
         data = tmp_path / "data"
         data.mkdir()
         for number in (0, 1):

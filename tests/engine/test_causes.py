@@ -161,7 +161,7 @@ def test_the_summary_has_every_share_with_its_interval() -> None:
 def test_processes_and_parts_tell_the_same(tmp_path: Path) -> None:
     rows = [row | {"qid": f"q{place}"} for place, (row, _) in enumerate(ROWS * 3)]
     expected = causes(evaluate(rows, metrics="offline_correct"))
-    assert causes(evaluate(rows, metrics="offline_correct", executor="processes")) == expected
+    assert causes(evaluate(rows, metrics="offline_correct", engine="local:2")) == expected
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     kept = in_parts(tmp_path / "r.jsonl", metrics="offline_correct", run="p", output_dir=tmp_path)
     assert causes(kept) == expected

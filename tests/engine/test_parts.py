@@ -359,7 +359,7 @@ def test_a_scheduler_that_is_lost_while_a_result_is_on_its_way(monkeypatch: pyte
 def test_options_without_effect(ragmeter: Run) -> None:
     for arguments, words in (
         (("--run", "x", "--skip-bad-parts"), "--skip-bad-parts has no effect without --results"),
-        (("--results", "x.csv", "--executor", "processes"), "--executor is now --engine"),
+        (("--results", "x.csv", "--executor", "processes"), "--executor has no effect any more"),
     ):
         done = ragmeter("evaluate", "--metrics", "token_f1", *arguments)
         assert done.returncode == 2

@@ -76,7 +76,7 @@ def parts(folder: Path) -> list[Path]:
 def workers(process: subprocess.Popen[str]) -> list[psutil.Process]:
     """The processes that the command has started, and those that these have."""
     with suppress(psutil.Error):
-        return psutil.Process(process.pid).children(recursive=True)
+        return list(psutil.Process(process.pid).children(recursive=True))
     return []
 
 

@@ -85,10 +85,6 @@ def _check(chosen: argparse.Namespace) -> None:
     if chosen.evaluators and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
     refuse_idle(chosen, evaluate_table())
-    if chosen.executor is not None:
-        raise UsageError(
-            "--executor is now --engine", hint="--engine threads, --engine local for processes, or neither"
-        )
 
 
 def parser() -> Parser:

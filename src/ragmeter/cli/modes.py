@@ -73,6 +73,7 @@ _READING = Mode(
 )
 _METRICS = Mode(lambda chosen: bool(chosen.metrics) or not chosen.evaluator, _with_evaluator)
 _EVALUATOR = Mode(lambda chosen: bool(chosen.evaluator) or not chosen.metrics, "with --metrics")
+_FORMER = Mode(lambda chosen: False, "any more", "--engine says who computes: auto, threads, or local for processes")
 _JUDGED = Mode(_has("judge_model"), "without --judge-model", "name the model, or leave it out")
 
 
@@ -99,6 +100,7 @@ def evaluate_table() -> Table:
         "doc_id_pattern": (_taken("doc_id_pattern"),),
         **_in_all((*destinations(options.embedding_options), "support_model"), _METRICS),
         "engine": (_METRICS,),
+        "executor": (_FORMER,),
         **_in_all((*keeping, "missing", "keep_columns"), _READING, _METRICS),
         "run": (_METRICS,),
         **_in_all(("reference", *reading), _READING),
