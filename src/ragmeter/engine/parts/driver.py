@@ -70,7 +70,7 @@ _log = logging.getLogger("ragmeter")
 #: So many hashes are compared at once.
 _HASHES = 4_000_000
 #: A reference of at most so many bytes is read by every worker; a larger one is partitioned into buckets.
-BROADCAST_BYTES, BUCKET_BYTES = 256 << 20, 32 << 20
+BROADCAST_BYTES, BUCKET_BYTES = 64 << 20, 32 << 20
 
 
 @dataclass
