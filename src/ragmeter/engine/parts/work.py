@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -379,4 +380,4 @@ def _worker() -> str:
             return str(get_worker().address)
         except ValueError:  # not in a worker
             pass
-    return "this process"
+    return "this process" if parent_process() is None else f"process {os.getpid()}"
