@@ -1,4 +1,4 @@
-"""Evaluations in parts: what workers cost beside threads, and memory and cost per row from and to an object store.
+"""Many rows from and to an object store: memory and cost per row.
 
 The store is moto's server on loopback, which shares the cores with what is measured.
 """
@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import psutil
@@ -26,15 +25,8 @@ from common import BenchmarkError, cores, progress, ragmeter_command, table
 from pyarrow import fs
 from samples import Row, Sample
 
-_METRICS = "token_f1,exact_match,edit_distance"
-_FILES = 32
+METRICS = "token_f1,exact_match,edit_distance"
 _BUCKET = "ragmeter-bench"
-_THREADS, _PROCESSES = "threads, without an engine", "processes, without an engine"
-_ENGINES = {
-    _THREADS: (),
-    _PROCESSES: ("--executor", "processes"),
-    **{f"--engine {engine}": ("--engine", engine) for engine in ("threads", "local:1", "local:2", "local:3")},
-}
 #: Rows of one file in the store: the number of files grows with the rows, as a team's do.
 _ROWS_IN_STORE = 100_000
 _SERVER = """
@@ -49,49 +41,20 @@ sys.stdin.read()
 
 @dataclass
 class Watched:
-    """What a command took: wall time, and the peak memory of the command itself and of its largest worker."""
+    """What a command took: wall time, CPU time of the command and of its workers, and the peak memory of the command
+    and of its largest worker."""
 
     seconds: float
-    cpu_seconds: float
+    own_cpu: float
+    workers_cpu: float
     driver: int
     worker: int
 
 
 def cluster(folder: Path, *, quick: bool) -> None:
-    """Both parts of the section."""
-    _engines(folder, *((100_000, 1) if quick else (1_000_000, 3)))
-    _store(folder, (100_000, 300_000) if quick else (3_000_000, 30_000_000))
-
-
-def _engines(folder: Path, count: int, rounds: int) -> None:
-    """The same rows by threads, by processes and by workers."""
-    progress(f"cluster, {count:,} rows in {_FILES} files")
-    data = folder / "cluster"
-    data.mkdir()
-    for number in range(_FILES):
-        pq.write_table(_rows(number * count // _FILES, (number + 1) * count // _FILES), data / f"{number:03}.parquet")
-    taken: dict[str, list[Watched]] = {name: [] for name in _ENGINES}
-    summaries = set()
-    for _ in range(rounds):  # one after the other, so that what else the machine does meets all of them
-        for name, options in _ENGINES.items():
-            taken[name].append(_evaluate(str(data), str(folder / "runs"), "engines", options, dict(os.environ)))
-            summaries.add((folder / "runs" / "engines" / "summary.json").read_text())
-    if len(summaries) > 1:
-        raise BenchmarkError("engines give different summaries")
-    cpu = {name: median(watched.cpu_seconds for watched in taken[name]) for name in _ENGINES}
-    lines = []
-    for name, times in taken.items():
-        seconds = median(watched.seconds for watched in times)
-        ratios = [f"{cpu[name] / cpu[other]:.2f}" for other in (_THREADS, _PROCESSES)]
-        memory = [_mb(max(watched.driver for watched in times)), _mb(max(watched.worker for watched in times))]
-        lines.append((name, f"{seconds:.1f}", f"{cpu[name]:.1f}", *ratios, *memory))
-    header = ("", "seconds", "CPU seconds", "CPU of threads'", "of processes'", "command MB", "worker MB")
-    title = f"{count:,} rows, {_METRICS}, {cores()} cores, medians of {rounds}; all summaries are the same bytes"
-    table(title, header, lines)
-
-
-def _store(folder: Path, sizes: Sequence[int]) -> None:
     """Growing data sets, read from a store and written to it."""
+    del folder
+    sizes = (100_000, 300_000) if quick else (3_000_000, 30_000_000)
     lines = []
     with _server() as environment:
         for count in sizes:
@@ -99,14 +62,18 @@ def _store(folder: Path, sizes: Sequence[int]) -> None:
             _fill(environment, count)
             options = ("--engine", f"local:{min(2, cores())}")
             where = f"s3://{_BUCKET}/{count}"
-            watched = _evaluate(where, f"s3://{_BUCKET}/runs", f"rows-{count}", options, environment)
+            watched = evaluate(where, f"s3://{_BUCKET}/runs", f"rows-{count}", options, environment)
             moved = [_bytes(environment, f"{_BUCKET}/{place}") / count for place in (count, f"runs/rows-{count}")]
             microseconds = 1e6 * watched.seconds / count
-            shown = (f"{watched.seconds:.0f}", f"{microseconds:.1f}", f"{1e6 * watched.cpu_seconds / count:.1f}")
+            shown = (
+                f"{watched.seconds:.0f}",
+                f"{microseconds:.1f}",
+                f"{1e6 * (watched.own_cpu + watched.workers_cpu) / count:.1f}",
+            )
             sizes_shown = (f"{moved[0]:.0f}", f"{moved[1]:.0f}")
-            lines.append((f"{count:,}", *shown, _mb(watched.driver), _mb(watched.worker), *sizes_shown))
+            lines.append((f"{count:,}", *shown, mb(watched.driver), mb(watched.worker), *sizes_shown))
     header = ("rows", "seconds", "µs a row", "CPU µs a row", "command MB", "worker MB", "bytes read", "bytes written")
-    table(f"from S3 to S3, {_METRICS}, 2 workers; bytes are those of a row, compressed", header, lines)
+    table(f"from S3 to S3, {METRICS}, 2 workers; bytes are those of a row, compressed", header, lines)
 
 
 @lru_cache
@@ -116,7 +83,7 @@ def _sample() -> tuple[pa.Table, int]:
     return pa.table({name: [getattr(row, name) for row in rows] for name in Row.__dataclass_fields__}), len(rows)
 
 
-def _rows(begin: int, end: int) -> pa.Table:
+def rows_between(begin: int, end: int) -> pa.Table:
     """So many rows, each with its number as one more word of the answer."""
     numbers = pa.array(np.arange(begin, end))
     qids = numbers.cast(pa.string())
@@ -126,27 +93,34 @@ def _rows(begin: int, end: int) -> pa.Table:
     return rows.set_column(rows.schema.get_field_index("answer"), "answer", answers).add_column(0, "qid", qids)
 
 
-def _evaluate(results: str, runs: str, name: str, options: Sequence[str], environment: dict[str, str]) -> Watched:
+def evaluate(
+    results: str, runs: str, name: str, options: Sequence[str], environment: dict[str, str], metrics: str = METRICS
+) -> Watched:
     """Run the command to its end, and watch its processes."""
-    arguments = ("--results", results, "--metrics", _METRICS, "--output-dir", runs, "--run", name, *options)
+    arguments = ("--results", results, "--metrics", metrics, "--output-dir", runs, "--run", name, *options)
     begin = time.perf_counter()
     process = subprocess.Popen(
         ragmeter_command("evaluate", *arguments), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
     watched = psutil.Process(process.pid)
     driver = worker = 0
+    workers: dict[psutil.Process, float] = {}  # the CPU seconds of each, as they were seen last
     while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
         with suppress(psutil.Error):  # it has just ended
             driver = max(driver, watched.memory_info().rss)
-            worker = max([worker, *(child.memory_info().rss for child in watched.children(recursive=True))])
-        time.sleep(0.1)
+            for child in watched.children(recursive=True):
+                worker = max(worker, child.memory_info().rss)
+                workers[child] = sum(child.cpu_times()[:2])
+        time.sleep(0.05)
     seconds = time.perf_counter() - begin
     process.returncode = os.waitstatus_to_exitcode(ended[1])
     if process.returncode != 0:
         assert process.stderr is not None
         raise BenchmarkError(f"ragmeter evaluate failed: {process.stderr.read().decode()}")
-    usage = ended[2]  # of the command and the workers that it has started
-    return Watched(seconds, usage.ru_utime + usage.ru_stime, driver, worker)
+    usage = ended[
+        2
+    ]  # of the command alone: workers are ended by a signal, and the process that forks them waits for them
+    return Watched(seconds, usage.ru_utime + usage.ru_stime, sum(workers.values()), driver, worker)
 
 
 @contextmanager
@@ -186,7 +160,7 @@ def _fill(environment: dict[str, str], count: int) -> None:
     store = _filesystem(environment)
     for number, begin in enumerate(range(0, count, _ROWS_IN_STORE)):
         with store.open_output_stream(f"{_BUCKET}/{count}/{number:05}.parquet", compression=None) as stream:
-            pq.write_table(_rows(begin, min(begin + _ROWS_IN_STORE, count)), stream)
+            pq.write_table(rows_between(begin, min(begin + _ROWS_IN_STORE, count)), stream)
 
 
 def _bytes(environment: dict[str, str], place: str) -> int:
@@ -194,5 +168,5 @@ def _bytes(environment: dict[str, str], place: str) -> int:
     return sum(info.size for info in infos if info.is_file)
 
 
-def _mb(size: int) -> str:
+def mb(size: int) -> str:
     return f"{size / 1e6:,.0f}" if size else ""

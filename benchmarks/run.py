@@ -29,11 +29,12 @@ _HOMES = {
     "scale": "bench_text",
     "semantic": "bench_semantic",
     "start": "bench_start",
+    "cores": "bench_cores",
     "cluster": "bench_cluster",
     "app": "bench_app",
 }
 SECTIONS = tuple(_HOMES)
-DEFAULT = ("text", "ranking", "compare", "offline", "support", "judge", "start")
+DEFAULT = ("text", "ranking", "compare", "offline", "support", "judge", "start", "cores")
 PEERS = ("openai", "ragas", "deepeval")
 
 
@@ -76,7 +77,19 @@ def main() -> int:
         except BenchmarkError as error:
             print(f"\nFAILED: {error}", file=sys.stderr)
             return 1
-    if wanted - {"offline", "support", "judge", "report", "semantic", "start", "web", "chat", "cluster", "app"}:
+    if wanted - {
+        "offline",
+        "support",
+        "judge",
+        "report",
+        "semantic",
+        "start",
+        "web",
+        "chat",
+        "cores",
+        "cluster",
+        "app",
+    }:
         print("\nAll values are the oracles' to 1e-9.")
     return 0
 

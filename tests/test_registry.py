@@ -141,8 +141,8 @@ def test_by_dotted_path_from_the_current_folder(tmp_path: Path, monkeypatch: pyt
         get_metric("mypkg.scorers.Duk")
 
 
-@pytest.mark.parametrize("executor", ["threads", "processes"])
-def test_a_scorer_that_prints_or_exits(ragmeter: Run, tmp_path: Path, executor: str) -> None:
+@pytest.mark.parametrize("engine", ["threads", "local:2"])
+def test_a_scorer_that_prints_or_exits(ragmeter: Run, tmp_path: Path, engine: str) -> None:
     (tmp_path / "loud.py").write_text(
         "import sys\n"
         "print('imported')\n"
@@ -153,7 +153,7 @@ def test_a_scorer_that_prints_or_exits(ragmeter: Run, tmp_path: Path, executor: 
         "    def get_score_name(self): return 'loud'\n"
     )
     (tmp_path / "r.csv").write_text("qid,answer,reference\n1,a,a\n2,,b\n")
-    command = ["evaluate", "--metrics", "loud.Loud", "--run", "r", "--json", "--executor", executor]
+    command = ["evaluate", "--metrics", "loud.Loud", "--run", "r", "--json", "--engine", engine]
     for arguments in (["--results", "r.csv"], []):
         done = ragmeter(*command, *arguments)
         assert done.returncode == 0, done.stderr

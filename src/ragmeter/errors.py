@@ -25,7 +25,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 from ragmeter.hints import by_caller, for_command_line, for_python, install_command
 
@@ -65,12 +66,26 @@ class InputError(RagmeterError):
     def __init__(
         self, message: str, *, file: str = "", line: int | None = None, row: int | None = None, hint: str = ""
     ) -> None:
-        numbers = [f"{unit} {number}" for unit, number in (("line", line), ("row", row)) if number is not None]
-        self.place = ", ".join([file, *numbers]) if file else ""
-        super().__init__(f"{self.place}: {message}" if self.place else message, hint=hint)
+        place = _place(file, line, row)
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        self.place = place
         self.file = file
         self.line = line
         self.row = row
+
+    def at(self, file: str, *, line: int | None = None, row: int | None = None) -> Self:
+        """The same error, with another place."""
+        moved, place = copy(self), _place(file, line, row)
+        for name in ("message", "_written"):
+            setattr(moved, name, place + getattr(self, name).removeprefix(self.place))
+        moved.args = (moved.message,)
+        moved.place, moved.file, moved.line, moved.row = place, file, line, row
+        return moved
+
+
+def _place(file: str, line: int | None, row: int | None) -> str:
+    numbers = [f"{unit} {number}" for unit, number in (("line", line), ("row", row)) if number is not None]
+    return ", ".join([file, *numbers]) if file else ""
 
 
 class ColumnError(InputError):

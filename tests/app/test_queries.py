@@ -17,6 +17,7 @@ from ragmeter.app.queries import Database
 from ragmeter.app.row_query import RowQuery
 from ragmeter.app.search_texts import SearchTexts
 from ragmeter.runs.run import Run
+from tests.in_parts import in_parts
 
 ROWS: list[dict[str, Any]] = [
     {"qid": f"q{i}", "question": f"Straße {i}? (a+b) [x] 100%", "answer": "ab"[: i % 3], "reference": ["ab", "ÄB"]}
@@ -116,7 +117,7 @@ def test_a_run_in_parts(tmp_path: Path) -> None:
     for part in range(3):
         lines = (json.dumps(row) + "\n" for row in ROWS[20 * part : 20 * part + 20])
         (data / f"{part}*.jsonl").write_text("".join(lines))
-    ragmeter.evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads", keep_columns="all")
+    in_parts(data, metrics="token_f1", run="parts", output_dir=tmp_path, keep_columns="all")
     run, database = Run(tmp_path / "parts"), Database()
     assert run.manifest().parts
     selection = database.rows(run, RowQuery(search="q5"))
@@ -151,8 +152,8 @@ def test_a_result_is_made_once_and_after_a_failure_again() -> None:
     assert [latest.once("a", make) for _ in range(2)] == [1, 1]
 
 
-@pytest.mark.parametrize("in_parts", [False, True])
-def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_in_parts", [False, True])
+def test_names_that_differ_only_in_case_and_names_of_duckdb(is_in_parts: bool, tmp_path: Path) -> None:
     """To DuckDB the first are one name, and the others are columns of its own."""
     rows = [
         {
@@ -162,12 +163,12 @@ def test_names_that_differ_only_in_case_and_names_of_duckdb(in_parts: bool, tmp_
         }
         for i in range(10)
     ]  # fmt: skip
-    if in_parts:
+    if is_in_parts:
         data = tmp_path / "data"
         data.mkdir()
         for number in (0, 1):
             pq.write_table(pa.Table.from_pylist(rows[5 * number :][:5]), data / f"{number}.parquet")
-        ragmeter.evaluate(data, metrics="token_f1", run="r", output_dir=tmp_path, engine="threads", keep_columns="all")
+        in_parts(data, metrics="token_f1", run="r", output_dir=tmp_path, keep_columns="all")
     else:
         ragmeter.evaluate(rows, metrics="token_f1", run="r", output_dir=tmp_path)
     run, database = Run(tmp_path / "r"), Database()

@@ -53,9 +53,8 @@ EVALUATOR = "--results x.csv --evaluator EditDistanceEvaluator"
     ("line", "message"),
     [
         (f"{NEW} --output-format csv", "--output-format has no effect with --metrics"),
-        (f"{NEW} --skip-bad-parts", "--skip-bad-parts has no effect without --engine"),
         (f"{NEW} --retry-failed", "--retry-failed has no effect without --judge-model"),
-        (f"{EVALUATOR} --executor threads", "--executor has no effect with --evaluator EditDistanceEvaluator"),
+        (f"{EVALUATOR} --engine threads", "--engine has no effect with --evaluator EditDistanceEvaluator"),
         (f"{EVALUATOR} --language es", "--language has no effect with --evaluator EditDistanceEvaluator"),
         (f"{EVALUATOR} --no-judge-check", "--no-judge-check has no effect with --evaluator EditDistanceEvaluator"),
         (f"{EVALUATOR} --labels x", "--labels has no effect with --evaluator EditDistanceEvaluator"),

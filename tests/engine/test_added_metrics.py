@@ -154,7 +154,7 @@ def test_what_a_run_does_not_have(tmp_path: Path) -> None:
     [
         "--reference other.jsonl", "--column answer=Other", "--delimiter ;", "--encoding latin-1", "--no-quotes",
         "--max-field 256", "--split test", "--keep-columns all", "--interval auto", "--cluster none", "--level 0.95",
-        "--seed 0", "--engine threads", "--skip-bad-parts", "--replace", "--output-prefix p", "--output-format tsv",
+        "--seed 0", "--skip-bad-parts", "--replace", "--output-prefix p", "--output-format tsv",
         "--no-formula-guard",
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ import ragmeter
 from ragmeter import add_metrics, evaluate
 from ragmeter.runs.run import Run
 from ragmeter.wording.ids import never_match_lines
+from tests.in_parts import in_parts
 
 FRANCE = "Paris is the capital of France. It lies on the Seine, and was the seat of the kings of France."
 ITALY = "Rome is the capital of Italy. It lies on the Tiber, and was the seat of the emperors."
@@ -160,9 +161,9 @@ def test_the_summary_has_every_share_with_its_interval() -> None:
 def test_processes_and_parts_tell_the_same(tmp_path: Path) -> None:
     rows = [row | {"qid": f"q{place}"} for place, (row, _) in enumerate(ROWS * 3)]
     expected = causes(evaluate(rows, metrics="offline_correct"))
-    assert causes(evaluate(rows, metrics="offline_correct", executor="processes")) == expected
+    assert causes(evaluate(rows, metrics="offline_correct", engine="local:2")) == expected
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    kept = evaluate(tmp_path / "r.jsonl", metrics="offline_correct", run="p", output_dir=tmp_path, engine="threads")
+    kept = in_parts(tmp_path / "r.jsonl", metrics="offline_correct", run="p", output_dir=tmp_path)
     assert causes(kept) == expected
     assert kept.summary.cause == evaluate(rows, metrics="offline_correct").summary.cause
 

@@ -137,7 +137,7 @@ def test_verdicts_that_the_table_brings(tmp_path: Path) -> None:
 
 def test_what_needs_whole_conversations_is_not_scored_in_parts(path: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="accuracy is scored over whole conversations"):
-        evaluate(path, metrics="accuracy", run="r", output_dir=tmp_path, engine="threads", judge=judge(fake(reply)))
+        evaluate(path, metrics="accuracy", run="r", output_dir=tmp_path, skip_bad_parts=True, judge=judge(fake(reply)))
 
 
 def test_a_frame_of_verdicts() -> None:

@@ -18,6 +18,7 @@ from ragmeter.embedders.pairs import PairClassifier
 from ragmeter.errors import InputError, RagmeterWarning, UsageError
 from tests.embedders.pair_models import NLI, write_pair_model
 from tests.engine.test_parts import write
+from tests.in_parts import in_parts
 
 SHORT = "faithfulness[judge=encoder]"
 
@@ -85,11 +86,11 @@ _SCHEMA = pa.schema([("answer", pa.string()), ("contexts", pa.list_(pa.string())
 
 
 def test_in_parts(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 500)
+    monkeypatch.setattr("ragmeter.engine.parts.sources.PART_BYTES", 500)
     folder = write(tmp_path / "data", rows())
     settings: dict[str, Any] = {"metrics": SHORT, "support_model": model, "output_dir": tmp_path}
     whole = evaluate(rows(), run="whole", **settings)
-    parts = evaluate(folder, run="parts", engine="threads", **settings)
+    parts = in_parts(folder, run="parts", **settings)
     assert len(parts.manifest.parts) > 1
     assert whole[SHORT].mean == parts[SHORT].mean == 0.5
     assert whole.manifest.offline == parts.manifest.offline

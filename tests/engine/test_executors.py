@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmeter import add_metrics, evaluate, get_metric
-from ragmeter.cli.evaluate import parser
 from ragmeter.cli.main import main
 from ragmeter.definition import METRICS
 from ragmeter.engine import executors
-from ragmeter.engine.executors import EXECUTORS, Auto, Submitting, Threads, _cut, executor_of
+from ragmeter.engine.executors import Auto, Threads, _cut, executor_of, map_pieces
 from ragmeter.engine.processes import Processes
 from ragmeter.engine.scoring import score_batches
-from ragmeter.errors import UnknownNameError, UsageError, WorkerError
+from ragmeter.errors import UsageError, WorkerError
 from ragmeter.registry import known
 from ragmeter.table import Batch
 from tests.command import PATIENCE, wait_for
@@ -108,12 +106,11 @@ def test_the_numbers_are_the_same(user: Any, monkeypatch: pytest.MonkeyPatch) ->
     metrics = [*names, user.Vowels, user.place_in_block]
     by_threads = evaluate(rows(), metrics=metrics, embedding_model="wordllama")
     assert by_threads["vowels"].n_not_scored["scorer_error: ValueError"] > 0
-    with ThreadPoolExecutor(2) as pool:
-        for executor in ("processes", Processes(2), pool):
-            evaluation = evaluate(rows(), metrics=metrics, embedding_model="wordllama", executor=executor)
-            assert bits(evaluation.rows) == bits(by_threads.rows)
-            assert evaluation.summary == by_threads.summary
-            assert [used.texts for used in evaluation.embeddings] == [used.texts for used in by_threads.embeddings]
+    for engine in ("local", "local:2"):
+        evaluation = evaluate(rows(), metrics=metrics, embedding_model="wordllama", engine=engine)
+        assert bits(evaluation.rows) == bits(by_threads.rows)
+        assert evaluation.summary == by_threads.summary
+        assert [used.texts for used in evaluation.embeddings] == [used.texts for used in by_threads.embeddings]
 
 
 #: Columns that a judge fills, with two values that take turns.
@@ -130,6 +127,22 @@ JUDGED = {
     "nuggets": ('["a", "b"]', '["c"]'),
     "nugget_support": ('["support", "no support"]', '["partial support"]'),
 }
+
+
+class Here(Threads):
+    """Notes what would be sent to two other processes, and does it here; what ends last is given first."""
+
+    def __init__(self, sent: list[bytes]) -> None:
+        super().__init__(2)
+        self.sent = sent
+
+    def map(self, scoring: Any, batches: Any) -> Any:
+        def run(function: Any, arguments: Any, ahead: int) -> Any:
+            given = list(arguments)
+            self.sent += [one for own in given for one in own]
+            return reversed([(place, function(*own)) for place, own in enumerate(given)])
+
+        return map_pieces(run, self.workers, scoring, batches)
 
 
 def test_our_own_metrics_score_each_row_by_itself() -> None:
@@ -151,15 +164,9 @@ def test_our_own_metrics_score_each_row_by_itself() -> None:
     metrics = [metric for metric in metrics if not metric.by_session]  # which look at whole conversations
     metrics += [get_metric("rouge_l_score[language=de]"), get_metric("ndcg@2")]
     (whole,) = score_batches([Batch(columns)], metrics, executor=Threads(1))
-    with ThreadPoolExecutor(2) as pool:
-        pieces: list[int] = []
-
-        def submit(function: Any, scoring: bytes, data: bytes) -> Future[bytes]:
-            pieces.append(len(data))
-            return pool.submit(function, scoring, data)
-
-        (cut,) = score_batches([Batch(columns)], metrics, executor=Submitting(submit, 2))
-    assert len(pieces) == 8
+    sent: list[bytes] = []
+    (cut,) = score_batches([Batch(columns)], metrics, executor=Here(sent))
+    assert len(sent) == 8 * 2
     for name, (scores, outcomes) in whole.scores.items():
         assert np.isfinite(scores).any(), name
         assert cut.scores[name][0].tobytes() == scores.tobytes(), name
@@ -178,30 +185,24 @@ def test_pieces_are_the_batch(rows: int, pieces: int, failed: bool) -> None:
 
 def test_what_is_sent_is_arrow_and_names(user: Any) -> None:
     sent: list[bytes] = []
-
-    class Here:
-        def submit(self, function: Any, *arguments: bytes) -> Future[Any]:
-            sent.extend(arguments)
-            done: Future[Any] = Future()
-            done.set_result(function(*arguments))
-            return done
-
     in_the_data = "only in the data"
     data = [{"qid": "1", "answer": in_the_data, "reference": "x", "question": "not needed by any metric"}]
-    evaluate(data, metrics=["token_f1", user.Vowels], executor=Here())
-    metrics, batch = sent
+    metrics = [get_metric("token_f1"), get_metric(user.Vowels)]
+    columns = {name: [row[name] for row in data] for name in data[0]}
+    list(score_batches([Batch(columns)], metrics, executor=Here(sent)))
+    names, batch = sent
     assert batch.startswith(b"\xff\xff\xff\xff")  # how an Arrow stream begins
     assert in_the_data.encode() in batch
     assert b"not needed" not in batch
-    assert in_the_data.encode() not in metrics
-    assert b"token_f1" in metrics
+    assert in_the_data.encode() not in names
+    assert b"token_f1" in names
 
 
 def test_an_error_in_a_worker_is_the_same_error(user: Any, tmp_path: Path) -> None:
     said = []
-    for executor in EXECUTORS:
+    for engine in ("threads", "local:2"):
         with pytest.raises(UsageError) as raised:
-            evaluate(rows(), metrics=[user.broken_metric], executor=executor, run="r", output_dir=tmp_path / "runs")
+            evaluate(rows(), metrics=[user.broken_metric], engine=engine, run="r", output_dir=tmp_path / "runs")
         said.append(str(raised.value))
     assert said[0] == said[1]
     assert "metric broken_metric failed with ValueError: broken at" in said[0]
@@ -209,16 +210,16 @@ def test_an_error_in_a_worker_is_the_same_error(user: Any, tmp_path: Path) -> No
 
 
 def test_a_worker_that_is_killed(user: Any, tmp_path: Path) -> None:
-    with pytest.raises(WorkerError, match="ended in the middle of its work") as raised:
-        evaluate(rows(), metrics=[user.deadly_metric], executor="processes", run="r", output_dir=tmp_path / "runs")
+    with pytest.raises(WorkerError, match="10 workers have ended in the middle of the same work") as raised:
+        evaluate(rows(), metrics=[user.deadly_metric], engine="local:2", run="r", output_dir=tmp_path / "runs")
     assert raised.value.exit_code == 2
-    assert "--executor threads" in raised.value.for_command_line()
+    assert "--engine threads" in raised.value.for_command_line()
     assert not (tmp_path / "runs").exists()
 
 
 def test_metrics_are_added_by_processes(user: Any, tmp_path: Path) -> None:
     evaluate(rows(), metrics="token_f1", run="r", output_dir=tmp_path)
-    evaluation = add_metrics("r", [user.Vowels, user.pandas_is_there], output_dir=tmp_path, executor="processes")
+    evaluation = add_metrics("r", [user.Vowels, user.pandas_is_there], output_dir=tmp_path, engine="local:2")
     assert evaluation["pandas_is_there"].mean == 0, "Arrow would import it, which takes longer than most work"
     assert evaluation["vowels"] == evaluate(rows(), metrics=[user.Vowels])["vowels"]
 
@@ -228,48 +229,36 @@ def test_a_metric_that_nobody_else_can_import(user: Any) -> None:
         """In this function alone."""
 
     with pytest.raises(UsageError, match=r"Inner was declared in the module .*another process can't import it"):
-        evaluate(rows(), metrics=[Inner], executor="processes")
+        evaluate(rows(), metrics=[Inner], engine="local:2")
 
 
-SCRIPT = (
-    MODULE
-    + """
+SCRIPT = """
 from ragmeter import evaluate
-
-def run():
-    data = [{"qid": str(n), "answer": "answer %d" % n, "reference": "x"} for n in range(200)]
-    print(evaluate(data, metrics=[Vowels, place_in_block], executor="processes")["vowels"].mean)
+data = [{"qid": str(n), "answer": "answer %d" % n, "reference": "x"} for n in range(200)]
+print(evaluate(data, metrics="exact_match", engine="local:2")["exact_match"].n_scored)
 """
-)
 
 
-def test_a_script_with_metrics_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "guarded.py").write_text(SCRIPT + "if __name__ == '__main__':\n    run()\n")
-    done = subprocess.run([sys.executable, "guarded.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert float(done.stdout) > 0, done.stderr
+def test_a_script_is_not_begun_again_by_workers(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "200\n"), done.stderr
 
-    (tmp_path / "unguarded.py").write_text(SCRIPT + "run()\n")
-    done = subprocess.run([sys.executable, "unguarded.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "WorkerError" in done.stderr
-    assert 'its calls under `if __name__ == "__main__":`' in done.stderr
-
-    done = subprocess.run([sys.executable, "-c", SCRIPT + "run()\n"], cwd=tmp_path, capture_output=True, text=True)
+    own = MODULE + SCRIPT.replace('"exact_match", engine', "[Vowels], engine")
+    done = subprocess.run([sys.executable, "-c", own], cwd=tmp_path, capture_output=True, text=True)
     assert "was declared in a script or a notebook (__main__)" in done.stderr
 
 
 def test_names_of_executors() -> None:
     assert isinstance(executor_of("threads"), Threads)
-    assert isinstance(executor_of("processes"), Processes)
     assert isinstance(executor_of("auto"), Auto)
-    own = Threads(1)
-    assert executor_of(own) is own
-    with pytest.raises(UnknownNameError, match="unknown executor 'proceses': did you mean processes"):
-        executor_of("proceses")
-    with pytest.raises(UsageError, match="executor is a int, which has no submit"):
-        evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", executor=3)
-    (option,) = (action for action in parser()._actions if action.dest == "executor")
-    assert tuple(option.choices or ()) == tuple(EXECUTORS)
+    local = executor_of("local:3")
+    assert isinstance(local, Processes)
+    assert local.workers == 3
+    with pytest.raises(UsageError, match="engine can't be 'processes'"):
+        executor_of("processes")
+    with pytest.raises(UsageError, match="engine can't be a int"):
+        evaluate([{"answer": "a", "reference": "a"}], metrics="token_f1", engine=3)
 
 
 @pytest.mark.parametrize(
@@ -287,30 +276,30 @@ def test_processes_are_taken_where_they_pay(
 ) -> None:
     used: list[Any] = []
 
-    class Recorded(Threads):
-        def map(self, function: Any, batches: Any) -> Any:
-            used.append(function)
-            return super().map(function, batches)
+    def for_many(executor: Auto, *, holds_lock: bool) -> Threads:
+        used.append(holds_lock)
+        return Threads()
 
     monkeypatch.setattr("ragmeter.io.batches.ROWS", 200)
     monkeypatch.setattr(executors, "_MANY", many)
-    monkeypatch.setattr(executors, "_processes_unasked", Recorded)
-    assert bits(evaluate(rows(), metrics=metrics, executor="auto").rows) == bits(evaluate(rows(), metrics=metrics).rows)
+    monkeypatch.setattr(Auto, "for_many", for_many)
+    by_threads = evaluate(rows(), metrics=metrics, engine="threads")
+    assert bits(evaluate(rows(), metrics=metrics).rows) == bits(by_threads.rows)
     assert bool(used) is by_processes
 
 
 @pytest.mark.parametrize(
-    ("cores", "script", "workers"),
-    [(2, "/bin/ragmeter", 2), (128, "/ragmeter/__main__.py", 8), (1, "/bin/ragmeter", None), (2, "mine.py", None)],
+    ("cores", "holds_lock", "workers"),
+    [(2, True, 2), (2, False, None), (16, False, 16), (1, True, None)],
 )
-def test_processes_are_started_unasked_by_the_command_alone(
-    monkeypatch: pytest.MonkeyPatch, cores: int, script: str, workers: int | None
+def test_processes_for_many_rows(
+    monkeypatch: pytest.MonkeyPatch, cores: int, holds_lock: bool, workers: int | None
 ) -> None:
     monkeypatch.setattr(executors, "available_cores", lambda: cores)
-    monkeypatch.setattr(sys.modules["__main__"], "__file__", script, raising=False)
-    started = executors._processes_unasked()
-    assert isinstance(started, Threads) if workers is None else isinstance(started, Processes)
-    assert workers in (None, getattr(started, "workers", None))
+    monkeypatch.setattr("ragmeter.engine.processes.available_cores", lambda: cores)
+    chosen = Auto().for_many(holds_lock=holds_lock)
+    assert isinstance(chosen, Threads if workers is None else Processes)
+    assert isinstance(chosen, Threads) or chosen.workers == workers
 
 
 def test_the_command_chooses_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,15 +323,15 @@ def test_the_option_of_the_command(
 ) -> None:
     (tmp_path / "r.csv").write_text("answer,reference\n" + "an answer,the gold\n" * 300)
     means = []
-    for executor in EXECUTORS:
-        command = ["evaluate", "--metrics", "user_metrics.Vowels,token_f1", "--results", "r.csv", "--run", executor]
-        done = ragmeter_process(*command, "--executor", executor)
+    for engine in ("auto", "threads", "local:2"):
+        command = ["evaluate", "--metrics", "user_metrics.Vowels,token_f1", "--results", "r.csv", "--run", engine[:4]]
+        done = ragmeter_process(*command, "--engine", engine)
         assert done.returncode == 0, done.stderr
         means.append(done.stdout.partition("rows:")[0])
     assert len(set(means)) == 1
-    idle = ["evaluate", "--evaluator", "EditDistanceEvaluator", "--results", "r.csv", "--executor", "threads"]
+    idle = ["evaluate", "--evaluator", "EditDistanceEvaluator", "--results", "r.csv", "--engine", "threads"]
     assert main(idle) == 2
-    assert "--executor has no effect with --evaluator" in capsys.readouterr().err
+    assert "--engine has no effect with --evaluator" in capsys.readouterr().err
 
 
 def _alive(folder: Path) -> list[int]:
@@ -363,7 +352,7 @@ def test_no_worker_outlives_the_command(number: int, user: Any, tmp_path: Path) 
     (tmp_path / "r.csv").write_text("answer,reference\n" + "a,a\n" * 1000)
     command = ["evaluate", "--metrics", "user_metrics.Stuck", "--results", "r.csv", "--run", "r"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "ragmeter", *command, "--executor", "processes"],
+        [sys.executable, "-m", "ragmeter", *command, "--engine", "local:2"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         start_new_session=True,

@@ -329,7 +329,7 @@ def test_progress_is_told_of_each_row_once(tmp_path: Path) -> None:
 
 def test_processes_score_what_was_judged(tmp_path: Path) -> None:
     names = "llm_correct,llm_correct[judge=cascade],token_f1"
-    evaluation = evaluate(ROWS, metrics=names, judge=judge(fake()), output_dir=tmp_path, executor="processes", run="a")
+    evaluation = evaluate(ROWS, metrics=names, judge=judge(fake()), output_dir=tmp_path, engine="local:2", run="a")
     same = evaluate(ROWS, metrics=names, judge=judge(fake()), output_dir=tmp_path, run="b")
     assert evaluation.rows.equals(same.rows)
 

@@ -15,6 +15,7 @@ from ragmeter.errors import EndpointError, InputError, UsageError, WorkerError
 from ragmeter.models.fake import FakeProvider
 from tests.command import PATIENCE
 from tests.engine.test_parts import content, rows, write
+from tests.in_parts import in_parts
 from tests.judge_rows import asked, fake, judge
 
 METRICS = "llm_correct,token_f1,llm_correct[judge=cascade]"
@@ -22,7 +23,7 @@ METRICS = "llm_correct,token_f1,llm_correct[judge=cascade]"
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 6_000)
+    monkeypatch.setattr("ragmeter.engine.parts.sources.PART_BYTES", 6_000)
 
 
 def without_effort(evaluation: Evaluation) -> tuple[dict[str, Any], dict[str, object]]:
@@ -36,7 +37,7 @@ def test_the_rows_of_an_evaluation_without_an_engine(tmp_path: Path, engine: str
     data = write(tmp_path / "data", [{**row, "verdict": "mine"} for row in rows()])
     given: dict[str, Any] = {"metrics": METRICS, "judge": judge(fake()), "output_dir": tmp_path}
     plain = evaluate(data, run="plain", **given)
-    parts = evaluate(data, run="parts", engine=engine, **given)
+    parts = in_parts(data, run="parts", engine=engine, **given)
     assert len(parts.manifest.parts) > 4
     assert without_effort(parts) == without_effort(plain)
     assert parts.rows["input.verdict"].to_pylist() == ["mine"] * 240
@@ -52,12 +53,12 @@ def test_questions_without_a_result_and_rows_without_a_qid(tmp_path: Path) -> No
     gold.write_text("".join(json.dumps({"qid": row["qid"], "reference": row["reference"]}) + "\n" for row in table))
     given: dict[str, Any] = {"metrics": METRICS, "judge": judge(fake()), "output_dir": tmp_path}
     plain = evaluate(results, gold, run="plain", **given)
-    parts = evaluate(results, gold, run="parts", engine="threads", **given)
+    parts = in_parts(results, gold, run="parts", **given)
     assert without_effort(parts) == without_effort(plain)
     assert parts["llm_correct"].n_not_scored["no_result"] == 10
     bare = write(tmp_path / "bare", [{"answer": row["answer"], "reference": row["reference"]} for row in table])
     plain = evaluate(bare, run="plain", replace=True, **given)
-    parts = evaluate(bare, run="parts", engine="threads", replace=True, **given)
+    parts = in_parts(bare, run="parts", replace=True, **given)
     assert without_effort(parts) == without_effort(plain)
 
 
@@ -81,9 +82,7 @@ def test_parts_are_scored_while_the_judge_is_asked_about_others(
     table = [{"qid": str(place), "answer": f"It is {place}.", "reference": "It is so."} for place in range(200)]
     data = write(tmp_path / "data", table)
     provider = FakeProvider(reply)
-    parts = evaluate(
-        data, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="parts", engine="threads"
-    )
+    parts = in_parts(data, metrics="llm_correct", judge=judge(provider), output_dir=tmp_path, run="parts")
     assert parts["llm_correct"].mean == 1.0
 
 
@@ -100,10 +99,10 @@ def test_a_crash_pays_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("ragmeter.engine.parts.work.write_part", fails)
     with pytest.raises(WorkerError, match="the worker has ended"):
-        evaluate(data, engine="threads", **given)
+        in_parts(data, **given)
     monkeypatch.setattr("ragmeter.engine.parts.work.write_part", write_part)
     before = len(asked(provider))
-    parts = evaluate(data, engine="threads", **given)
+    parts = in_parts(data, **given)
     plain = evaluate(data, **{**given, "run": "plain"})
     assert without_effort(parts) == without_effort(plain)
     assert len(set(asked(provider))) == len(asked(provider)) >= before > 0
@@ -128,7 +127,7 @@ def test_rows_of_parts_that_are_skipped_are_not_asked_about(tmp_path: Path, has_
         (rest / name).unlink()
     given: dict[str, Any] = {"metrics": METRICS, "output_dir": tmp_path}
     provider = fake()
-    parts = evaluate(data, run="parts", engine="threads", judge=judge(provider), skip_bad_parts=True, **given)
+    parts = in_parts(data, run="parts", judge=judge(provider), skip_bad_parts=True, **given)
     skipped = parts.summary.parts_skipped
     assert [name in reason for name, reason in zip(("0.parquet", "3.jsonl"), skipped, strict=True)] == [True, True]
     other = fake()
@@ -156,12 +155,5 @@ def test_rows_that_change_meanwhile(tmp_path: Path) -> None:
         return "Yes"
 
     with pytest.raises(InputError, match="the rows have changed while the judge was asked about them"):
-        evaluate(
-            data,
-            metrics="llm_correct",
-            judge=judge(FakeProvider(reply)),
-            output_dir=tmp_path,
-            run="r",
-            engine="threads",
-        )
+        in_parts(data, metrics="llm_correct", judge=judge(FakeProvider(reply)), output_dir=tmp_path, run="r")
     assert not (tmp_path / "r").exists()

@@ -12,6 +12,7 @@ from ragmeter import evaluate, score_table
 from ragmeter.documents.summary import Abstained
 from ragmeter.errors import ColumnError
 from tests.engine.test_parts import write
+from tests.in_parts import in_parts
 
 NAME = "faithfulness[judge=offline]"
 
@@ -29,11 +30,11 @@ def rows(count: int = 40) -> list[dict[str, Any]]:
 
 
 def test_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 2_000)
+    monkeypatch.setattr("ragmeter.engine.parts.sources.PART_BYTES", 2_000)
     folder = write(tmp_path / "data", rows())
     settings: dict[str, Any] = {"metrics": f"{NAME},abstention_correct", "output_dir": tmp_path}
     whole = evaluate(rows(), run="whole", **settings)
-    parts = evaluate(folder, run="parts", engine="threads", **settings)
+    parts = in_parts(folder, run="parts", **settings)
     assert whole[NAME].mean == parts[NAME].mean == 0.5
     assert whole["abstention_correct"].mean == parts["abstention_correct"].mean == 0.9
     assert whole.summary.abstained == parts.summary.abstained == Abstained(n=8, right=4, wrong=4)

@@ -15,12 +15,13 @@ import pytest
 from msgspec.structs import replace
 
 from ragmeter import Evaluation, add_metrics, evaluate, metric, score_table
-from ragmeter.engine.parts import pools, work
-from ragmeter.engine.parts.pools import DaskPool
+from ragmeter.engine.cluster import Cluster
+from ragmeter.engine.parts import work
 from ragmeter.errors import InputError, UsageError, WorkerError
 from ragmeter.io.locations import folders_in, location
 from ragmeter.io.write import dumps
 from tests.conftest import Run, load_rows
+from tests.in_parts import in_parts
 
 METRICS = "token_f1,exact_match,edit_distance"
 
@@ -57,7 +58,7 @@ def write(folder: Path, content: list[dict[str, Any]], parts: int = 4) -> Path:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of few bytes, so that small files are cut."""
-    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 6_000)
+    monkeypatch.setattr("ragmeter.engine.parts.sources.PART_BYTES", 6_000)
 
 
 @pytest.fixture
@@ -92,7 +93,7 @@ def test_the_same_bytes_by_threads_and_by_workers(
     data = write(tmp_path / "data", rows())
     where: dict[str, Any] = {"metrics": METRICS, "output_dir": tmp_path}
     plain = evaluate(data, run="plain", **where)
-    threads = evaluate(data, run="threads", engine="threads", **where)
+    threads = in_parts(data, run="threads", **where)
     workers = evaluate(data, run="workers", engine=client, **where)
     assert content(plain) == content(threads) == content(workers)
     assert files(threads) == files(workers)
@@ -129,7 +130,7 @@ def test_intervals_and_clusters_are_the_same(tmp_path: Path, statistics: dict[st
     turns = [{**row, "session_id": f"s{n // 3}", "domain": str(n % 40)} for n, row in enumerate(rows())]
     data = write(tmp_path / "data", turns)
     plain = evaluate(data, metrics=METRICS, run="plain", output_dir=tmp_path, **statistics)
-    parts = evaluate(data, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads", **statistics)
+    parts = in_parts(data, metrics=METRICS, run="parts", output_dir=tmp_path, **statistics)
     assert content(plain) == content(parts)
     assert (plain["token_f1"].n_clusters is None) == (statistics.get("cluster", "auto") is None)
 
@@ -147,20 +148,20 @@ def test_a_join_counts_both_sides(tmp_path: Path, fits: bool, monkeypatch: pytes
     gold = [{"qid": row["qid"], "answer": row["reference"]} for row in given]
     data, reference = write(tmp_path / "data", results), write(tmp_path / "gold", gold, 2)
     plain = evaluate(data, reference, metrics=METRICS, run="plain", output_dir=tmp_path)
-    parts = evaluate(data, reference, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
+    parts = in_parts(data, reference, metrics=METRICS, run="parts", output_dir=tmp_path)
     assert content(plain) == content(parts)
     join = parts.summary.join
     assert (join.matched, join.results_only.qids, join.reference_only.count) == (210, ["new"], 30)
     assert parts["token_f1"].n_not_scored["no_result"] == 30
     others = write(tmp_path / "others", [{**row, "qid": f"z{row['qid']}"} for row in gold], 2)
     with pytest.raises(InputError, match="have no qid in common"):
-        evaluate(data, others, metrics=METRICS, run="none", output_dir=tmp_path, engine="threads")
+        in_parts(data, others, metrics=METRICS, run="none", output_dir=tmp_path)
     twice = write(tmp_path / "twice", [*gold, gold[3]], 2)
     with pytest.raises(InputError, match=r"1\.jsonl.*line \d+: the qid 'q3' appears here for the second time"):
-        evaluate(data, twice, metrics=METRICS, run="none", output_dir=tmp_path, engine="threads")
+        in_parts(data, twice, metrics=METRICS, run="none", output_dir=tmp_path)
     (data / "1.jsonl").write_bytes(b"{")
     given_to: dict[str, Any] = {"metrics": METRICS, "output_dir": tmp_path}
-    parts = evaluate(data, reference, run="parts", engine="threads", skip_bad_parts=True, **given_to)
+    parts = in_parts(data, reference, run="parts", skip_bad_parts=True, **given_to)
     (data / "1.jsonl").unlink()
     plain = evaluate(data, reference, run="plain", **given_to)
     assert content(plain)[1] == content(parts)[1]
@@ -174,7 +175,7 @@ def test_a_qid_that_occurs_twice_is_named(tmp_path: Path) -> None:
     given[200]["qid"] = "q7"
     data = write(tmp_path / "data", given)
     with pytest.raises(InputError, match=r"3\.jsonl.*line \d+: the qid 'q7' appears here for the second time"):
-        evaluate(data, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
+        in_parts(data, metrics=METRICS, run="parts", output_dir=tmp_path)
     assert not (tmp_path / "parts").exists()
 
 
@@ -182,7 +183,7 @@ def test_a_qid_that_occurs_twice_is_named(tmp_path: Path) -> None:
 def test_rows_without_a_qid_are_numbered_through_all_parts(tmp_path: Path) -> None:
     data = write(tmp_path / "data", [{name: row[name] for name in ("answer", "reference")} for row in rows()])
     plain = evaluate(data, metrics=METRICS, run="plain", output_dir=tmp_path)
-    parts = evaluate(data, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
+    parts = in_parts(data, metrics=METRICS, run="parts", output_dir=tmp_path)
     assert content(plain) == content(parts)
     assert parts.rows["qid"].to_pylist()[-1] == "240"
 
@@ -190,7 +191,7 @@ def test_rows_without_a_qid_are_numbered_through_all_parts(tmp_path: Path) -> No
 def test_one_file_keeps_all_of_its_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("ragmeter.engine.parts.driver.PART_BYTES", 9_000)
+    monkeypatch.setattr("ragmeter.engine.parts.sources.PART_BYTES", 9_000)
     data = write(tmp_path / "data", [{**row, "domain": "a"} for row in rows()], 1) / "0.parquet"
     table = tmp_path / "rows.tsv"
     table.write_text("qid\tanswer\treference\n" + "".join(f"{n}\ta {n % 3}\ta 1\n" for n in range(2000)))
@@ -198,11 +199,11 @@ def test_one_file_keeps_all_of_its_columns(
     quoted.write_text("qid,answer,reference\n" + "".join(f'{n},"a\n""{n % 3}"", b",a 1\n' for n in range(2000)))
     for source, quotes in ((data, True), (table, False), (table, True), (quoted, True)):
         plain = evaluate(source, metrics=METRICS, run="plain", output_dir=tmp_path, quotes=quotes)
-        parts = evaluate(source, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads", quotes=quotes)
+        parts = in_parts(source, metrics=METRICS, run="parts", output_dir=tmp_path, quotes=quotes)
         assert content(plain) == content(parts)
         assert len(files(parts)) > 2
     quoted.write_text(quoted.read_text() + 'last,a 5" pipe,a 1\n')
-    parts = evaluate(quoted, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
+    parts = in_parts(quoted, metrics=METRICS, run="parts", output_dir=tmp_path)
     assert len(files(parts)) == 1
     assert "quoted.csv is one part: a quote stands in a cell that is not quoted" in caplog.text
 
@@ -215,8 +216,6 @@ def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run, monkeypatch: pyte
         "data",
         "--metrics",
         METRICS,
-        "--engine",
-        "threads",
         "--output-dir",
         tmp_path,
         "--run",
@@ -232,8 +231,8 @@ def test_a_part_that_is_damaged(tmp_path: Path, ragmeter: Run, monkeypatch: pyte
     for name, content in (("0.parquet", b"PAR1 and no more"), ("1.jsonl", b"{")):
         (data / name).write_bytes(content * 1_000)
     with monkeypatch.context() as patched:
-        patched.setattr("ragmeter.engine.parts.driver.PART_BYTES", 6_000)
-        rest = evaluate(data, metrics=METRICS, run="rest", output_dir=tmp_path, engine="threads", skip_bad_parts=True)
+        patched.setattr("ragmeter.engine.parts.sources.PART_BYTES", 6_000)
+        rest = in_parts(data, metrics=METRICS, run="rest", output_dir=tmp_path, skip_bad_parts=True)
     assert rest.summary.n_rows == 60
     assert [Path(reason.partition(":")[0]).name for reason in rest.summary.parts_skipped] == [
         "0.parquet",
@@ -258,12 +257,12 @@ def test_parts_that_are_done_are_not_done_again(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(work, "write_part", until_the_disk_is_full)
     with pytest.raises(InputError, match="gone"):
-        evaluate(data, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
+        in_parts(data, metrics=METRICS, run="parts", output_dir=tmp_path)
     assert not (tmp_path / "parts").exists(), "a run is there whole or not at all"
     before = set(done)
     done.clear()
     broken.clear()
-    again = evaluate(data, metrics=METRICS, run="parts", output_dir=tmp_path, engine="threads")
+    again = in_parts(data, metrics=METRICS, run="parts", output_dir=tmp_path)
     assert not before & set(done)
     assert len(before | set(done)) == len(files(again))
     assert content(again) == content(evaluate(data, metrics=METRICS, run="plain", output_dir=tmp_path))
@@ -272,8 +271,8 @@ def test_parts_that_are_done_are_not_done_again(tmp_path: Path, monkeypatch: pyt
 
 def test_other_metrics_or_other_files_begin_anew(tmp_path: Path) -> None:
     data = write(tmp_path / "data", rows())
-    first = evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads")
-    second = evaluate(data, metrics="exact_match", run="parts", output_dir=tmp_path, engine="threads")
+    first = in_parts(data, metrics="token_f1", run="parts", output_dir=tmp_path)
+    second = in_parts(data, metrics="exact_match", run="parts", output_dir=tmp_path)
     assert list(first) != list(second) == ["exact_match"]
 
 
@@ -283,12 +282,12 @@ def test_a_run_in_a_store_in_parts(tmp_path: Path, s3: str) -> None:
     for path in data.iterdir():
         location(f"{s3}/data/day=1/{path.name}").write_bytes(path.read_bytes())
     plain = evaluate(f"{s3}/data", metrics=METRICS, run="plain", output_dir=tmp_path)
-    parts = evaluate(f"{s3}/data", metrics=METRICS, run="parts", output_dir=f"{s3}/runs", engine="threads")
+    parts = in_parts(f"{s3}/data", metrics=METRICS, run="parts", output_dir=f"{s3}/runs")
     assert content(plain) == content(parts)
     assert parts.rows["day"].to_pylist() == ["1"] * 240
-    again = evaluate(f"{s3}/data", metrics="token_f1", run="parts", output_dir=f"{s3}/runs", engine="threads")
+    again = in_parts(f"{s3}/data", metrics="token_f1", run="parts", output_dir=f"{s3}/runs")
     first = content(again)
-    once_more = evaluate(f"{s3}/data", metrics="token_f1", run="parts", output_dir=f"{s3}/runs", engine="threads")
+    once_more = in_parts(f"{s3}/data", metrics="token_f1", run="parts", output_dir=f"{s3}/runs")
     assert first == content(once_more)
     more = add_metrics("parts", "exact_match,edit_distance", output_dir=f"{s3}/runs")
     at_once = evaluate(f"{s3}/data", metrics="token_f1,exact_match,edit_distance", run="all", output_dir=f"{s3}/runs")
@@ -300,7 +299,7 @@ def test_a_run_in_a_store_in_parts(tmp_path: Path, s3: str) -> None:
 
 def test_metrics_are_added_to_a_run_in_parts(tmp_path: Path) -> None:
     data = write(tmp_path / "data", rows())
-    evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads")
+    in_parts(data, metrics="token_f1", run="parts", output_dir=tmp_path)
     added = add_metrics(tmp_path / "parts", "exact_match")
     plain = evaluate(data, metrics="token_f1,exact_match")
     assert added.summary.metrics == plain.summary.metrics
@@ -313,7 +312,7 @@ def test_metrics_are_added_to_a_run_in_parts(tmp_path: Path) -> None:
     [
         ({"engine": "spark"}, "engine can't be 'spark'"),
         ({"engine": 3}, "engine can't be a int"),
-        ({"engine": "threads", "run": None}, "writes a run in parts"),
+        ({"skip_bad_parts": True, "run": None}, "write a run in parts"),
     ],
 )
 def test_what_an_engine_can_t_be(tmp_path: Path, keywords: dict[str, Any], words: str) -> None:
@@ -323,22 +322,12 @@ def test_what_an_engine_can_t_be(tmp_path: Path, keywords: dict[str, Any], words
 
 
 def test_an_engine_reads_files(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="an engine reads files"):
-        evaluate(rows(8), metrics="token_f1", run="parts", output_dir=tmp_path, engine="threads")
-
-
-def test_workers_of_this_machine_keep_freed_memory() -> None:
-    import dask
-    import distributed.nanny
-
-    with dask.config.set(pools.LOCAL):
-        environment = distributed.nanny._get_env_variables("distributed.nanny.pre-spawn-environ")
-    assert not [name for name in environment if name.startswith("MALLOC_")], "glibc would unmap every large array"
-    assert environment["OMP_NUM_THREADS"] == "1"
+    with pytest.raises(UsageError, match="parts are read from files"):
+        in_parts(rows(8), metrics="token_f1", run="parts", output_dir=tmp_path)
 
 
 def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.engine.parts.pools._PATIENCE", 0.2)
+    monkeypatch.setattr("ragmeter.engine.cluster._PATIENCE", 0.2)
     data = write(tmp_path / "data", rows(8))
     with pytest.raises(WorkerError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"):
         evaluate(data, metrics="token_f1", run="parts", output_dir=tmp_path, engine="tcp://127.0.0.1:9")
@@ -364,14 +353,13 @@ def test_a_scheduler_that_is_lost_while_a_result_is_on_its_way(monkeypatch: pyte
 
     monkeypatch.setattr(distributed, "as_completed", lambda futures, loop: Completed(futures))
     with pytest.raises(WorkerError, match="the connection to the cluster's scheduler is lost"):
-        list(DaskPool(client).run(len, [("",)]))
+        list(Cluster(client).run(len, [("",)]))
 
 
 def test_options_without_effect(ragmeter: Run) -> None:
     for arguments, words in (
-        (("--results", "x.csv", "--skip-bad-parts"), "--skip-bad-parts has no effect without --engine"),
-        (("--run", "x", "--engine", "threads"), "--engine has no effect without --results"),
-        (("--results", "x.csv", "--engine", "threads", "--executor", "threads"), "don't go together"),
+        (("--run", "x", "--skip-bad-parts"), "--skip-bad-parts has no effect without --results"),
+        (("--results", "x.csv", "--executor", "processes"), "--executor has no effect any more"),
     ):
         done = ragmeter("evaluate", "--metrics", "token_f1", *arguments)
         assert done.returncode == 2
@@ -393,7 +381,7 @@ def test_columns_that_are_filled_without_a_model(tmp_path: Path) -> None:
     data = write(tmp_path / "data", given)
     metrics = "claim_f1[judge=offline],offline_correct"
     plain = evaluate(data, metrics=metrics, run="plain", output_dir=tmp_path)
-    parts = evaluate(data, metrics=metrics, run="parts", output_dir=tmp_path, engine="threads")
+    parts = in_parts(data, metrics=metrics, run="parts", output_dir=tmp_path)
     assert content(plain) == content(parts)
     assert plain.summary.long_references == 12
     scored = score_table(pa.Table.from_pylist(given), metrics)

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -15,11 +14,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from ragmeter import Evaluation, evaluate
 from ragmeter.errors import WorkerError
 from tests.command import PATIENCE, wait_for
+from tests.in_parts import in_parts
 
 PARTS, ROWS = 140, 30
 #: A metric that takes its time, and writes down which block it has scored.
@@ -29,7 +30,7 @@ from ragmeter import metric
 
 @metric(bounds=(0, 1e9))
 def slow_length(answer):
-    time.sleep(0.05)
+    time.sleep(0.1)
     with open(os.environ["SLOW_LOG"], "a") as log:
         log.write(answer[0] + "\\n")
     return [float(len(text)) for text in answer]
@@ -63,34 +64,32 @@ def files(evaluation: Evaluation) -> dict[str, bytes]:
     return {"summary": summary.encode(), **{path.name: path.read_bytes() for path in (folder / "rows").iterdir()}}
 
 
-def worker_processes() -> list[int]:
-    """The processes that this one, or one of its children, has started to work for it, and the one that forks them."""
-    import psutil
-
-    pids = []
+def worker_processes(known: set[psutil.Process]) -> list[psutil.Process]:
+    """The processes that work for this one, and the one that forks them; `known` ones may have lost that."""
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             if re.search(r"spawn_main|multiprocessing\.forkserver", " ".join(process.cmdline())):
-                pids.append(process.pid)
-    return pids
+                known.add(process)
+    return [process for process in known if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.mark.slow
 def test_fifty_workers_are_killed(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     metrics = "slow_metric:slow_length,exact_match"
-    expected = files(evaluate(data, metrics=metrics, run="threads", output_dir=tmp_path, engine="threads"))
+    expected = files(in_parts(data, metrics=metrics, run="threads", output_dir=tmp_path))
     (tmp_path / "log").unlink()
     kills = 0
     over = threading.Event()
+    known: set[psutil.Process] = set()
 
     def kill() -> None:
         nonlocal kills
         draws = random.Random(0)
         while kills < 50 and not over.wait(draws.random() * 0.1):
             before = committed(tmp_path)
-            if pids := worker_processes():
-                with suppress(ProcessLookupError):
-                    os.kill(draws.choice(pids), signal.SIGKILL)
+            with suppress(psutil.Error):
+                if processes := worker_processes(known):
+                    draws.choice(processes).kill()
                     kills += 1
             while committed(tmp_path) == before and not over.wait(0.02):  # one part at least between two kills
                 pass
@@ -98,7 +97,7 @@ def test_fifty_workers_are_killed(data: Path, tmp_path: Path, capsys: pytest.Cap
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        killed = evaluate(data, metrics=metrics, run="killed", output_dir=tmp_path, engine="local:3")
+        killed = in_parts(data, metrics=metrics, run="killed", output_dir=tmp_path, engine="local:3")
     finally:
         over.set()
         killer.join()
@@ -167,7 +166,7 @@ def test_the_scheduler_is_killed_and_the_command_started_again(data: Path, tmp_p
 @pytest.mark.slow
 def test_one_two_and_three_workers(data: Path, tmp_path: Path) -> None:
     runs = [
-        files(evaluate(data, metrics="token_f1,edit_distance", run=name, output_dir=tmp_path, engine=engine))
+        files(in_parts(data, metrics="token_f1,edit_distance", run=name, output_dir=tmp_path, engine=engine))
         for name, engine in (("a", "threads"), ("b", "local:1"), ("c", "local:2"), ("d", "local:3"))
     ]
     assert all(run == runs[0] for run in runs)

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from ragmeter import add_metrics, compare, evaluate
 from ragmeter.errors import InputError
 from ragmeter.io.locations import folders_in, location
+from tests.in_parts import in_parts
 
 ROWS = [{"qid": str(n), "answer": f"a {n % 5}", "reference": "a 1"} for n in range(200)]
-
 
 #: With a thread for each request: Arrow begins to read another part of a file before it has read the first.
 SERVER = """
@@ -53,7 +53,7 @@ def test_from_and_to_the_store(bucket: str, engine: str, tmp_path: Path) -> None
     for number in (1, 2):
         stored = evaluate(f"{bucket}/in/*/*.jsonl", metrics=metrics, run="night-{n}", output_dir=f"{bucket}/runs")
         assert stored.name == f"night-{number}"
-    parts = evaluate(f"{bucket}/in", metrics=metrics, run="parts", output_dir=f"{bucket}/runs", engine=engine)
+    parts = in_parts(f"{bucket}/in", metrics=metrics, run="parts", output_dir=f"{bucket}/runs", engine=engine)
     assert parts.rows.equals(plain.rows)
     assert replace(parts.summary, run="") == replace(plain.summary, run="")
     assert list(add_metrics("parts", "edit_distance", output_dir=f"{bucket}/runs")) == [*plain, "edit_distance"]

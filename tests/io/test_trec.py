@@ -21,6 +21,7 @@ from ragmeter.io.data import Data
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import open_source
 from tests.conftest import Run
+from tests.in_parts import in_parts
 
 RUN = "1 Q0 d2 1 12.5 bm25\n1 Q0 d1 2 11.0 bm25\n1\tQ0\td7\t3\t11\tbm25\n2 Q0 d9 1 1.0 bm25\n2 Q0 d1 2 2.0 bm25\n"
 QRELS = "1 0 d1 2\n1 0 d2 0\n1 0 d3 1\n2 0 d1 1\n2 0 d9 3\n"
@@ -147,7 +148,7 @@ def test_queries_without_a_result(ragmeter: Run, tmp_path: Path) -> None:
     assert "1 question without a result is in no mean; counted as 0 (--missing zero) the means are:" in done.stdout
     assert "is in no mean" not in complete.stdout
     assert second["metrics"]["recall@3"]["n_not_scored"] == {"no_relevant": 1}
-    parts = evaluate(run, gold, metrics="recall@3", missing="zero", engine="threads", run="c", output_dir=tmp_path)
+    parts = in_parts(run, gold, metrics="recall@3", missing="zero", run="c", output_dir=tmp_path)
     assert parts["recall@3"].mean == pytest.approx(means["recall@3"])
     with pytest.raises(UsageError, match="no effect without a reference"):
         evaluate(run, metrics="recall@3", missing="zero")
@@ -305,7 +306,7 @@ def test_by_an_engine_the_numbers_are_the_same(tmp_path: Path) -> None:
     run, folder = write(tmp_path, "my.run", RUN), beir(tmp_path / "b", "test")
     for reference in (write(tmp_path, "q.qrels", QRELS), folder):
         plain = evaluate(run, reference, metrics="ndcg@10,judged@3")
-        parts = evaluate(run, reference, metrics="ndcg@10,judged@3", engine="threads", run="parts", output_dir=tmp_path)
+        parts = in_parts(run, reference, metrics="ndcg@10,judged@3", run="parts", output_dir=tmp_path)
         assert parts["ndcg@10"].mean == plain["ndcg@10"].mean
         assert parts.summary.notes == plain.summary.notes
 

@@ -133,7 +133,7 @@ def test_in_worker_processes(tmp_path: Path) -> None:
     both = ["faithfulness", "faithfulness[judge=offline]"]
     asked = judge(FakeProvider(by_rule))
     row = {**ROW, "answer": "Paris is the capital of France. Bananas grow on tall plants."}
-    result = evaluate([row], metrics=both, judge=asked, output_dir=tmp_path, executor="processes")
+    result = evaluate([row], metrics=both, judge=asked, output_dir=tmp_path, engine="local:2")
     assert [result[name].mean for name in both] == [0.5, 0.5]
 
 

@@ -24,6 +24,7 @@ from ragmeter.metrics.splitting import split
 from ragmeter.metrics.tokens import Lexicon, tokens
 from ragmeter.table import Block
 from ragmeter.wording.judging import judge_lines
+from tests.in_parts import in_parts
 
 texts = st.lists(
     st.text(alphabet=st.one_of(st.sampled_from("abAB12'.,_-! \t\n\u3000é中"), st.characters())), max_size=6
@@ -180,8 +181,8 @@ def test_rows_whose_language_is_not_known_are_counted(tmp_path: Path) -> None:
         "2 rows have a language in the column language that is not known here: it is detected from the texts"
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    in_parts = evaluate(str(tmp_path / "rows.jsonl"), metrics=auto, run="r", output_dir=tmp_path, engine="threads")
-    assert in_parts.summary.unknown_languages == 2
+    parts = in_parts(str(tmp_path / "rows.jsonl"), metrics=auto, run="r", output_dir=tmp_path)
+    assert parts.summary.unknown_languages == 2
     for metrics in ("meteor_score", "meteor_score[language=es]"):
         assert evaluate(rows, metrics=metrics).summary.unknown_languages is None
 

@@ -40,7 +40,7 @@ _EXTRAS = {
     "static": "semantic_similarity with wordllama",
     "web": "ragmeter web",
     "app": "ragmeter app",
-    "cluster": "--engine",
+    "cluster": "--engine tcp://...",
     "excel": ".xlsx files",
     "figures": "ragmeter report --figures",
     "images": "images in ragmeter crag generate",

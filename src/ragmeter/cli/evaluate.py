@@ -85,8 +85,6 @@ def _check(chosen: argparse.Namespace) -> None:
     if chosen.evaluators and asks_for_gate(chosen):
         raise UsageError("the gate is for runs, and an evaluator makes none", hint="name metrics with --metrics")
     refuse_idle(chosen, evaluate_table())
-    if chosen.engine is not None and chosen.executor is not None:
-        raise UsageError("--engine and --executor don't go together", hint="leave one of them out")
 
 
 def parser() -> Parser:
@@ -112,21 +110,16 @@ def parser() -> Parser:
     options.doc_id_option(group)
     options.embedding_options(group)
     group.add_argument(
-        "--executor",
-        choices=("threads", "processes", "auto"),
-        help="who computes; processes are for metrics of yours in Python code; default: auto, processes for "
-        "offline_... metrics and many rows, else threads",
-    )
-    group.add_argument(
         "--engine",
         metavar="ENGINE",
-        help="score in parts, by threads, by three processes (local:3) or by a Dask cluster (tcp://HOST:8786); the "
-        "same command goes on after a crash",
+        help="who computes: threads, processes (local, or three of them: local:3), or a Dask cluster "
+        "(tcp://HOST:8786); default: auto, processes for all cores where there is much to do, else threads",
     )
+    group.add_argument("--executor", help=argparse.SUPPRESS)
     group.add_argument(
         "--skip-bad-parts",
         action="store_true",
-        help="with --engine: leave out files, or parts of them, that can't be read, and name them",
+        help="leave out files, or parts of them, that can't be read, and name them",
     )
     files = options.input_options(parser)
     files.add_argument("results_file", metavar="ANSWERS", nargs="?", help="the system's answers, as --results")
@@ -270,7 +263,7 @@ def _plan(chosen: argparse.Namespace, data: Callable[[], Data], metrics: Sequenc
 
     judge = _judge(chosen, lambda: qids_and_answers(data().batches()))
     confidence = options.read_confidence(chosen)
-    workers = Workers(executor_of(chosen.executor or "auto"), chosen.engine, chosen.skip_bad_parts)
+    workers = Workers(executor_of(chosen.engine or "auto"), chosen.skip_bad_parts)
     setup = JudgeSetup(judge, journals_of(place.path.parent), chosen.retry_failed, progress=True)
     return Plan.of(data(), metrics, setup, confidence, workers, keep_columns=chosen.keep_columns or ()).at(place)
 
@@ -358,7 +351,7 @@ def _add_metrics(chosen: argparse.Namespace) -> int:
     judge = _judge(chosen, lambda: rows_of_run(path))
     setup = JudgeSetup(judge, None, chosen.retry_failed, progress=judge is not None)
     with options.prints_aside():
-        addition = Addition.of(find_run(path, folder), metrics, setup, executor_of(chosen.executor or "auto"), folder)
+        addition = Addition.of(find_run(path, folder), metrics, setup, executor_of(chosen.engine or "auto"), folder)
         done = addition.estimate() if chosen.dry_run else add(addition)
     if isinstance(done, dict):
         return options.print_estimate(done, json=chosen.json)

@@ -73,7 +73,7 @@ _READING = Mode(
 )
 _METRICS = Mode(lambda chosen: bool(chosen.metrics) or not chosen.evaluator, _with_evaluator)
 _EVALUATOR = Mode(lambda chosen: bool(chosen.evaluator) or not chosen.metrics, "with --metrics")
-_PARTS = Mode(_has("engine"), "without --engine")
+_FORMER = Mode(lambda chosen: False, "any more", "--engine says who computes: auto, threads, or local for processes")
 _JUDGED = Mode(_has("judge_model"), "without --judge-model", "name the model, or leave it out")
 
 
@@ -93,14 +93,15 @@ def evaluate_table() -> Table:
     intervals = destinations(options.statistics_options)
     keeping = destinations(options.keeping_options)
     return {
-        "skip_bad_parts": (_READING, _PARTS, _METRICS),
+        "skip_bad_parts": (_READING, _METRICS),
         "output_prefix": (_READING, _EVALUATOR),
         "output_format": (_READING, _EVALUATOR),
         "language": (_taken("language"),),
         "doc_id_pattern": (_taken("doc_id_pattern"),),
         **_in_all((*destinations(options.embedding_options), "support_model"), _METRICS),
-        "executor": (_METRICS,),
-        **_in_all((*keeping, "missing", "keep_columns", "engine"), _READING, _METRICS),
+        "engine": (_METRICS,),
+        "executor": (_FORMER,),
+        **_in_all((*keeping, "missing", "keep_columns"), _READING, _METRICS),
         "run": (_METRICS,),
         **_in_all(("reference", *reading), _READING),
         "guard": (_READING,),  # in ragmeter.toml it may stand for all systems, of which some write no CSV

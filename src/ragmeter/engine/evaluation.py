@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace as with_changes
 from functools import partial
@@ -20,7 +21,7 @@ from ragmeter.documents.usage import Calls
 from ragmeter.embedders.embedder import Embedders
 from ragmeter.engine.added_metrics import Addition, extend
 from ragmeter.engine.default_metrics import choose_by_columns, models_of
-from ragmeter.engine.executors import Executor, ExecutorLike, executor_of
+from ragmeter.engine.executors import Auto, Executor, Threads, executor_of, opened
 from ragmeter.engine.judging.parts import judge_and_score, judged_columns
 from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup, journals_of
 from ragmeter.engine.kept_run import check_scores, described, keep_run, score_into, signature
@@ -28,26 +29,26 @@ from ragmeter.engine.metric_choice import Embedding, MetricLike, choose_metrics
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import (
     PartsPlan,
-    check_engine,
     join_summary,
     keep_parts,
     score_in_parts,
     skipped_parts,
 )
-from ragmeter.engine.parts.pools import pool_of
-from ragmeter.engine.parts.sources import only_parts
+from ragmeter.engine.parts.sources import is_many, is_slow, only_parts
 from ragmeter.engine.plan import Plan, Workers, read_missing
 from ragmeter.engine.results import UNNAMED, Evaluation
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.engine.scoring import watched
-from ragmeter.errors import InputError, Interrupted, UnknownNameError
+from ragmeter.errors import InputError, Interrupted, UnknownNameError, UsageError
+from ragmeter.hints import option
 from ragmeter.io.data import Data
 from ragmeter.io.limits import MAX_FIELD
 from ragmeter.io.locations import Location, location
-from ragmeter.io.progress import Progress, progress_bar
+from ragmeter.io.progress import Progress, progress_bar, show_notice
 from ragmeter.io.reading import Reading
 from ragmeter.io.source import stem
 from ragmeter.io.write import RUNS, check_writable
+from ragmeter.naming import Signature
 from ragmeter.runs.layout import MANIFEST, PARTS, ROWS
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.paid_replies import hold_for_new_run
@@ -95,8 +96,7 @@ def evaluate(
     output_dir: str | Location = RUNS,
     replace: bool = False,
     keep_columns: str | Iterable[str] = (),
-    executor: ExecutorLike = "threads",
-    engine: Any = None,
+    engine: Any = "auto",
     skip_bad_parts: bool = False,
     progress: Progress = None,
 ) -> Evaluation:
@@ -138,18 +138,16 @@ def evaluate(
         output_dir: the folder of runs.
         replace: replace an older run even if a judge's replies in it are lost.
         keep_columns: columns of a folder, a pattern or a store to keep besides those that the metrics need; "all".
-        executor: who computes: "threads", "processes" (for metrics of yours in Python code), "auto" (processes for
-            `offline_...` and many rows, else threads), or an object with `submit()` as those of concurrent.futures.
-            The numbers are the same.
-        engine: score the results in parts, by "threads", by processes of this machine ("local:3"), by a Dask cluster
-            ("tcp://host:8786") or a Dask client. The numbers are the same; the same call goes on after a crash.
+        engine: who computes: "auto" (threads, or where there is much to do, a process for each core), "threads",
+            "local" (processes; also for metrics of yours in Python code), "local:3" (three of them), a Dask cluster
+            ("tcp://host:8786") or a Dask client. The numbers are the same.
         skip_bad_parts: leave out parts that can't be read; the summary names them.
         progress: True shows a bar in a notebook or a terminal; a function is called with each number of rows read.
     """
-    workers = Workers(executor_of(executor), engine, skip_bad_parts)
+    workers = Workers(executor_of(engine), skip_bad_parts)
     confidence = Confidence(interval, cluster, level, seed)
-    if engine is not None:
-        check_engine(run)
+    if workers.needs_parts and run is None:
+        raise UsageError("a cluster and skip_bad_parts write a run in parts", hint=f"name it with {option('run')}")
     embedding = Embedding(embedding_model, embedding_base_url, embedding_prefix)
     named = {"language": language, "support_model": support_model, "doc_id": doc_id_pattern}
     data = Data.open(
@@ -179,7 +177,9 @@ def carry_out(plan: Plan) -> Evaluation:
     if isinstance(path, Path):
         check_writable(path.parent)
     with hold_for_new_run(plan.place, plan.keeps_verdicts):
-        return _evaluate(plan) if plan.workers.engine is None else _evaluate_in_parts(plan, path)
+        if plan.workers.needs_parts or (is_many(plan.data, plan.metrics) and not plan.columns):
+            return _evaluate_in_parts(plan, path)
+        return _evaluate(plan)
 
 
 def _evaluate(plan: Plan) -> Evaluation:
@@ -204,20 +204,47 @@ def _evaluate(plan: Plan) -> Evaluation:
 
 def _evaluate_in_parts(plan: Plan, path: Location) -> Evaluation:
     """Have workers score the parts of the results; where a judge is asked, it is this process that asks."""
-    skips, engine = plan.workers.skip_bad_parts, plan.workers.engine
+    assert plan.place is not None  # noqa: S101 - parts are files of a run
+    skips, lasts = plan.workers.skip_bad_parts, plan.place.lasts
     judged = judged_columns(plan.judging, plan.columns)
-    parts = PartsPlan.of(plan.data, plan.metrics, path, plan.readable.first_columns(plan.metrics), judged)
+    first_columns = plan.readable.first_columns(plan.metrics)
+    parts = PartsPlan.of(plan.data, plan.metrics, path, first_columns, judged, lasts=lasts)
     try:
-        with pool_of(engine) as pool:
-            parts.prepare(pool, skip_bad_parts=skips)
+        with ThreadPoolExecutor(1) as beside, opened(_executor(plan)) as executor:
+            inputs = beside.submit(plan.data.signature)
+            parts.prepare(executor, skip_bad_parts=skips)
+            if len(parts.parts) == 1 and not plan.workers.needs_parts:
+                return _evaluate(plan)
             if plan.columns:
-                counted, filled = judge_and_score(parts, pool, plan.judging, plan.columns, _rows_of_parts(plan, parts))
+                rows = _rows_of_parts(plan, parts)
+                counted, filled = judge_and_score(parts, executor, plan.judging, plan.columns, rows)
             else:
-                counted = score_in_parts(parts, pool, plan.judging.progress, skip_bad_parts=skips)
+                counted = score_in_parts(parts, executor, plan.judging.progress, skip_bad_parts=skips)
                 filled = JudgeResult()
+        return _keep_parts(plan, parts, counted, filled, path, inputs.result())
     except KeyboardInterrupt:
+        if not lasts:
+            raise
         raise Interrupted(what_stays="parts that are done are kept") from None
-    return _keep_parts(plan, parts, counted, filled, path)
+    finally:
+        if not lasts:
+            parts.remove()
+
+
+def _executor(plan: Plan) -> Executor:
+    """Who scores the parts. Metrics of the user's stay in this process, unless processes were asked for."""
+    executor = plan.workers.executor
+    if not isinstance(executor, Auto):
+        return executor
+    chosen = executor.for_many(holds_lock=is_slow(plan.metrics))
+    own = [metric.name for metric in plan.metrics if not metric.is_builtin]
+    if own and not isinstance(chosen, Threads):
+        if plan.judging.progress is True:
+            show_notice(
+                f"{own[0]} is a metric of yours: threads compute it; {option('engine', 'local')} uses all cores"
+            )
+        return Threads()
+    return chosen
 
 
 def _rows_of_parts(plan: Plan, parts: PartsPlan) -> RowReader:
@@ -227,12 +254,20 @@ def _rows_of_parts(plan: Plan, parts: PartsPlan) -> RowReader:
     return RowReader(read, sum(parts.counts.values()))
 
 
-def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResult, path: Location) -> Evaluation:
+def _keep_parts(
+    plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResult, path: Location, inputs: dict[str, Signature]
+) -> Evaluation:
     """Summarise what workers have scored, and make it a run."""
     data, metrics = plan.data, done.job.metrics
     with closing(RowsParts(done.job.folder / PARTS, counted.files())) as rows:
         scored = summarise_table(
-            rows, metrics, counted.not_scored, plan.confidence, left_out=counted.left_out(), qids_differ=True
+            rows,
+            metrics,
+            counted.not_scored,
+            plan.confidence,
+            left_out=counted.left_out(),
+            qids_differ=True,
+            counts=counted.of_rows(done.job),
         )
     check_scores(path, scored)
     of_parts = structs.replace(
@@ -243,7 +278,7 @@ def _keep_parts(plan: Plan, done: PartsPlan, counted: Counted, filled: JudgeResu
         parts_skipped=skipped_parts(counted),
         **counted.cautions(),
     )
-    manifest = filled.in_manifest(data.in_manifest(signature(metrics, path.name, scored.statistics)))
+    manifest = filled.in_manifest(data.in_manifest(signature(metrics, path.name, scored.statistics), inputs))
     run = keep_parts(done, counted, path, manifest, filled.in_summary(of_parts))
     return Evaluation(run, judging=filled.calls)
 
@@ -287,7 +322,7 @@ def add_metrics(
     judge: Judge | None = None,
     retry_failed: bool = False,
     output_dir: str | Location = RUNS,
-    executor: ExecutorLike = "threads",
+    engine: Any = "auto",
     progress: Progress = None,
     **settings: Any,
 ) -> Evaluation:
@@ -314,7 +349,7 @@ def add_metrics(
             known = sorted({setting for metric in chosen for setting in metric.defaults})
             raise UnknownNameError("keyword", name, known, hint="it is no setting of any of these metrics")
     setup = JudgeSetup(judge, None, retry_failed, progress)
-    return add(Addition.of(find_run(run, output_dir), chosen, setup, executor_of(executor), output_dir))
+    return add(Addition.of(find_run(run, output_dir), chosen, setup, executor_of(engine), output_dir))
 
 
 def add(addition: Addition) -> Evaluation:

@@ -1,16 +1,18 @@
-"""Who scores batches: threads of this process, other processes, or an executor of the user's.
+"""Who computes: threads of this process, processes of this machine, or a Dask cluster.
 
-An executor has one method: `map(scoring, batches)` gives the scores in the order of the batches, while a few are under
-way, so memory stays flat. To another process a batch goes as Arrow, and so do its scores on their way back; what is
-pickled is the names of the metrics.
+An executor has two methods. `run` calls a function with each of some arguments: the parts of a table in files, which
+workers read and write themselves. `map` scores batches that this process has read: to another process a batch goes as
+Arrow, and so do its scores on their way back; what is pickled is the names of the metrics.
 """
 
 from __future__ import annotations
 
 import pickle
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Protocol, TypeVar
@@ -18,19 +20,23 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from ragmeter.effects.process.cores import available_cores
-from ragmeter.errors import UnknownNameError, UsageError, WorkerError
-from ragmeter.hints import option, parameter
+from ragmeter.errors import RagmeterError, UsageError
+from ragmeter.hints import by_caller, parameter
 from ragmeter.io.arrow import from_arrow, scores_from_arrow, scores_to_arrow, to_arrow
 from ragmeter.table import Batch, ScoreColumns
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
+#: The place of a call among others, and its result or error.
+Outcome = tuple[int, Any]
 
 #: A batch is cut for other processes into so many pieces for each of them, of so many rows at least.
 _PIECES, _ROWS = 4, 64
 #: From so many rows on, processes are worth their start. A whole batch, so that no second one has to be waited for.
 _MANY = 16_384
-_MOST = 8  # processes that are started unasked: each takes memory, and a container may have fewer cores than it shows
+#: Metrics in native code gain from processes where there are so many cores: threads keep two busy.
+_CORES = 3
+_CLUSTER = re.compile(r"(tcp|tls|ws|wss|ucx|inproc)://")
 
 
 class Scoring(Protocol):
@@ -49,13 +55,27 @@ class Scoring(Protocol):
 
 
 class Executor(Protocol):
-    """Scores batches."""
+    """Workers. `reads_files`: they read what is in files, and batches are not sent to them."""
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether only parts of files can be given to them."""
+
+    @property
+    def dashboard(self) -> str:
+        """The address that shows what they do, if there is one."""
+
+    def check(self, job: bytes) -> None:
+        """Refuse workers that can't do the work."""
+
+    def run(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Outcome]:
+        """The place of each tuple of arguments, with the function's result or its error, as they come.
+
+        Arguments that come late are waited for; work on the others has begun by then.
+        """
 
     def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
         """The scores, in the order of the batches."""
-
-
-ExecutorLike = Any
 
 
 class Threads:
@@ -64,8 +84,27 @@ class Threads:
     For metrics in native code, which does not hold Python's lock.
     """
 
+    dashboard = ""
+    reads_files = False
+
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or available_cores()
+
+    def check(self, job: bytes) -> None:
+        """Do nothing: the workers are threads of this process."""
+
+    def run(self, function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> Iterator[Outcome]:
+        """Yield the outcomes in the order in which the calls end."""
+        pool = ThreadPoolExecutor(self.workers, thread_name_prefix="ragmeter")
+        try:
+            futures = {pool.submit(function, *given): place for place, given in enumerate(arguments)}
+            for future in as_completed(futures):
+                error = future.exception()
+                if error is not None and not isinstance(error, RagmeterError):
+                    raise error
+                yield futures[future], error or future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
     def map(self, function: Callable[[Batch], Result], batches: Iterable[Batch]) -> Iterator[Result]:
         """The function's results, in the order of the batches."""
@@ -76,105 +115,64 @@ class Threads:
             pool.shutdown(wait=False, cancel_futures=True)  # whoever interrupts does not want to wait for a slow scorer
 
 
-class Inline:
-    """The thread that calls: for a worker, beside which others work on the other cores."""
+class Auto(Threads):
+    """Threads, or for many rows and metrics that hold Python's lock, processes."""
 
-    def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
-        """The scores, in the order of the batches."""
-        return map(scoring, batches)
-
-
-class Submitting:
-    """An executor of the user's: anything with `submit(function, *arguments)` that returns a future.
-
-    `cancels`: work that is not needed any more is cancelled here; otherwise the executor does that itself.
-    """
-
-    def __init__(self, submit: Callable[..., Any], workers: int | None = None, *, cancels: bool = True) -> None:
-        self.submit, self.cancels = submit, cancels
-        self.workers = workers or available_cores()
-
-    def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
-        """The scores, in the order of the batches. A batch may be scored in pieces."""
-        by_name = pickle.dumps(scoring)
-        pieces_of_batches: deque[int] = deque()
-
-        def pieces() -> Iterator[Batch]:
-            for batch in batches:
-                cut = _cut(batch, _PIECES * self.workers if scoring.by_row else 1)
-                pieces_of_batches.append(len(cut))
-                yield from cut
-
-        def start(piece: Batch) -> Any:
-            return self.submit(_score, by_name, to_arrow(piece))
-
-        scored: list[ScoreColumns] = []
-        try:
-            at_once = self.workers * (2 if scoring.by_row else 1)
-            for data in in_order(start, pieces(), at_once, cancels=self.cancels):
-                scored.append(scores_from_arrow(data))
-                if len(scored) == pieces_of_batches[0]:
-                    yield _join(scored)
-                    pieces_of_batches.popleft()
-                    scored = []
-        except BrokenExecutor as error:
-            raise WorkerError(
-                "a worker process ended in the middle of its work: it was killed, ran out of memory or crashed",
-                hint=f"{option('executor', 'threads')} scores in this process; a script that starts processes has its "
-                'calls under `if __name__ == "__main__":`',
-            ) from error
-
-
-class Auto:
-    """Processes for many rows and metrics that hold Python's lock, where they can be started; threads for all else."""
-
-    def map(self, scoring: Scoring, batches: Iterable[Batch]) -> Iterator[ScoreColumns]:
+    def map(self, function: Callable[[Batch], Any], batches: Iterable[Batch]) -> Iterator[Any]:
         """The scores, in the order of the batches."""
         rest, first, count = iter(batches), list[Batch](), 0
-        while scoring.holds_lock and count < _MANY and (batch := next(rest, None)) is not None:
+        holds_lock = getattr(function, "holds_lock", False)
+        while holds_lock and count < _MANY and (batch := next(rest, None)) is not None:
             first.append(batch)
             count += len(batch)
-        executor = _processes_unasked() if count >= _MANY else Threads()
-        return executor.map(scoring, chain(first, rest))
+        executor = self.for_many(holds_lock=True) if count >= _MANY else Threads()
+        return executor.map(function, chain(first, rest))  # type: ignore[arg-type]
+
+    def for_many(self, *, holds_lock: bool) -> Executor:
+        """Who computes much that can be sent to other processes."""
+        if available_cores() < (2 if holds_lock else _CORES):
+            return Threads()
+        from ragmeter.engine.processes import Processes, can_start
+
+        return Processes() if can_start() else Threads()
 
 
-def executor_of(given: ExecutorLike) -> Executor:
-    """An executor by its name, or what has `submit`."""
-    if isinstance(given, str):
-        if given not in EXECUTORS:
-            raise UnknownNameError("executor", given, EXECUTORS, hint=f"there are {', '.join(EXECUTORS)}")
-        return EXECUTORS[given]()
-    if callable(getattr(given, "submit", None)):  # those of concurrent.futures have a map, of another kind
-        return Submitting(given.submit)
-    if callable(getattr(given, "map", None)):
-        executor: Executor = given
-        return executor
+class Inline(Threads):
+    """The thread that calls: for a worker, beside which others work on the other cores."""
+
+    def map(self, function: Callable[[Batch], Result], batches: Iterable[Batch]) -> Iterator[Result]:
+        """The function's results, in the order of the batches."""
+        return map(function, batches)
+
+
+def executor_of(engine: Any) -> Executor:
+    """An executor by its name: auto, threads, local, local:3, an address of Dask's scheduler; or a Dask client's."""
+    if callable(getattr(engine, "scheduler_info", None)) or (isinstance(engine, str) and _CLUSTER.match(engine)):
+        from ragmeter.engine.cluster import Cluster
+
+        return Cluster(engine)
+    if engine == "auto":
+        return Auto()
+    if engine == "threads":
+        return Threads()
+    if isinstance(engine, str) and (local := re.fullmatch(r"local(?::([1-9]\d{0,3}))?", engine)):
+        from ragmeter.engine.processes import Processes
+
+        return Processes(int(local[1]) if local[1] else None)
     raise UsageError(
-        f"{parameter('executor')} is a {type(given).__name__}, which has no submit()",
-        hint=f"give {', '.join(map(repr, EXECUTORS))}, or an executor as those of concurrent.futures",
+        f"{parameter('engine')} can't be "
+        + (repr(engine) if isinstance(engine, str) else f"a {type(engine).__name__}"),
+        hint="it is auto, threads, local (a worker process for each core), local:3 (three of them), tcp://HOST:8786 (a "
+        "Dask scheduler)" + by_caller("", ", or a Dask client"),
     )
 
 
-def _processes() -> Executor:
-    from ragmeter.engine.processes import Processes
-
-    return Processes()
-
-
-def _processes_unasked() -> Executor:
-    from ragmeter.engine.processes import Processes, can_start
-
-    workers = min(available_cores(), _MOST)
-    return Processes(workers) if workers > 1 and can_start() else Threads()
+def opened(executor: Executor) -> AbstractContextManager[Any]:
+    """The executor, whose workers are there until the end of the block."""
+    return executor if isinstance(executor, AbstractContextManager) else nullcontext(executor)
 
 
-#: Executors by their names.
-EXECUTORS: dict[str, Callable[[], Executor]] = {"threads": Threads, "processes": _processes, "auto": Auto}
-
-
-def in_order(
-    start: Callable[[Item], Future[Result]], batches: Iterable[Item], at_once: int, *, cancels: bool = True
-) -> Iterator[Result]:
+def in_order(start: Callable[[Item], Future[Result]], batches: Iterable[Item], at_once: int) -> Iterator[Result]:
     """The results in the order of the batches; one more is started than are at work, so that nobody waits."""
     pending: deque[Future[Result]] = deque()
     try:
@@ -185,8 +183,38 @@ def in_order(
         while pending:
             yield pending.popleft().result()
     finally:
-        for future in pending if cancels else ():
+        for future in pending:
             future.cancel()
+
+
+def map_pieces(
+    run: Callable[..., Iterator[Outcome]], workers: int, scoring: Scoring, batches: Iterable[Batch]
+) -> Iterator[ScoreColumns]:
+    """The scores, in the order of the batches, which are sent to other processes: in pieces, where they may be cut."""
+    by_name = pickle.dumps(scoring)
+    pieces_of_batches: deque[int] = deque()
+
+    def pieces() -> Iterator[tuple[bytes, bytes]]:
+        for batch in batches:
+            cut = _cut(batch, _PIECES * workers if scoring.by_row else 1)
+            pieces_of_batches.append(len(cut))
+            yield from ((by_name, to_arrow(piece)) for piece in cut)
+
+    early: dict[int, Any] = {}
+    scored: list[ScoreColumns] = []
+    place = 0
+    for number, outcome in run(_score, pieces(), ahead=4 * workers):
+        early[number] = outcome
+        while place in early:
+            data = early.pop(place)
+            if isinstance(data, RagmeterError):
+                raise data
+            place += 1
+            scored.append(scores_from_arrow(data))
+            if len(scored) == pieces_of_batches[0]:
+                yield _join(scored)
+                pieces_of_batches.popleft()
+                scored = []
 
 
 def _score(scoring: bytes, batch: bytes) -> bytes:

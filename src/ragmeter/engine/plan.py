@@ -26,14 +26,15 @@ from ragmeter.stats.confidence import Confidence
 
 @dataclass(frozen=True)
 class Workers:
-    """Who computes: an executor of this process, or an `engine` that scores the results in parts.
-
-    With `skip_bad_parts`, an engine leaves out parts that can't be read.
-    """
+    """Who computes. With `skip_bad_parts`, parts of the results that can't be read are left out."""
 
     executor: Executor = field(default_factory=Threads)
-    engine: Any = None
     skip_bad_parts: bool = False
+
+    @property
+    def needs_parts(self) -> bool:
+        """Whether the results have to be scored in parts, however few."""
+        return self.skip_bad_parts or self.executor.reads_files
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +63,10 @@ class Plan:
         keep_columns: str | Iterable[str] = (),
     ) -> Self:
         """A plan without a place. Of a data set, the columns in `keep_columns` are read besides those in use."""
-        if workers.engine is not None and (whole := [metric.name for metric in metrics if metric.by_session]):
+        if workers.needs_parts and (whole := [metric.name for metric in metrics if metric.by_session]):
+            by = option("skip_bad_parts") if workers.skip_bad_parts else "a cluster"
             raise UsageError(
-                f"{whole[0]} is scored over whole conversations, and {option('engine', workers.engine)} scores a table "
-                "in parts",
+                f"{whole[0]} is scored over whole conversations, and {by} scores a table in parts",
                 hint="leave one of the two out",
             )
         is_judged = judging.judge is not None
@@ -79,7 +80,7 @@ class Plan:
     @cached_property
     def readable(self) -> Data:
         """The data, without files that can't be read at its beginning if those may be left out."""
-        skips = self.workers.engine is not None and self.workers.skip_bad_parts
+        skips = self.workers.skip_bad_parts
         return without_bad_files(self.data, checked(self.data.reading)) if skips else self.data
 
     @cached_property

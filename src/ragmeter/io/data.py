@@ -240,10 +240,10 @@ class Data:
                 reason, hint = f"no row has {title!r}", f"there are {', '.join(keys)}" if keys else "it has no objects"
             raise ColumnError(f"{column_option(name, title)}: {reason}", file=sources[0].name, hint=hint)
 
-    def in_manifest(self, manifest: Manifest) -> Manifest:
-        """A manifest that says which inputs there are, and how they were understood."""
+    def in_manifest(self, manifest: Manifest, inputs: dict[str, Signature] | None = None) -> Manifest:
+        """A manifest that says which inputs there are, and how they were understood. `inputs`: their signature."""
         missing = "zero" if self.missing_as_zero else None
-        return structs.replace(manifest, inputs=self.signature(), columns=self.mapping, missing=missing)
+        return structs.replace(manifest, inputs=inputs or self.signature(), columns=self.mapping, missing=missing)
 
     def signature(self) -> dict[str, Signature]:
         """The signature of the inputs, by their content."""

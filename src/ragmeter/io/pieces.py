@@ -15,8 +15,9 @@ from itertools import groupby, pairwise
 import pyarrow as pa
 
 from ragmeter.errors import InputError
+from ragmeter.io.batches import row_place
 from ragmeter.io.delimited.quotes import Quotes, row_begins
-from ragmeter.io.delimited.spans import HEAD, Span, header_end
+from ragmeter.io.delimited.spans import HEAD, Span, header_end, next_line
 from ragmeter.io.formats import trec
 from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.formats.parquet import Choose
@@ -26,8 +27,6 @@ from ragmeter.io.source import Source, of_data_set, open_file
 from ragmeter.io.text_stream import compression_of
 from ragmeter.table import Batch
 
-#: The most bytes of a part, as they are in the file: some hundred thousand rows, which a worker scores in seconds.
-PART_BYTES = 32 << 20
 _LINES = (".jsonl", ".ndjson")
 #: Encodings in which a line break is one byte that no other character has.
 _BYTE_LINES = ("utf-8-sig", "ascii", "iso8859-1", "cp1252")
@@ -58,7 +57,7 @@ class Part:
         return self.file.name
 
 
-def cut(files: Sequence[DataFile], reading: Reading, most: int = PART_BYTES) -> list[Part]:
+def cut(files: Sequence[DataFile], reading: Reading, most: int) -> list[Part]:
     """The parts of these files, in their order."""
     pieces = [piece for file in files for piece in _cut_file(file, reading, most)]
     return [Part(number, *piece) for number, piece in enumerate(pieces)]
@@ -74,16 +73,37 @@ def open_part(part: Part, reading: Reading, *, is_data_set: bool) -> Source:
                 batch.file = part.name
                 yield batch
         except InputError as error:
-            raise error if part.name == part.file.name else _named(error, part) from None
+            raise (
+                error if part.name == part.file.name else error.at(part.name, line=error.line, row=error.row)
+            ) from None
 
     path = part.file.location
     return Source(part.name, path, partial(some, None), None, (part.file,), some if is_data_set else None)
 
 
-def _named(error: InputError, part: Part) -> InputError:
-    """The error with the piece of the file in it, from whose beginning lines are counted."""
-    message = error.message.removeprefix(f"{error.place}: ")
-    return InputError(message, file=part.name, line=error.line, row=error.row, hint=error.hint)
+def in_file(error: InputError, part: Part) -> InputError:
+    """An error of a part with the place in the whole file, whose lines are counted only now."""
+    number = error.line or error.row
+    if error.file != part.name or part.name == part.file.name or number is None:
+        return error
+    return error.at(**row_place(part.file.name, number + _lines_before(part)))
+
+
+def _lines_before(part: Part) -> int:
+    """How many lines or rows of its file come before the part, without a header."""
+    with part.file.location.open("rb") as stream:
+        if part.groups is not None:
+            import pyarrow.parquet as pq
+
+            metadata = pq.ParquetFile(stream).metadata
+            return sum(metadata.row_group(group).num_rows for group in range(part.groups[0]))
+        assert part.span is not None  # noqa: S101 - else it is the whole file
+        begin = max(next_line(stream, part.span.begin), part.span.header)
+        stream.seek(part.span.header)
+        lines, left = 0, begin - part.span.header
+        while left and (block := stream.read(min(left, 1 << 20))):
+            lines, left = lines + block.count(b"\n"), left - len(block)
+        return lines
 
 
 def _cut_file(file: DataFile, reading: Reading, most: int) -> Iterator[_Piece]:

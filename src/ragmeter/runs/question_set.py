@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,21 +24,20 @@ from ragmeter.table import QID
 _COLUMNS = (QID, "question", "reference")
 _SYSTEM = "system_name"
 #: Rows that are read together, and the longest table whose texts are read for this.
-_AT_ONCE, _MOST_ROWS = 65_536, 2_000_000
+_AT_ONCE, MOST_ROWS = 65_536, 2_000_000
+Digests = npt.NDArray[np.uint64]
 _BETWEEN_TEXTS, _BETWEEN_COLUMNS = "\x1e", "\x1f"
 
 
-def question_set(rows: StoredRows) -> QuestionSet | None:
-    """The questions of a table; None for an empty one, and for one of millions of rows."""
+def digests_of(rows: StoredRows) -> Digests | None:
+    """A digest of each question of a table; None for one without any column that makes a question."""
     names = _columns(rows.schema.names)
-    if not names or not 0 < rows.n_rows <= _MOST_ROWS:
-        return None
-    return _fingerprint(rows.batches(_AT_ONCE, names), names)
+    return _digests(rows.batches(_AT_ONCE, names), names) if names else None
 
 
 def only_system(rows: StoredRows) -> str | None:
     """The name of the system that the rows say, if all that say one say the same."""
-    if _SYSTEM not in rows.schema.names or rows.n_rows > _MOST_ROWS:
+    if _SYSTEM not in rows.schema.names or rows.n_rows > MOST_ROWS:
         return None
     names = pc.unique(rows.read([_SYSTEM])[_SYSTEM].drop_null().cast(pa.large_string()))
     return str(names[0]) or None if len(names) == 1 else None
@@ -47,11 +47,12 @@ def read_questions(run: Run) -> tuple[QuestionSet | None, str | None]:
     """The questions and the system of a run that was written before these were in its summary."""
     try:
         names = _columns(run.columns)
-        if not names or not 0 < run.n_rows <= _MOST_ROWS:
+        if not names or not 0 < run.n_rows <= MOST_ROWS:
             return None, None
         table = run.rows([*names, _SYSTEM])
         systems = [] if _SYSTEM not in table.schema.names else pc.unique(table[_SYSTEM].drop_null()).to_pylist()
-        return _fingerprint(table.to_batches(_AT_ONCE), names), systems[0] or None if len(systems) == 1 else None
+        questions = fingerprint(_digests(table.to_batches(_AT_ONCE), names))
+        return questions, systems[0] or None if len(systems) == 1 else None
     except RagmeterError:  # its damage is said elsewhere
         return None, None
 
@@ -62,11 +63,16 @@ def _columns(available: Iterable[str]) -> list[str]:
     return [QID, "relevant"] if names == [QID] and "relevant" in given else names
 
 
-def _fingerprint(batches: Iterable[pa.RecordBatch], names: list[str]) -> QuestionSet:
-    """A hash over the sorted hashes of all different rows."""
+def fingerprint(digests: Digests) -> QuestionSet:
+    """A hash over the sorted hashes of all different questions."""
+    ordered = np.sort(digests)
+    distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
+    return QuestionSet(hashlib.sha256(distinct.astype(">u8").tobytes()).hexdigest()[:16], len(distinct))
+
+
+def _digests(batches: Iterable[pa.RecordBatch], names: list[str]) -> Digests:
     digests = b"".join(hashlib.blake2b(row, digest_size=8).digest() for batch in batches for row in _rows(batch, names))
-    distinct = np.unique(np.frombuffer(digests, ">u8"))
-    return QuestionSet(hashlib.sha256(distinct.tobytes()).hexdigest()[:16], len(distinct))
+    return np.frombuffer(digests, ">u8").astype(np.uint64)
 
 
 def _rows(batch: pa.RecordBatch, names: list[str]) -> Iterator[bytes]:

@@ -20,13 +20,14 @@ class RunPlace:
     """The folder of a new run.
 
     `doing` is what a process that waits for it is told, `asks` whether that takes calls to a server. `replace`: an
-    older run gives way even if paid replies in it are lost.
+    older run gives way even if paid replies in it are lost. `lasts`: the same command would have this place again.
     """
 
     path: Location
     doing: str
     asks: bool = False
     replace: bool = False
+    lasts: bool = True
 
     @classmethod
     @contextmanager
@@ -56,7 +57,7 @@ class RunPlace:
         else:
             names = next_names(name, folder)
         with _held(names, folder, doing, asks=asks) as path:
-            yield cls(path, doing, asks, replace)
+            yield cls(path, doing, asks, replace, lasts=False)
 
     @classmethod
     def planned(cls, name: str, folder: Location, doing: str) -> RunPlace:

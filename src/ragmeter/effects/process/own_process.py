@@ -24,11 +24,6 @@ def set_up_own_process() -> None:
     _avoid_pandas()
 
 
-def dask_setup(worker: object) -> None:
-    """What Dask calls in a worker that is told to preload this module."""
-    set_up_own_process()
-
-
 def _keep_freed_memory() -> None:
     """Have the C library keep the memory that arrays free for the next ones, and Arrow use it too.
 

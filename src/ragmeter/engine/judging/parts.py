@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ragmeter.definition.judge_columns import BoundColumn
+from ragmeter.engine.executors import Executor
 from ragmeter.engine.judging.setup import JudgeResult, JudgeSetup
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.driver import PartsPlan, score_in_parts
-from ragmeter.engine.parts.pools import Pool
 from ragmeter.engine.parts.work import ASIDE, JudgedColumns, judged_file, put_bytes
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import RagmeterError
@@ -35,12 +35,12 @@ def judged_columns(setup: JudgeSetup, columns: Sequence[BoundColumn]) -> JudgedC
 
 
 def judge_and_score(
-    plan: PartsPlan, pool: Pool, setup: JudgeSetup, columns: Sequence[BoundColumn], rows: RowReader
+    plan: PartsPlan, executor: Executor, setup: JudgeSetup, columns: Sequence[BoundColumn], rows: RowReader
 ) -> tuple[Counted, JudgeResult]:
     """Ask about all rows of the parts that can be read, and have each part scored once its rows are judged."""
     ready = _Ready()
     with ThreadPoolExecutor(1, thread_name_prefix="ragmeter-parts") as beside:
-        scoring = beside.submit(score_in_parts, plan, pool, None, until_ready=ready.wait)
+        scoring = beside.submit(score_in_parts, plan, executor, None, until_ready=ready.wait)
         cutting = _Cutting(plan, scoring, ready.announce)
         try:
             filled = setup.fill_columns(columns, rows, batch_done=cutting.add)

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ragmeter.engine.parts.work import PartDone, part_file
+from ragmeter.engine.parts.work import ASIDE, Job, PartDone, counts_file, part_file
 from ragmeter.io.join import JoinCounts
+from ragmeter.runs.row_counts import RowCounts
 
 
 @dataclass
@@ -42,6 +43,11 @@ class Counted:
     def cautions(self) -> Counter[str]:
         """The warnings for the summary."""
         return self._sum(lambda part: part.cautions)
+
+    def of_rows(self, job: Job) -> RowCounts:
+        """What was counted row by row."""
+        files = (job.folder / ASIDE / counts_file(number) for number in self.numbers)
+        return RowCounts.sum(RowCounts.from_bytes(file.read_bytes()) for file in files)
 
     def _sum(self, counts: Callable[[PartDone], Mapping[str, int]]) -> Counter[str]:
         total: Counter[str] = Counter()

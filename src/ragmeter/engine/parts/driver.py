@@ -27,14 +27,14 @@ from ragmeter.definition import Metric
 from ragmeter.documents.manifest import Manifest, PartFile
 from ragmeter.documents.summary import Join, Summary
 from ragmeter.engine.causes import with_cause_names
+from ragmeter.engine.executors import Executor
 from ragmeter.engine.judging.offline import described as offline_described
 from ragmeter.engine.judging.offline import offline_columns
 from ragmeter.engine.judging.setup import own_name
 from ragmeter.engine.parts.counts import Counted
 from ragmeter.engine.parts.partitions import match, score_left, write_gold, write_keys
-from ragmeter.engine.parts.pools import Pool
 from ragmeter.engine.parts.qid_hashes import hashes_of, repeated_hashes
-from ragmeter.engine.parts.sources import files_for_workers, reference_for_workers
+from ragmeter.engine.parts.sources import files_for_workers, part_bytes, reference_for_workers
 from ragmeter.engine.parts.work import (
     ASIDE,
     Job,
@@ -49,15 +49,14 @@ from ragmeter.engine.parts.work import (
     to_bits,
     used_file,
 )
-from ragmeter.errors import InputError, RagmeterError, UsageError
-from ragmeter.hints import option
+from ragmeter.errors import InputError, RagmeterError
 from ragmeter.io.columns import Typed
 from ragmeter.io.data import Data
 from ragmeter.io.delimited.quotes import Quotes, scan
 from ragmeter.io.formats.datasets import DataFile
 from ragmeter.io.join import duplicate, nothing_in_common
 from ragmeter.io.locations import Location, StorePath
-from ragmeter.io.pieces import PART_BYTES, Part, cut, settle
+from ragmeter.io.pieces import Part, cut, in_file, settle
 from ragmeter.io.progress import Progress, parts_bar
 from ragmeter.io.reading import checked
 from ragmeter.runs.layout import MANIFEST, PARTS, PARTS_LOG, writing
@@ -71,7 +70,7 @@ _log = logging.getLogger("ragmeter")
 #: So many hashes are compared at once.
 _HASHES = 4_000_000
 #: A reference of at most so many bytes is read by every worker; a larger one is partitioned into buckets.
-BROADCAST_BYTES, BUCKET_BYTES = 256 << 20, 32 << 20
+BROADCAST_BYTES, BUCKET_BYTES = 64 << 20, 32 << 20
 
 
 @dataclass
@@ -99,11 +98,16 @@ class PartsPlan:
         path: Location,
         columns: Sequence[str],
         judged: JudgedColumns | None = None,
+        *,
+        lasts: bool = True,
     ) -> PartsPlan:
-        """Cut the results. `columns` are those of the table's first rows."""
+        """Cut the results. `columns` are those of the table's first rows.
+
+        `lasts`: the parts of an interrupted evaluation stay, for the same command to go on with.
+        """
         reading = checked(data.reading)
         files = files_for_workers(data.results, "results")
-        parts = cut(files, reading, PART_BYTES)
+        parts = cut(files, reading, part_bytes(files, metrics))
         has_qid = QID in columns
         reference = None if data.reference is None else reference_for_workers(data, metrics)
         mapping, is_data_set = data.mapping, bool(data.results.files)
@@ -120,39 +124,46 @@ class PartsPlan:
             wanted,
             reading,
             tuple(with_cause_names([*_with_judged(columns if has_qid else [QID, *columns], judged), *filled], metrics)),
-            _folder(path, fingerprint),
+            _folder(path, fingerprint, lasts=lasts),
             is_data_set,
             reference,
             0 if judged is not None else _number_of_buckets(gold),  # who asks has read all of it
             judged,
             data.missing_as_zero,
+            len(parts),
         )
-        return cls(job, parts, cut(gold, reading, PART_BYTES) if job.buckets else [], has_qid, fingerprint)
+        gold_parts = cut(gold, reading, part_bytes(gold, metrics)) if job.buckets else []
+        return cls(job, parts, gold_parts, has_qid, fingerprint)
 
-    def prepare(self, pool: Pool, *, skip_bad_parts: bool = False) -> None:
+    def prepare(self, executor: Executor, *, skip_bad_parts: bool = False) -> None:
         """Refuse workers that can't do the work, and look for the rows of large files with quoted cells.
 
         Rows are counted where others have to know of them: whoever numbers them, asks a judge, or partitions.
         """
-        pool.check(pickle.dumps(self.job))
-        self.parts, self.gold = _settled(pool, self.parts), _settled(pool, self.gold)
+        executor.check(pickle.dumps(self.job))
+        self.parts, self.gold = _settled(executor, self.parts), _settled(executor, self.gold)
         if not self.has_qid or self.job.judged is not None or (skip_bad_parts and self.job.buckets):
-            self._count(pool, skip_bad_parts)
+            self._count(executor, skip_bad_parts)
 
-    def _count(self, pool: Pool, skip_bad_parts: bool) -> None:
+    def remove(self) -> None:
+        """Remove what was put aside, and parts that were not made a run."""
+        if isinstance(self.job.folder, Path):
+            shutil.rmtree(self.job.folder, ignore_errors=True)
+
+    def _count(self, executor: Executor, skip_bad_parts: bool) -> None:
         job = pickle.dumps(self.job)
-        for place, outcome in pool.run(count_rows, [(job, part, self.has_qid) for part in self.parts]):
+        for place, outcome in executor.run(count_rows, [(job, part, self.has_qid) for part in self.parts]):
             if skip_bad_parts and isinstance(outcome, InputError):
                 _skip(self.skipped, place, outcome)
             else:
-                self.counts[place] = _result(outcome)
+                self.counts[place] = _result(outcome, self.parts[place])
 
-    def refuse_duplicates(self, pool: Pool, numbers: Sequence[int], rows: int) -> None:
+    def refuse_duplicates(self, executor: Executor, numbers: Sequence[int], rows: int) -> None:
         """Raise an error if a qid occurs twice in the results."""
         buckets = min(256, max(1, -(-rows // _HASHES)))
         edges = [256 * place // buckets for place in range(buckets + 1)]
         ranges = [(self.job.folder / ASIDE, numbers, low, high) for low, high in pairwise(edges)]
-        suspects = sorted(suspect for _, twice in pool.run(repeated_hashes, ranges) for suspect in _result(twice))
+        suspects = sorted(suspect for _, twice in executor.run(repeated_hashes, ranges) for suspect in _result(twice))
         for hashed, first, second in suspects:
             self._compare(hashed, first, second)
 
@@ -166,13 +177,13 @@ class PartsPlan:
                 for place in same.tolist():
                     qid = batch.columns[QID][place]
                     if qid in seen:
-                        raise duplicate(qid, typed.name_of(batch), batch.lines[place])
+                        raise in_file(duplicate(qid, typed.name_of(batch), batch.lines[place]), self.parts[number])
                     seen.add(qid)
 
 
 def score_in_parts(
     plan: PartsPlan,
-    pool: Pool,
+    executor: Executor,
     progress: Progress,
     *,
     skip_bad_parts: bool = False,
@@ -182,21 +193,21 @@ def score_in_parts(
     job = pickle.dumps(plan.job)
     parts = plan.readable
     counted = Counted(skipped=dict(plan.skipped))
-    with parts_bar(progress, len(parts), pool.dashboard) as advance:
+    with parts_bar(progress, len(parts), executor.dashboard) as advance:
         firsts = [()] * len(parts) if plan.has_qid else _first_rows([plan.counts[part.number] for part in parts])
-        left = _partition(plan, pool, job) if plan.job.buckets else []
+        left = _partition(plan, executor, job) if plan.job.buckets else []
 
         def arguments() -> Iterator[tuple[Any, ...]]:
             for part, first in zip(parts, firsts, strict=True):
                 until_ready(part.number)
                 yield job, part, *first
 
-        for place, outcome in pool.run(score_part, arguments()):
+        for place, outcome in executor.run(score_part, arguments()):
             part = parts[place]
             if skip_bad_parts and isinstance(outcome, InputError):
                 _skip(counted.skipped, part.number, outcome)
                 continue
-            done: PartDone = _result(outcome)
+            done: PartDone = _result(outcome, part)
             counted.done[part.number] = done
             how = "was there" if done.was_there else f"by {done.worker} in {hundredths(done.seconds)} s"
             _log.info("part %d (%s): %d rows, %s", part.number, part.name, done.rows, how)
@@ -204,24 +215,24 @@ def score_in_parts(
     if not counted.rows:
         raise InputError("no part could be read: " + next(iter(counted.skipped.values()), "there are no rows"))
     if plan.has_qid:
-        plan.refuse_duplicates(pool, counted.numbers, counted.rows)
+        plan.refuse_duplicates(executor, counted.numbers, counted.rows)
     if plan.job.buckets:
-        _add_left(plan, pool, job, counted, left)
+        _add_left(plan, executor, job, counted, left)
     elif plan.job.reference is not None:
-        _add_unused(plan, pool, job, counted, until_ready)
+        _add_unused(plan, executor, job, counted, until_ready)
     return counted
 
 
-def _partition(plan: PartsPlan, pool: Pool, job: bytes) -> list[int]:
+def _partition(plan: PartsPlan, executor: Executor, job: bytes) -> list[int]:
     """Partition both sides by qid. How many rows of each part of the reference no result has asked for."""
     reference, buckets = plan.job.reference, plan.job.buckets
     assert reference is not None  # noqa: S101 - the caller has looked
     for function, parts in ((write_keys, plan.readable), (write_gold, plan.gold)):
-        for _, outcome in pool.run(function, [(job, part, buckets) for part in parts]):
-            _result(outcome)
+        for place, outcome in executor.run(function, [(job, part, buckets) for part in parts]):
+            _result(outcome, parts[place])
     numbers = [part.number for part in plan.readable]
     used, left = 0, [0] * len(plan.gold)
-    for _, outcome in pool.run(match, [(job, bucket, numbers, plan.gold) for bucket in range(buckets)]):
+    for _, outcome in executor.run(match, [(job, bucket, numbers, plan.gold) for bucket in range(buckets)]):
         of_bucket, rows = _result(outcome)
         used += of_bucket
         left = [total + own for total, own in zip(left, rows, strict=True)]
@@ -231,10 +242,10 @@ def _partition(plan: PartsPlan, pool: Pool, job: bytes) -> list[int]:
     return left
 
 
-def _add_left(plan: PartsPlan, pool: Pool, job: bytes, counted: Counted, left: Sequence[int]) -> None:
+def _add_left(plan: PartsPlan, executor: Executor, job: bytes, counted: Counted, left: Sequence[int]) -> None:
     """The questions without a result: a part for each part of the reference that has some."""
     wanted = [(part, len(plan.parts) + part.number) for part in plan.gold if left[part.number]]
-    for place, outcome in pool.run(score_left, [(job, part, number) for part, number in wanted]):
+    for place, outcome in executor.run(score_left, [(job, part, number) for part, number in wanted]):
         counted.done[wanted[place][1]] = _result(outcome)
 
 
@@ -245,11 +256,11 @@ def _first_qids(job: Job) -> Sequence[str]:
     return qids
 
 
-def _settled(pool: Pool, parts: list[Part]) -> list[Part]:
+def _settled(executor: Executor, parts: list[Part]) -> list[Part]:
     """The parts with exact ranges."""
     rough = [part for part in parts if part.is_rough]
     quotes: dict[int, Quotes | None] = {}
-    for place, outcome in pool.run(scan, [(part.file.location, part.span) for part in rough]):
+    for place, outcome in executor.run(scan, [(part.file.location, part.span) for part in rough]):
         quotes[rough[place].number] = None if isinstance(outcome, InputError) else _result(outcome)
     settled = settle(parts, quotes)
     for file in {part.file for part in rough} & {part.file for part in settled if part.span is None}:
@@ -257,9 +268,9 @@ def _settled(pool: Pool, parts: list[Part]) -> list[Part]:
     return settled
 
 
-def _result(outcome: Any) -> Any:
+def _result(outcome: Any, part: Part | None = None) -> Any:
     if isinstance(outcome, RagmeterError):
-        raise outcome
+        raise in_file(outcome, part) if part is not None and isinstance(outcome, InputError) else outcome
     return outcome
 
 
@@ -273,7 +284,9 @@ def _skip(skipped: dict[int, str], number: int, error: InputError) -> None:
     _log.warning("part %d was skipped: %s", number, error.message)
 
 
-def _add_unused(plan: PartsPlan, pool: Pool, job: bytes, counted: Counted, until_ready: Callable[[int], None]) -> None:
+def _add_unused(
+    plan: PartsPlan, executor: Executor, job: bytes, counted: Counted, until_ready: Callable[[int], None]
+) -> None:
     """The questions without a result as a last part, if there are any."""
     reference = plan.job.reference
     assert reference is not None  # noqa: S101 - the caller has looked
@@ -288,7 +301,7 @@ def _add_unused(plan: PartsPlan, pool: Pool, job: bytes, counted: Counted, until
     if not used.all():
         number = len(plan.parts)
         until_ready(number)
-        for _, outcome in pool.run(score_unused, [(job, number, to_bits(used))]):
+        for _, outcome in executor.run(score_unused, [(job, number, to_bits(used))]):
             counted.done[number] = _result(outcome)
 
 
@@ -307,7 +320,7 @@ def keep_parts(plan: PartsPlan, counted: Counted, path: Location, manifest: Mani
             _link(Path(str(folder)) / PARTS / name, new.folder / PARTS / name)
         (new.folder / PARTS_LOG).write_text(log, encoding="utf-8")
         run = new.finish(manifest, summary)
-    for older in path.parent.glob(f".{path.name}.parts-*"):
+    for older in (Path(str(folder)), *path.parent.glob(f".{path.name}.parts-*")):
         shutil.rmtree(older, ignore_errors=True)
     return run
 
@@ -332,13 +345,17 @@ def _number_of_buckets(files: Sequence[DataFile]) -> int:
     return 0 if size <= BROADCAST_BYTES else -(-size // BUCKET_BYTES)
 
 
-def _folder(path: Location, fingerprint: str) -> Location:
-    """Where parts are put: in a store where they stay, on a disk beside the run, whose folder may not exist yet."""
+def _folder(path: Location, fingerprint: str, *, lasts: bool) -> Location:
+    """Where parts are put: in a store where they stay, on a disk beside the run, whose folder may not exist yet.
+
+    If nobody is to go on with them, the folder's name is that of what a killed process leaves, which others remove.
+    """
     if isinstance(path, StorePath):
         folder = path / f"files-{fingerprint}"
         is_complete = (path / MANIFEST).is_file() and Run(path).manifest().files_in == folder.name
         return path / f"{folder.name}-again" if is_complete else folder  # the older run stays until the new one is
-    return path.absolute().with_name(f".{path.name}.parts-{fingerprint}")
+    name = f"parts-{fingerprint}" if lasts else f"{os.getpid()}.{fingerprint[:8]}.tmp"
+    return path.absolute().with_name(f".{path.name}.{name}")
 
 
 def _with_judged(columns: Sequence[str], judged: JudgedColumns | None) -> list[str]:
@@ -376,9 +393,3 @@ def skipped_parts(counted: Counted) -> list[str]:
 def join_summary(plan: PartsPlan, counted: Counted) -> Join:
     """What the summary says of the join, as in an evaluation by threads."""
     return Join() if plan.job.reference is None else counted.join().kept()
-
-
-def check_engine(run: object) -> None:
-    """Refuse what an engine can't do."""
-    if run is None:
-        raise UsageError("an engine writes a run in parts", hint=f"name it with {option('run')}")

@@ -15,8 +15,10 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,8 @@ from ragmeter.io.reading import Reading
 from ragmeter.io.source import Source, data_set, open_file
 from ragmeter.io.titles import Role
 from ragmeter.runs.layout import PARTS, reading, writing
+from ragmeter.runs.row_counts import RowCounts
+from ragmeter.runs.rows import RowsFile
 from ragmeter.runs.stored_run import upload
 from ragmeter.runs.writer import RowsWriter
 from ragmeter.table import QID, Batch
@@ -77,7 +81,8 @@ class Job:
     """What is the same for all parts of a run. `columns` are those of its table; `folder` is where parts are put.
 
     `buckets`: the reference was partitioned into so many; 0 if it fits a worker. `judged`: what a judge fills.
-    `missing_as_zero`: a question without a result counts as one for which nothing was retrieved.
+    `missing_as_zero`: a question without a result counts as one for which nothing was retrieved. `parts`: about
+    how many there are.
     """
 
     version: str
@@ -92,6 +97,7 @@ class Job:
     buckets: int = 0
     judged: JudgedColumns | None = None
     missing_as_zero: bool = False
+    parts: int = 1
 
     @property
     def own_columns(self) -> list[str]:
@@ -230,6 +236,8 @@ def write_part(job_bytes: bytes, number: int, batches: Iterable[Batch], unused: 
             done.join = {} if job.reference is None else counts.kept().as_dict()
             writer.note({_NOTES: json.dumps({name: getattr(done, name) for name in _KEPT})})
         put_bytes(job.folder / ASIDE / qids_file(number), indexed(hashes))
+        with closing(RowsFile(aside.path)) as table:
+            put_bytes(job.folder / ASIDE / counts_file(number), RowCounts.of(table, job.parts).to_bytes())
         if gold is not None and not job.buckets:
             bits = np.zeros(len(gold.rows), bool)
             bits[list(gold.used)] = True
@@ -282,6 +290,11 @@ def judged_file(number: int) -> str:
 def digest(content: bytes) -> str:
     """A hash of a file's content."""
     return hashlib.sha256(content).hexdigest()
+
+
+def counts_file(number: int) -> str:
+    """The name of the file with what is counted row by row in a part."""
+    return f"counts-{number:05}.bin"
 
 
 def used_file(number: int) -> str:
@@ -367,4 +380,4 @@ def _worker() -> str:
             return str(get_worker().address)
         except ValueError:  # not in a worker
             pass
-    return "this process"
+    return "this process" if parent_process() is None else f"process {os.getpid()}"
