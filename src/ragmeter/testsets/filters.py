@@ -8,9 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
 from ragmeter.metrics.normalize import fold, words
 from ragmeter.metrics.offline.support.claims import OfflineSupport
+from ragmeter.metrics.sentences import sentences
 from ragmeter.testsets.questions import COMPARISON, FALSE_PREMISE, KEYWORDS, Passage, PlannedQuestion, Question
 from ragmeter.testsets.words import content_words
 
@@ -32,9 +34,8 @@ _BACK = re.compile(
     r"|él|ella|ellos|ellas|ello|eso|esa|ese|esas|esos|esto|esta|este|estas|estos|su|sus|suyo|allí|ahí|entonces|lo|les?"
     r"|también|otros?|otras?)\b|^(?:and|but|why|y|pero|por qué)\b",
 )
-#: A quotation inside of other words, and the marker of a prompt's fence.
-_QUOTED, _FENCE_MARK = re.compile(r"""["'“«‘](.{8,})["'”»’]""", re.DOTALL), re.compile(r"\[[0-9a-f]{8}\]")
-_QUOTATION_MARKS = "\"'“”«»„`‘’"
+#: The marker of a prompt's fence.
+_FENCE_MARK = re.compile(r"\[[0-9a-f]{8}\]")
 _ENDS = ("?", "？", "؟", ";")
 _MOST_KEYWORDS = 12
 #: Two questions are nearly one where they share so many of the words that either of them has.
@@ -42,6 +43,8 @@ _SAME = 0.75
 #: A shorter answer may stand in a question by chance.
 _SHORT_ANSWER = 4
 _SHORTEST_EVIDENCE = 8
+#: A sentence is the one that was meant where it shares so many words with the quotation, in the same order.
+_NEARLY_QUOTED = 0.8
 #: From this probability on a passage may support a statement, so that the model is asked.
 DOUBT, SURE = 0.25, 0.5
 #: So many passages that share most words with a question are looked at more closely.
@@ -51,17 +54,26 @@ _KEPT, _NEAREST = 10, 3
 def quoted(passage: str, evidence: str) -> str | None:
     """The part of a passage that a quotation is: the same words in the same order, as the passage has them.
 
-    What a model puts around a quotation does not count: marks, and words before a colon.
+    Where a model has changed a word or two, or says that it quotes, it is the sentence that was meant. A figure that
+    does not stand there is no slip.
     """
-    inner = _QUOTED.search(evidence)
-    for text in (evidence, evidence.partition(":")[2], inner[1] if inner else ""):
-        text = _FENCE_MARK.sub("", text).strip().strip(_QUOTATION_MARKS).rstrip(".…").strip()
-        if len(text) < _SHORTEST_EVIDENCE:
-            continue
-        match = re.search(r"\s+".join(re.escape(word) for word in text.split()), passage, re.IGNORECASE)
-        if match:
-            return match[0]
-    return None
+    meant = _words(evidence)
+    if sum(map(len, meant)) < _SHORTEST_EVIDENCE:
+        return None
+    if match := re.search(r"\W+".join(map(re.escape, meant)), passage, re.IGNORECASE):
+        return match[0]
+    nearest, best = None, _NEARLY_QUOTED
+    for sentence in sentences(passage):
+        own = _words(sentence)
+        is_there = sentence in passage and {word for word in meant if word.isnumeric()} <= set(own)
+        likeness = SequenceMatcher(None, meant, own, autojunk=False).ratio() if is_there else 0.0
+        if likeness >= best:
+            nearest, best = sentence, likeness
+    return nearest
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", _FENCE_MARK.sub(" ", text).casefold())
 
 
 def problem_of(question: Question, history: Sequence[Question] = ()) -> str:
