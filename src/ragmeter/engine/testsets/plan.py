@@ -57,7 +57,6 @@ class TestSetPlan:
     @cached_property
     def survey(self) -> Survey:
         """What there is to ask about; an error if that is nothing."""
-        self.documents.check()
         seen = survey(self.documents.passages(), self.wish.seed)
         if not seen.usable:
             causes = counts(self.documents.left_out + seen.dropped, CAUSES) or "there is no text"
