@@ -334,7 +334,7 @@ def test_the_questions_of_a_test_set(tmp_path: Path) -> None:
             assert ("Would a user", "Is the answer right", "Is the answer in the")[place % 3] in asked
             reply = client.post("/run/questions/label/record", place=place, label="no" if place == 4 else "yes")
             assert (reply.status, f'"done":{place + 1}' in reply.text.replace(" ", "")) == (200, True)
-        assert "people accepted 1 of 2" in words(client.page("/run/questions/label"))
+        assert "people accept 50% of 2 questions" in words(client.page("/run/questions/label"))
         for bad in ({"place": 6, "label": "yes"}, {"place": -1, "label": "yes"}, {"place": 0, "label": "correct"}):
             assert client.post("/run/questions/label/record", **bad).status == 400
         assert "questions-questions.csv" in words(client.page("/run/questions/label"))

@@ -32,6 +32,18 @@ def test_evidence_is_looked_up_word_for_word(evidence: str, found: str | None) -
     assert filters.quoted("Rain. The lake\nis deep. Sun.", evidence) == found
 
 
+def test_a_quotation_with_a_slip_is_the_sentence_that_was_meant() -> None:
+    text = "Rain fell. In 1703 the old mill of Bree was built by Tom Bolger beside the river. Sun."
+    meant = "In 1703 the old mill of Bree was built by Tom Bolger beside the river."
+    assert filters.quoted(text, "In 1703, the mill of Bree was built by Tom Bolger beside the river") == meant
+    assert (
+        filters.quoted(text, "As it says, in 1703 an old mill of Bree was built by Tom Bolger beside the river")
+        == meant
+    )
+    assert filters.quoted(text, "In 1704 the old mill of Bree was built by Tom Bolger beside the river.") is None
+    assert filters.quoted(text, "A mill stood here once.") is None
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "problem"),
     [

@@ -57,11 +57,12 @@ def quoted(passage: str, evidence: str) -> str | None:
     Where a model has changed a word or two, or says that it quotes, it is the sentence that was meant. A figure that
     does not stand there is no slip.
     """
+    for text in (evidence, evidence.partition(":")[2]):
+        meant = _words(text)
+        is_long = sum(map(len, meant)) >= _SHORTEST_EVIDENCE
+        if is_long and (match := re.search(r"\W+".join(map(re.escape, meant)), passage, re.IGNORECASE)):
+            return match[0]
     meant = _words(evidence)
-    if sum(map(len, meant)) < _SHORTEST_EVIDENCE:
-        return None
-    if match := re.search(r"\W+".join(map(re.escape, meant)), passage, re.IGNORECASE):
-        return match[0]
     nearest, best = None, _NEARLY_QUOTED
     for sentence in sentences(passage):
         own = _words(sentence)
