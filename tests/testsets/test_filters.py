@@ -66,6 +66,18 @@ def test_words_of_a_question(text: str, kind: str, problem: str) -> None:
     assert filters.problem_of(question(text, kind=kind)) == problem
 
 
+def test_an_answer_that_says_no_more_than_the_question() -> None:
+    asked = question("Who saw the drought in the Amazon forest?", "The Amazon forest saw the drought.")
+    assert filters.problem_of(asked) == "gives_the_answer"
+    assert filters.problem_of(question("How deep is the lake?", "7 m")) == ""
+
+
+def test_words_of_the_instructions_are_no_reply() -> None:
+    instructions = "Then write three to seven words, names and nouns. The answer is short."
+    assert filters.copies({"question": "Who?", "answer": "three to seven words, names and nouns."}, instructions)
+    assert not filters.copies({"question": "Who?", "answer": "The answer"}, instructions)
+
+
 def test_a_follow_up_needs_what_was_said() -> None:
     history = [question("Who founded Place1?")]
     assert filters.problem_of(question("When did she build it?"), history) == ""

@@ -110,8 +110,7 @@ _ENGLISH = _Wording(
     kinds={
         KEYWORDS: "Then write what somebody types into a search engine who looks for this: three to seven words, names "
         "and nouns, without a question mark.",
-        FACT: "Then write the question of a user that it answers, and that begins with Who, What, When, Where, Which "
-        "or How many.",
+        FACT: "Then write the question of a user that it answers.",
         HOW_WHY: "Then write the question of a user that it answers, and that begins with How or Why.",
         COMPARISON: "Then write a question that compares the two, so that both sentences are needed for the answer.",
         FALSE_PREMISE: "Then write a question about this that takes something wrong for granted. The answer says what "
@@ -132,8 +131,7 @@ _SPANISH = _Wording(
     kinds={
         KEYWORDS: "Después escribe lo que alguien que busca esto escribiría en un buscador: de tres a siete palabras, "
         "nombres y sustantivos, sin signos de interrogación.",
-        FACT: "Después escribe la pregunta de un usuario que esa frase responde, y que empieza por Quién, Qué, Cuándo, "
-        "Dónde, Cuál o Cuántos.",
+        FACT: "Después escribe la pregunta de un usuario que esa frase responde.",
         HOW_WHY: "Después escribe la pregunta de un usuario que esa frase responde, y que empieza por Cómo o Por qué.",
         COMPARISON: "Después escribe una pregunta que compare las dos cosas, de modo que hagan falta las dos frases "
         "para responderla.",

@@ -6,7 +6,7 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
@@ -18,6 +18,7 @@ from ragmeter.testsets.words import content_words
 
 EVIDENCE_NOT_FOUND, SPEAKS_OF_THE_TEXT, NO_QUESTION = "evidence_not_found", "speaks_of_the_text", "no_question"
 NOT_KEYWORDS, GIVES_THE_ANSWER, NEAR_DUPLICATE = "not_keywords", "gives_the_answer", "near_duplicate"
+COPIES_INSTRUCTIONS = "copies_instructions"
 STANDS_ALONE, ONE_PASSAGE_SUFFICES = "stands_alone", "one_passage_suffices"
 NOT_SUPPORTED, ANSWERED_ELSEWHERE, KNOWN = "not_supported", "answered_elsewhere", "known_without_passage"
 
@@ -38,10 +39,10 @@ _BACK = re.compile(
 _FENCE_MARK = re.compile(r"\[[0-9a-f]{8}\]")
 _ENDS = ("?", "？", "؟", ";")
 _MOST_KEYWORDS = 12
+#: So many words of the instructions don't stand in a reply by chance.
+_COPIED = 3
 #: Two questions are nearly one where they share so many of the words that either of them has.
 _SAME = 0.75
-#: A shorter answer may stand in a question by chance.
-_SHORT_ANSWER = 4
 _SHORTEST_EVIDENCE = 8
 #: A sentence is the one that was meant where it shares so many words with the quotation, in the same order.
 _NEARLY_QUOTED = 0.8
@@ -87,8 +88,9 @@ def problem_of(question: Question, history: Sequence[Question] = ()) -> str:
         return NO_QUESTION
     if _OF_THE_TEXT.search(text):
         return SPEAKS_OF_THE_TEXT
-    answer = fold(question.reference).strip(" .")
-    if kind not in (COMPARISON, FALSE_PREMISE) and len(answer) >= _SHORT_ANSWER and _stands_in(answer, text):
+    language = question.planned.passages[0].language
+    answer = set(content_words(question.reference, language))
+    if kind not in (COMPARISON, FALSE_PREMISE) and answer and answer <= set(content_words(question.text, language)):
         return GIVES_THE_ANSWER
     return STANDS_ALONE if history and not _BACK.search(text) else ""
 
@@ -130,6 +132,12 @@ class Duplicates:
         return frozenset(
             content_words(question.text, question.planned.passages[0].language) or words(folded) or [folded]
         )
+
+
+def copies(reply: Mapping[str, str], instructions: str) -> bool:
+    """Whether a reply has words of the instructions where its own should be."""
+    texts = [text.strip(" .") for text in reply.values()]
+    return any(len(text.split()) >= _COPIED and text in instructions for text in texts)
 
 
 def is_stated(question: Question) -> bool:
