@@ -90,10 +90,12 @@ def test_without_a_reader_of_pdfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_own_chunks_keep_their_ids(tmp_path: Path) -> None:
-    rows = [{"chunk_id": f"k{number}", "content": passage(number), "document": "d"} for number in range(3)]
+    rows = [
+        {"chunk_id": f"k{number}", "content": passage(number), "document": "d", "lang": "es"} for number in range(3)
+    ]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "chunks.parquet")
     passages = list(Documents.open([tmp_path / "chunks.parquet"]).passages())
-    assert [(one.id, one.source) for one in passages] == [("k0", "d"), ("k1", "d"), ("k2", "d")]
+    assert [(one.id, one.source, one.language) for one in passages] == [(f"k{at}", "d", "es") for at in range(3)]
 
 
 def test_a_column_of_another_name(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ class Documents:
                     raise InputError(f"the id {chunk!r} stands twice", file=str(path), line=line, hint=hint)
                 seen.add(number)
                 language = self.language or language_code(cells.get("language")) or language_of(text)
-                yield Passage(chunk, text, cells.get("source") or chunk, cells.get("title", ""), language)
+                yield Passage(chunk, text, cells.get("source") or chunk, cells.get("title", ""), str(language))
 
     def _cut(self, text: str, name: str, repeated: frozenset[int]) -> Iterator[Passage]:
         language = self.language or language_of(text)
