@@ -256,6 +256,7 @@ def _text_of_pdf(path: Path) -> tuple[str, str]:
     try:
         with path.open("rb") as file:
             text = "\n\n".join(page.extract_text() for page in PdfReader(file).pages).translate(_LIGATURES)
+            text = text.encode("utf-8", "replace").decode()  # half of a pair of code units is no letter
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", file=str(path)) from None
     except (FileNotDecryptedError, DependencyError):
