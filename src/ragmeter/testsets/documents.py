@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from unicodedata import normalize
 from zlib import crc32
 
@@ -56,9 +56,14 @@ _KINDS = "text, Markdown, HTML, PDF; or chunks of your own in JSONL, JSON, Parqu
 _REPEATED, _REPEATED_SHARE = 3, 0.1
 #: So many bytes of what is kept are read together.
 _BLOCK = 1 << 20
-#: The name of a document, and its text as Markdown.
-_Text = tuple[str, str]
 _Item = TypeVar("_Item")
+
+
+class _Text(NamedTuple):
+    """The name of a document, and its text as Markdown."""
+
+    name: str
+    text: str
 
 
 @dataclass
@@ -101,7 +106,9 @@ class Documents:
         """All passages; the first time, everything is read: an error if an id stands twice, or a file is no text."""
         if self._passages is None:
             names = _names(self.files)
-            texts = _Kept(((names[path], self._text(path)) for path in self.files if not _is_of_chunks(path)), _Text)
+            texts = _Kept(
+                (_Text(names[path], self._text(path)) for path in self.files if not _is_of_chunks(path)), _Text
+            )
             repeated = self._of_many_documents(texts)
             cut = (passage for name, text in texts for passage in self._cut(text, name, repeated))
             self._passages = _Kept(chain(cut, self._chunks()), Passage)

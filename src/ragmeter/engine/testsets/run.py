@@ -77,7 +77,8 @@ def carry_out(plan: TestSetPlan, place: RunPlace, like: Texts | None = None) -> 
             else:
                 calls = _written(plan, drafts, path)
         except KeyboardInterrupt as stop:
-            raise Interrupted(signal_of(stop), "replies so far are kept") from None
+            kept = "nothing was written" if plan.judge is None else "replies so far are kept"
+            raise Interrupted(signal_of(stop), kept) from None
         if not drafts.taken:
             raise _nothing_written(drafts)
         card = _card(plan, drafts, like)
