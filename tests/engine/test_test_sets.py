@@ -251,7 +251,9 @@ def test_categories_are_told_and_kept(tmp_path: Path) -> None:
     assert "How the question is: [" in provider.prompts[0]
 
 
-@pytest.mark.parametrize(("code", "words"), [("es", "Copia una sola"), ("de", "Write in German."), (None, "Copy a single")])
+@pytest.mark.parametrize(
+    ("code", "words"), [("es", "Copia una sola"), ("de", "Write in German."), (None, "Copy a single")]
+)
 def test_languages_of_prompts(tmp_path: Path, code: str | None, words: str) -> None:
     provider = FakeProvider("no")
     documents = Documents.open([write_chunks(tmp_path / "c.jsonl", 3)], language=code)
