@@ -2,15 +2,16 @@
 
 Fourteen retrievers search the paragraphs of each file. People's questions are split in halves; each half ranks the
 retrievers, and Kendall's tau says how far the other half's ranking agrees, and that of as many made-up questions. The
-same is drawn anew many times: the mean and the range of 95 of 100 draws are printed. `--questions` are sets that
-`ragmeter questions` has made, in the order of the files: their `relevant` are the paragraphs' numbers, d0, d1 …
+same is drawn anew many times: the mean is printed, and the range of 95 of 100 draws, the made-up ones resampled.
+`--questions` are sets that `ragmeter questions` has made, in the order of the files: their `relevant` are the
+paragraphs' numbers, d0, d1 …
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 from retrievers import Embed, ranks, settings
 
+from ragmeter.analysis.testsets import tau
 from ragmeter.embedders import port
 from ragmeter.embedders.cache import Cache
 from ragmeter.testsets.offline import write_offline
-from ragmeter.testsets.planning import OFFLINE_SHARES
-from ragmeter.testsets.questions import FACT, HOW_WHY, Passage, PlannedQuestion, Question
+from ragmeter.testsets.questions import KEYWORDS, Passage, PlannedQuestion, Question
 
 Values: TypeAlias = npt.NDArray[np.float64]  # settings by questions
 Ranks: TypeAlias = npt.NDArray[np.float32]
@@ -63,12 +64,7 @@ def main() -> None:
             language = file.name.split(".")[-2]
             documents, people = _read(file)
             rank = partial(_ranked, language, documents, static, transformer)
-            sets = {
-                "offline: facts, how and why": _offline(
-                    documents, language, {FACT: 2 / 3, HOW_WHY: 1 / 3}, chosen.seed
-                ),
-                "offline: the default kinds": _offline(documents, language, OFFLINE_SHARES, chosen.seed),
-            }
+            sets = {"offline": _offline(documents, language, chosen.seed)}
             if number < len(chosen.questions):
                 sets["the given set"] = _given(chosen.questions[number])
             _print(file.name, rank(people), {name: rank(asked) for name, asked in sets.items()}, chosen.seed)
@@ -83,14 +79,18 @@ def _print(title: str, people: Ranks, sets: dict[str, Ranks], seed: int) -> None
         for label, candidates in ((name, ranked), ("  as many of people's", None)):
             cells = []
             for metric in METRICS.values():
-                agreement = _agreement(metric(people), None if candidates is None else metric(candidates), size, seed)
-                low, high = np.percentile(agreement, [2.5, 97.5])
+                own = None if candidates is None else metric(candidates)
+                agreement = _agreement(metric(people), own, size, seed)
+                low, high = np.percentile(_agreement(metric(people), own, size, seed, resampled=True), [2.5, 97.5])
                 cells.append(f"{agreement.mean():.2f} ({low:.2f} to {high:.2f})")
             print(f"{label:32} {size:>9}  " + "  ".join(f"{cell:^20}" for cell in cells))
 
 
-def _agreement(people: Values, made: Values | None, size: int, seed: int) -> Values:
-    """Tau between one half of people's questions and as many made-up ones, or some of the other half; for each draw."""
+def _agreement(people: Values, made: Values | None, size: int, seed: int, *, resampled: bool = False) -> Values:
+    """Tau between one half of people's questions and as many made-up ones, or some of the other half; for each draw.
+
+    `resampled`: the made-up ones are drawn with replacement, for an interval that also holds for others like them.
+    """
     rng = np.random.default_rng(seed)
     half = people.shape[1] // 2
     agreement = []
@@ -100,24 +100,14 @@ def _agreement(people: Values, made: Values | None, size: int, seed: int) -> Val
         if made is None:
             means = people[:, order[half : half + size]].mean(axis=1)
         else:
-            means = made[:, rng.permutation(made.shape[1])[:size]].mean(axis=1)
-        agreement.append(kendall(target, means))
+            means = made[:, rng.choice(made.shape[1], size, replace=resampled)].mean(axis=1)
+        agreement.append(tau(target, means))
     return np.array(agreement)
 
 
-def kendall(left: Values, right: Values) -> float:
-    """Kendall's tau-b of two lists of figures."""
-    first, second = np.triu_indices(len(left), 1)
-    signs_left, signs_right = np.sign(left[first] - left[second]), np.sign(right[first] - right[second])
-    untied = np.sqrt((signs_left**2).sum() * (signs_right**2).sum())
-    return float((signs_left * signs_right).sum() / untied) if untied else 0.0
-
-
-def _offline(documents: Sequence[str], language: str, shares: Mapping[str, float], seed: int) -> Asked:
+def _offline(documents: Sequence[str], language: str, seed: int) -> Asked:
     passages = [Passage(f"d{number}", text, f"d{number}", "", language) for number, text in enumerate(documents)]
-    rng = np.random.default_rng(seed)
-    kinds = rng.choice(list(shares), len(passages) * _EACH, p=list(shares.values()))
-    plan = [PlannedQuestion(str(kind), (passages[number // _EACH],)) for number, kind in enumerate(kinds)]
+    plan = [PlannedQuestion(KEYWORDS, (passage,)) for passage in passages for _ in range(_EACH)]
     results = write_offline(passages, plan, seed)
     written = [
         (result.text, int(result.planned.passages[0].id[1:])) for result in results if isinstance(result, Question)

@@ -18,9 +18,12 @@ from ragmeter.analysis.people.labels import read_labels
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.app.labelling import Labelling
 from ragmeter.runs.run import Run
+from ragmeter.testsets.planning import Wish
 from tests.app.serving import Client, serving
 from tests.app.test_pages import words
 from tests.command import PATIENCE, call
+from tests.engine.test_test_sets import make
+from tests.testsets.writer import write_chunks
 
 ROWS = [{"qid": str(i), "question": f"Q{i}", "answer": "a" if i % 3 else "b", "reference": "a"} for i in range(30)]
 
@@ -333,3 +336,23 @@ def test_agreement_needs_two_people(client: Client) -> None:
     begin(client)
     record(client, 0, "correct")
     assert "One person has labelled this run" in words(client.page("/run/a/agreement"))
+
+
+def test_the_questions_of_a_test_set(tmp_path: Path) -> None:
+    run, _, _ = make(tmp_path, write_chunks(tmp_path / "c.jsonl", 10), Wish(2, {"fact": 1.0}))
+    with serving(tmp_path / "runs", tmp_path) as client:
+        page = words(client.page("/run/questions/label"))
+        assert "0 of 6 labelled" in page
+        assert "Would a user ask this?" in page
+        assert "Yes y No n Back b".lower() in page.lower()
+        for place in range(6):
+            asked = words(client.page(f"/run/questions/label?place={place}"))
+            assert ("Would a user", "Is the answer right", "Is the answer in the")[place % 3] in asked
+            reply = client.post("/run/questions/label/record", place=place, label="no" if place == 4 else "yes")
+            assert (reply.status, f'"done":{place + 1}' in reply.text.replace(" ", "")) == (200, True)
+        assert "people accept 50% of 2 questions" in words(client.page("/run/questions/label"))
+        for bad in ({"place": 6, "label": "yes"}, {"place": -1, "label": "yes"}, {"place": 0, "label": "correct"}):
+            assert client.post("/run/questions/label/record", **bad).status == 400
+        assert "questions-questions.csv" in words(client.page("/run/questions/label"))
+    people = run.summary().test_set.people
+    assert (people.labelled, people.accepted, people.wrong) == (2, 1, 1)

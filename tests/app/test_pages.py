@@ -301,7 +301,3 @@ def test_a_test_set_shows_its_card(tmp_path: Path) -> None:
     with serving(tmp_path / "runs") as client:
         shown = words(client.page("/run/questions"))
         assert "What this test set is good for 4 questions by fake about 10 documents: facts 4" in shown
-        asked = words(client.page("/run/questions/label"))
-    assert "whether a user would ask this" in asked
-    assert "ragmeter label questions" in asked
-    assert "--n 20" in asked

@@ -70,7 +70,7 @@ def test_a_dry_run_says_what_is_planned(ragmeter: Run, tmp_path: Path) -> None:
     assert "about 20 calls, and 0 recorded before" in done.stdout
     assert not (tmp_path / "runs").exists()
     planned = json.loads(ragmeter("questions", "docs", "--offline", "--n", "5", "--dry-run", "--json").stdout)
-    assert planned["kinds"] == {"keywords": 2, "fact": 2, "how_why": 1}
+    assert planned["kinds"] == {"keywords": 5}
 
 
 def test_from_chunks_to_an_evaluation(ragmeter: Run, tmp_path: Path, url: str) -> None:
@@ -114,6 +114,7 @@ def test_too_few_questions_are_an_exit_code(ragmeter: Run, url: str) -> None:
         (("nowhere", "--offline"), "there is no such file"),
         (("docs", "--offline", "--kinds", "riddle"), "unknown kind of question"),
         (("docs", "--offline", "--n", "0"), "must be at least 1"),
+        (("docs", "--offline", "--kinds", "fact"), "no questions of the kind fact"),
         (("docs", "--offline", "--language", "klingon"), "unknown language"),
         (("docs", "--offline", "--categories", "missing.json"), "can't be read"),
         (("--run", "nothing"), "nothing"),
@@ -229,8 +230,8 @@ def test_real_questions_beside_them_and_ranks(ragmeter: Run, tmp_path: Path, url
 
 
 def test_offline(ragmeter: Run, tmp_path: Path) -> None:
-    done = ragmeter("questions", "docs", "--n", "10", "--offline", "--run", "made")
-    assert done.returncode in (0, 3), done.stderr
+    done = ragmeter("questions", "docs", "--n", "30", "--offline", "--run", "made")  # more than there are passages
+    assert done.returncode == 0, done.stderr
     assert "questions without a model about 10 documents" in done.stdout
     assert "written without a model" in done.stdout
     rows = StoredRun(tmp_path / "runs" / "made").rows().to_pylist()

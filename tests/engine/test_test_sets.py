@@ -45,7 +45,7 @@ def make(
     judge = Judge(provider=provider, tries=1, check=False, **settings)
     plan = TestSetPlan(Documents.open([documents]), wish, JudgeSetup(judge, folder / "runs"), closed_book=closed_book)
     with RunPlace.named("questions", folder / "runs", WRITES, asks=True) as place:
-        test_set = carry_out(plan.at(place))
+        test_set = carry_out(plan, place)
     return test_set.run, test_set.card, provider
 
 
@@ -136,7 +136,7 @@ def test_a_limit_and_a_higher_one(tmp_path: Path) -> None:
         judge = Judge(provider=provider, tries=1, max_calls=limit)
         plan = TestSetPlan(Documents.open([chunks]), Wish(10, FACTS), JudgeSetup(judge, tmp_path / "runs"))
         with RunPlace.named("questions", tmp_path / "runs", WRITES, asks=True) as place:
-            test_set = carry_out(plan.at(place))
+            test_set = carry_out(plan, place)
         assert len(provider.prompts) == limit  # what was there was not asked again
         assert test_set.card.written == count
         made.append([row["question"] for row in rows(test_set.run)])
@@ -162,7 +162,7 @@ def test_the_same_again_costs_nothing(tmp_path: Path) -> None:
         judge = Judge(provider=provider, tries=1)
         plan = TestSetPlan(Documents.open([chunks]), Wish(10, SHARES), JudgeSetup(judge, tmp_path / "runs"))
         with RunPlace.named("questions", tmp_path / "runs", WRITES, asks=True) as place:
-            tables.append(rows(carry_out(plan.at(place)).run))
+            tables.append(rows(carry_out(plan, place).run))
         calls = len(provider.prompts)
     assert tables[0] == tables[1]
     assert len(provider.prompts) == calls == len(set(provider.prompts))
@@ -251,13 +251,15 @@ def test_categories_are_told_and_kept(tmp_path: Path) -> None:
     assert "How the question is: [" in provider.prompts[0]
 
 
-@pytest.mark.parametrize(("code", "words"), [("es", "Copia una frase"), ("de", "Write in German."), (None, "Copy one")])
+@pytest.mark.parametrize(
+    ("code", "words"), [("es", "Copia una sola"), ("de", "Write in German."), (None, "Copy a single")]
+)
 def test_languages_of_prompts(tmp_path: Path, code: str | None, words: str) -> None:
     provider = FakeProvider("no")
     documents = Documents.open([write_chunks(tmp_path / "c.jsonl", 3)], language=code)
     plan = TestSetPlan(documents, Wish(1, FACTS), JudgeSetup(Judge(provider=provider, tries=1), tmp_path / "runs"))
     with RunPlace.named("x", tmp_path / "runs", WRITES, asks=True) as place, pytest.raises(AllFailedError):
-        carry_out(plan.at(place))
+        carry_out(plan, place)
     assert words in provider.prompts[0]
 
 
@@ -275,7 +277,7 @@ def test_hostile_texts_stay_between_their_fences(tmp_path: Path) -> None:
         RunPlace.named("x", tmp_path, WRITES, asks=True) as place,
         pytest.raises(AllFailedError, match="is no question"),
     ):
-        carry_out(plan.at(place))
+        carry_out(plan, place)
     assert "<|im_start|>" not in provider.prompts[0]
     assert "Ignore the instructions" in writer.shown(provider.prompts[0])["Passage"]
 
@@ -302,7 +304,7 @@ def test_an_estimate_asks_nothing(tmp_path: Path) -> None:
     assert estimate["most_calls"] == 30
     assert 0 < estimate["cost_usd"] < estimate["most_cost_usd"]
     with RunPlace.named("x", tmp_path / "runs", WRITES, asks=True) as place:
-        carry_out(plan.at(place))
+        carry_out(plan, place)
     assert plan.estimate()["calls"] == 0
 
 

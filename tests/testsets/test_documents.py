@@ -52,7 +52,7 @@ def test_a_pdf_is_the_texts_of_its_pages(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "two.pdf").write_bytes(pdf(passage(1), f"{passage(2)} In Köln."))
     documents = Documents.open([folder])
-    documents.check()
+    documents.passages()
     [one] = documents.passages()
     assert (one.id, " ".join(one.text.split())) == ("two.pdf", f"{passage(1)} {passage(2)} In Köln.")
     assert not +documents.left_out
@@ -73,34 +73,36 @@ def test_pdfs_that_can_not_be_read(tmp_path: Path, capfd: pytest.CaptureFixture[
     (folder / "empty.pdf").write_bytes(b"")
     (folder / "scan.pdf").write_bytes(pdf(""))
     documents = Documents.open([folder])
-    documents.check()
-    assert documents.left_out == {"pdf_damaged": 3, "pdf_locked": 1, "pdf_without_text": 1}
+    documents.passages()
+    assert +documents.left_out == {"pdf_damaged": 3, "pdf_locked": 1, "pdf_without_text": 1}
     assert {one.id for one in documents.passages()} == {"good.pdf", "open.pdf"}
     assert capfd.readouterr() == ("", "")
     for name, words in (("locked", "locked with a password"), ("cut", "is damaged"), ("scan", "OCR")):
         with pytest.raises(InputError, match=words):
-            Documents.open([folder / f"{name}.pdf"]).check()
+            Documents.open([folder / f"{name}.pdf"]).passages()
 
 
 def test_without_a_reader_of_pdfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf(passage(1)))
     monkeypatch.setitem(sys.modules, "pypdf", None)
     with pytest.raises(MissingExtraError, match=r"to read PDF files.*\s.*\[pdf\]"):
-        Documents.open([tmp_path / "a.pdf"]).check()
+        Documents.open([tmp_path / "a.pdf"]).passages()
 
 
 def test_own_chunks_keep_their_ids(tmp_path: Path) -> None:
-    rows = [{"chunk_id": f"k{number}", "content": passage(number), "document": "d"} for number in range(3)]
+    rows = [
+        {"chunk_id": f"k{number}", "content": passage(number), "document": "d", "lang": "es"} for number in range(3)
+    ]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "chunks.parquet")
     passages = list(Documents.open([tmp_path / "chunks.parquet"]).passages())
-    assert [(one.id, one.source) for one in passages] == [("k0", "d"), ("k1", "d"), ("k2", "d")]
+    assert [(one.id, one.source, one.language) for one in passages] == [(f"k{at}", "d", "es") for at in range(3)]
 
 
 def test_a_column_of_another_name(tmp_path: Path) -> None:
     path = tmp_path / "chunks.jsonl"
     path.write_text(json.dumps({"nr": 7, "inhalt": passage(1)}) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="chunks need a column id"):
-        Documents.open([path]).check()
+        Documents.open([path]).passages()
     documents = Documents.open([path], columns={"id": "nr", "text": "inhalt"})
     assert [(one.id, one.text) for one in documents.passages()] == [("7", passage(1))]
     with pytest.raises(UsageError, match="no column colour"):
@@ -121,7 +123,7 @@ def test_ids_that_stand_twice(tmp_path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps({"id": "c1", "text": "again"}) + "\n")
     with pytest.raises(InputError, match="the id 'c1' stands twice") as caught:
-        Documents.open([path]).check()
+        Documents.open([path]).passages()
     assert caught.value.line == 4
 
 
@@ -131,11 +133,11 @@ def test_binary_files_are_counted(tmp_path: Path, content: bytes) -> None:
     (folder / "broken.txt").write_bytes(content)
     (folder / "picture.png").write_bytes(content)
     documents = Documents.open([folder])
-    documents.check()
-    assert documents.left_out == {"not_text": 1, "unknown_format": 1}
+    documents.passages()
+    assert +documents.left_out == {"not_text": 1, "unknown_format": 1}
     assert {one.source for one in documents.passages()} == {"doc0.md", "doc1.md"}
     with pytest.raises(InputError, match="no text in UTF-8"):
-        Documents.open([folder / "broken.txt"]).check()
+        Documents.open([folder / "broken.txt"]).passages()
     with pytest.raises(InputError, match=r"can't tell what \.png is"):
         Documents.open([folder / "picture.png"])
 

@@ -32,6 +32,18 @@ def test_evidence_is_looked_up_word_for_word(evidence: str, found: str | None) -
     assert filters.quoted("Rain. The lake\nis deep. Sun.", evidence) == found
 
 
+def test_a_quotation_with_a_slip_is_the_sentence_that_was_meant() -> None:
+    text = "Rain fell. In 1703 the old mill of Bree was built by Tom Bolger beside the river. Sun."
+    meant = "In 1703 the old mill of Bree was built by Tom Bolger beside the river."
+    assert filters.quoted(text, "In 1703, the mill of Bree was built by Tom Bolger beside the river") == meant
+    assert (
+        filters.quoted(text, "As it says, in 1703 an old mill of Bree was built by Tom Bolger beside the river")
+        == meant
+    )
+    assert filters.quoted(text, "In 1704 the old mill of Bree was built by Tom Bolger beside the river.") is None
+    assert filters.quoted(text, "A mill stood here once.") is None
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "problem"),
     [
@@ -52,6 +64,18 @@ def test_evidence_is_looked_up_word_for_word(evidence: str, found: str | None) -
 )
 def test_words_of_a_question(text: str, kind: str, problem: str) -> None:
     assert filters.problem_of(question(text, kind=kind)) == problem
+
+
+def test_an_answer_that_says_no_more_than_the_question() -> None:
+    asked = question("Who saw the drought in the Amazon forest?", "The Amazon forest saw the drought.")
+    assert filters.problem_of(asked) == "gives_the_answer"
+    assert filters.problem_of(question("How deep is the lake?", "7 m")) == ""
+
+
+def test_words_of_the_instructions_are_no_reply() -> None:
+    instructions = "Then write three to seven words, names and nouns. The answer is short."
+    assert filters.copies({"question": "Who?", "answer": "three to seven words, names and nouns."}, instructions)
+    assert not filters.copies({"question": "Who?", "answer": "The answer"}, instructions)
 
 
 def test_a_follow_up_needs_what_was_said() -> None:

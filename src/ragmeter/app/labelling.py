@@ -10,7 +10,7 @@ from typing import Any
 
 from ragmeter.analysis.people.agreement import PeopleAgreement, people_agreement
 from ragmeter.analysis.people.claim_items import places_of
-from ragmeter.analysis.people.label_files import agreed_path, label_files, labels_path, prefix_of
+from ragmeter.analysis.people.label_files import agreed_path, label_files, labels_path, prefix_of, questions_path
 from ragmeter.analysis.people.labels import CORRECT, SKIPPED, WRONG
 from ragmeter.analysis.people.sample import choose_sample
 from ragmeter.analysis.people.sheets import Sheet
@@ -54,6 +54,10 @@ class Labelling:
     def files(self, run: Run) -> list[Path]:
         """Every file of labels of a run."""
         return label_files(self._folder, run.name)
+
+    def of_questions(self, run: Run) -> Path:
+        """The file of what people say of a test set's questions."""
+        return questions_path(self._folder, run.name)
 
     def agreement(self, run: Run) -> PeopleAgreement | None:
         """How well the people agree who have labelled a run; None if there are no labels."""
@@ -160,9 +164,7 @@ def _places(run: Run, sheet: Sheet) -> list[int]:
 
 
 def label_page(run: Run, labels: Labelling, database: Database, query: Any) -> list[Content]:
-    """The page's content: the form to begin, or the next row to label. A test set has questions of its own."""
-    if run.manifest().test_set is not None:
-        return [element("p", wording.LABEL_TEST_SET), command(shlex.join([*_labels(run), "--n", "20"]))]
+    """The page's content: the form to begin, or the next row to label."""
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
     own = labels.opened(run, rater) if "rater" in query else None
     if own is None:

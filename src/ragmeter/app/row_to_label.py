@@ -71,14 +71,14 @@ def row_to_label(
             element("div", beside, class_="to-read") if any(beside) else None,
             class_="to-label",
         ),
-        _foot(choice, back),
+        foot(choice, back),
         id="label",
         data_place=number,
         data_seen=choice.label,
     )
 
 
-def _foot(choice: Choice, back: Content) -> Markup:
+def foot(choice: Choice, back: Content) -> Markup:
     """The buttons, always at the foot of the window, and the note."""
     buttons = [
         element(

@@ -27,6 +27,7 @@ from ragmeter.app.judge import judge_page
 from ragmeter.app.labelling import Labelling, label_page, progress_words
 from ragmeter.app.layout import found_runs, page
 from ragmeter.app.queries import Database
+from ragmeter.app.question_labels import questions_page, record_answer
 from ragmeter.app.row_query import RowQuery
 from ragmeter.app.run_actions import act, actions_page, restored
 from ragmeter.app.run_list import ListQuery
@@ -213,7 +214,11 @@ class App:
 
     def _label(self, request: Request) -> Response:
         run = run_of(request)
-        content = label_page(run, self._labelling, self._database, request.query_params)
+        asked = request.query_params
+        if run.manifest().test_set is None:
+            content = label_page(run, self._labelling, self._database, asked)
+        else:
+            content = questions_page(run, self._labelling, asked)
         blind = request.query_params.get("blind") == "1"
         title, here = (wording.LABEL, []) if blind else (f"{wording.LABEL}: {run.name}", [up_to(run)])
         about = "" if blind else run.name  # the rail would name the system
@@ -250,6 +255,9 @@ class App:
     def _record(self, request: Request) -> Response:
         run, form = run_of(request), request.state.form
         label, rater = str(form.get("label", "")), whole(str(form.get("rater", "")))
+        if run.manifest().test_set is not None:
+            total, left = record_answer(run, self._labelling, _whole(form, "place"), label)
+            return _saved(label, total - left, progress_words(total, left))
         note, seen = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen"))
         sheet = self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
         total, left = len(sheet.rows), sum(not row["label"] for row in sheet.rows)

@@ -147,10 +147,6 @@ RANK = "Rank"
 MISSED = "missed"
 RIGHT, NOT_RIGHT = "right", "wrong"
 LABEL = "Label"
-LABEL_TEST_SET = (
-    "Of a test set, people say whether a user would ask this, whether the answer is right, and whether it is in the "
-    "passage. In a terminal a key answers each; the rate goes into the card."
-)
 LABEL_INTRO = "Is the answer correct? Every label is saved at once, in a file that `ragmeter label` can go on with."
 RATER, PERSON = "Your name", "Person"
 HOW_MANY = "How many rows"

@@ -130,7 +130,7 @@ def _make(chosen: argparse.Namespace, plan: TestSetPlan, place: RunPlace) -> int
     like = None if chosen.like is None else texts_like(chosen.like, plan.documents)
     if line := lacking_line(plan.lacking):
         show_notice(line)
-    test_set = carry_out(plan.at(place), like)
+    test_set = carry_out(plan, place, like)
     card, summary = test_set.card, test_set.evaluation.summary
     if chosen.json:
         print(dumps(summary.as_dict(), indent=2))

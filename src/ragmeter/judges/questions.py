@@ -19,7 +19,6 @@ from ragmeter.testsets.questions import (
     FALSE_PREMISE,
     HOW_WHY,
     KEYWORDS,
-    UNANSWERABLE,
     Passage,
     PlannedQuestion,
     Question,
@@ -27,7 +26,6 @@ from ragmeter.testsets.questions import (
 
 #: What a reply has: the evidence first, so that question and answer are about it.
 EVIDENCE, SECOND_EVIDENCE, QUESTION, QUERY, ANSWER = "sentence", "sentence_2", "question", "keywords", "answer"
-_KEYS = (EVIDENCE, SECOND_EVIDENCE, QUESTION, QUERY, ANSWER)
 #: The answer where a model knows none.
 UNKNOWN = "unknown"
 _TEXT_TOKENS, _UNKNOWN_TOKENS = 30, 20
@@ -39,11 +37,10 @@ class Written(Form):
 
     keys: tuple[str, ...]
     words: str
-    members: tuple[str, ...]
 
     def instruction(self, *, reasons: bool) -> str:
-        """The object, with what stands for each of its texts."""
-        members = ", ".join(f'"{key}": "{self.members[_KEYS.index(key)]}"' for key in self.keys)
+        """The object, with dots for each of its texts."""
+        members = ", ".join(f'"{key}": "..."' for key in self.keys)
         return f"{self.words} {{{members}}}"
 
     def response_format(self, *, reasons: bool) -> ResponseFormat | None:
@@ -63,11 +60,11 @@ class Written(Form):
         }
 
     def read(self, reply: str, sent: Mapping[str, str]) -> dict[str, str] | None:
-        """The object as JSON, if each of its texts is there and none else."""
+        """The object as JSON, if each of its texts is there, and none else."""
         document = json_object(bare_reply(reply))
         if document is None or document.keys() != set(self.keys):
             return None
-        if not all(isinstance(text, str) and text.strip() for text in document.values()):
+        if not all(isinstance(text, str) and text.strip(" .?") for text in document.values()):
             return None
         return {"value": dumps({key: " ".join(text.split()) for key, text in document.items()})}
 
@@ -99,13 +96,13 @@ class _Wording:
     """What a model is told in one language: by kind, and for all."""
 
     kinds: Mapping[str, str]
-    rules: str
+    alone: str
     follow_up: str
     who: str
     evidence: str
     two_evidences: str
+    never: str
     reply: str
-    members: tuple[str, ...]  # what stands for the value of each key
     language: str = ""
 
 
@@ -113,63 +110,43 @@ _ENGLISH = _Wording(
     kinds={
         KEYWORDS: "Then write what somebody types into a search engine who looks for this: three to seven words, names "
         "and nouns, without a question mark.",
-        FACT: "Then write a question about this fact that begins with Who, What, When, Where, Which or How many.",
-        HOW_WHY: "Then write a question about this that begins with How or Why.",
+        FACT: "Then write the question of a user that it answers.",
+        HOW_WHY: "Then write the question of a user that it answers, and that begins with How or Why.",
         COMPARISON: "Then write a question that compares the two, so that both sentences are needed for the answer.",
         FALSE_PREMISE: "Then write a question about this that takes something wrong for granted. The answer says what "
         "is right.",
-        UNANSWERABLE: "Then write a question about this fact that begins with Who, What, When, Where, Which or How "
-        "many.",
     },
-    rules="Use full names, so that it is understood alone, and other words than the sentence where you can. Never "
-    "write the words passage, text or document.",
+    alone="Use full names, so that it is understood alone, and other words than the sentence where you can.",
     follow_up="Then write the next question of the conversation, which this sentence answers, and which was not asked "
-    "yet. Say it, they, he, she or that for what the conversation is about. Never write the words passage, text or "
-    "document.",
+    "yet. Say it, they, he, she or that for what the conversation is about.",
     who="The person who asks, and the question, are as described above.",
-    evidence="Copy one sentence from the passage, word for word.",
+    evidence="Copy a single short sentence from the passage, word for word.",
     two_evidences="Copy one sentence from passage 1 and one from passage 2, word for word, about two things that can "
     "be compared.",
+    never="The answer is short. Never write the words passage, text or document.",
     reply="Reply with nothing but a JSON object:",
-    members=(
-        "a sentence copied from the passage",
-        "a sentence copied from passage 2",
-        "your question about it",
-        "...",
-        "the short answer",
-    ),
     language="Write in {language}.",
 )
 _SPANISH = _Wording(
     kinds={
         KEYWORDS: "Después escribe lo que alguien que busca esto escribiría en un buscador: de tres a siete palabras, "
         "nombres y sustantivos, sin signos de interrogación.",
-        FACT: "Después escribe una pregunta sobre ese hecho que empiece por Quién, Qué, Cuándo, Dónde, Cuál o Cuántos.",
-        HOW_WHY: "Después escribe una pregunta sobre eso que empiece por Cómo o Por qué.",
+        FACT: "Después escribe la pregunta de un usuario que esa frase responde.",
+        HOW_WHY: "Después escribe la pregunta de un usuario que esa frase responde, y que empieza por Cómo o Por qué.",
         COMPARISON: "Después escribe una pregunta que compare las dos cosas, de modo que hagan falta las dos frases "
         "para responderla.",
         FALSE_PREMISE: "Después escribe una pregunta sobre eso que dé por cierto algo falso. La respuesta dice lo "
         "correcto.",
-        UNANSWERABLE: "Después escribe una pregunta sobre ese hecho que empiece por Quién, Qué, Cuándo, Dónde, Cuál o "
-        "Cuántos.",
     },
-    rules="Usa nombres completos, para que se entienda sola, y otras palabras que la frase cuando puedas. No escribas "
-    "nunca las palabras pasaje, texto ni documento.",
+    alone="Usa nombres completos, para que se entienda sola, y otras palabras que la frase cuando puedas.",
     follow_up="Después escribe la siguiente pregunta de la conversación, que esa frase responda y que no se haya hecho "
-    "todavía. Di él, ella, eso, su o allí para lo que trata la conversación. No escribas nunca las palabras pasaje, "
-    "texto ni documento.",
+    "todavía. Di él, ella, eso, su o allí para lo que trata la conversación.",
     who="La persona que pregunta, y la pregunta, son como se describe arriba.",
-    evidence="Copia una frase del pasaje, palabra por palabra.",
+    evidence="Copia una sola frase corta del pasaje, palabra por palabra.",
     two_evidences="Copia una frase del pasaje 1 y una del pasaje 2, palabra por palabra, sobre dos cosas que se puedan "
     "comparar.",
+    never="La respuesta es corta. No escribas nunca las palabras pasaje, texto ni documento.",
     reply="Responde solo con un objeto JSON:",
-    members=(
-        "una frase copiada del pasaje",
-        "una frase copiada del pasaje 2",
-        "tu pregunta sobre ella",
-        "...",
-        "la respuesta corta",
-    ),
 )
 _LABELS = {
     "passage": "Passage",
@@ -212,7 +189,9 @@ def _writing_column(kind: str, language: str, fields: tuple[str, ...]) -> JudgeC
     several = kind == COMPARISON
     names = dict.fromkeys("passage" if name.startswith("passage") else name for name in fields)
     task = [wording.two_evidences if several else wording.evidence]
-    task.append(wording.follow_up if "history" in names else f"{wording.kinds[kind]} {wording.rules}")
+    task.append(
+        wording.follow_up if "history" in names else f"{wording.kinds.get(kind, wording.kinds[FACT])} {wording.alone}"
+    )
     task += [wording.who] if {"user", "manner"} & set(names) else []
     if language != "en" and wording.language:
         task.append(wording.language.format(language=language_name(language)))
@@ -220,8 +199,8 @@ def _writing_column(kind: str, language: str, fields: tuple[str, ...]) -> JudgeC
     labels = _SPANISH_LABELS if language == "es" else _LABELS
     return JudgeColumn(
         "written_question",
-        words="".join(f"{{{name}}}\n" for name in names) + "\n" + " ".join(task),
-        form=Written(keys, wording.reply, wording.members),
+        words=" ".join(task) + "\n\n" + "".join(f"{{{name}}}\n" for name in names) + f"\n{wording.never}",
+        form=Written(keys, wording.reply),
         labels={name: labels[name] for name in names},
         structured=True,
     )

@@ -5,11 +5,16 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Generic, NamedTuple, TypeVar
 from unicodedata import normalize
 from zlib import crc32
+
+import msgspec
 
 from ragmeter.errors import InputError, MissingExtraError, UsageError
 from ragmeter.hints import option
@@ -49,11 +54,21 @@ _LIGATURES = {ord(sign): normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅ
 _KINDS = "text, Markdown, HTML, PDF; or chunks of your own in JSONL, JSON, Parquet, CSV or TSV"
 #: A paragraph that so many documents have, and so large a share of all, is none that belongs to one of them.
 _REPEATED, _REPEATED_SHARE = 3, 0.1
+#: So many bytes of what is kept are read together.
+_BLOCK = 1 << 20
+_Item = TypeVar("_Item")
+
+
+class _Text(NamedTuple):
+    """The name of a document, and its text as Markdown."""
+
+    name: str
+    text: str
 
 
 @dataclass
 class Documents:
-    """The passages of all sources, read anew at each pass, so that no more than one file is in memory.
+    """The passages of all sources. They are read once, and kept on the disk.
 
     `left_out` counts files that are no documents, and the paragraphs that many documents have in common.
     """
@@ -62,7 +77,7 @@ class Documents:
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
     left_out: Counter[str] = field(default_factory=Counter)
-    _repeated: frozenset[int] | None = None
+    _passages: Iterable[Passage] | None = None
 
     @classmethod
     def open(
@@ -88,36 +103,24 @@ class Documents:
         return {"file": str(self.files[0]), "files": len(self.files), "bytes": size, "sha256": digest}
 
     def passages(self) -> Iterator[Passage]:
-        """All passages, file by file."""
-        names = _names(self.files)
-        for path in self.files:
-            if format_of(path) in READERS:
-                yield from self._chunks(path)
-            else:
-                yield from self._cut(_text_of(path)[0], names[path])
+        """All passages; the first time, everything is read: an error if an id stands twice, or a file is no text."""
+        if self._passages is None:
+            names = _names(self.files)
+            texts = _Kept(
+                (_Text(names[path], self._text(path)) for path in self.files if not _is_of_chunks(path)), _Text
+            )
+            repeated = self._of_many_documents(texts)
+            cut = (passage for name, text in texts for passage in self._cut(text, name, repeated))
+            self._passages = _Kept(chain(cut, self._chunks()), Passage)
+        return iter(self._passages)
 
-    def check(self) -> None:
-        """Read everything once: an id that stands twice, a file that is no text."""
-        seen: dict[int, str] = {}
-        for path in self.files:
-            if format_of(path) in READERS:
-                self._check_ids(path, seen)
-            elif cause := _text_of(path)[1]:
-                self.left_out[cause] += 1
-                if len(self.files) == 1:
-                    raise InputError(_NO_TEXT[cause], file=str(path), hint=f"documents are {_KINDS}")
-
-    def _check_ids(self, path: Path, seen: dict[int, str]) -> None:
-        names = None
-        for line, row in open_file(path, Reading()).records():
-            names = names or self._names(row, path)
-            name = as_text(row.get(names["id"]))
-            if not name:
-                raise InputError("this chunk has no id", file=str(path), line=line)
-            if (number := int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest())) in seen:
-                hint = "each chunk needs an id of its own: it is what a question's gold passage is named by"
-                raise InputError(f"the id {name!r} stands twice", file=str(path), line=line, hint=hint)
-            seen[number] = ""
+    def _text(self, path: Path) -> str:
+        text, cause = _text_of(path)
+        if cause and len(self.files) == 1:
+            raise InputError(_NO_TEXT[cause], file=str(path), hint=f"documents are {_KINDS}")
+        if cause:
+            self.left_out[cause] += 1
+        return text
 
     def _names(self, row: Row, path: Path) -> dict[str, str]:
         """What the columns of a file of chunks are called in it."""
@@ -131,32 +134,61 @@ class Documents:
                 raise InputError(f"chunks need a column {name}", file=str(path), hint=hint)
         return names
 
-    def _chunks(self, path: Path) -> Iterator[Passage]:
-        names = None
-        for _, row in open_file(path, Reading()).records():
-            names = names or self._names(row, path)
-            cells = {name: as_text(row.get(title)) or "" for name, title in names.items()}
-            text, chunk = cells["text"], cells["id"]
-            language = self.language or language_code(cells.get("language")) or language_of(text)
-            yield Passage(chunk, text, cells.get("source") or chunk, cells.get("title", ""), language)
+    def _chunks(self) -> Iterator[Passage]:
+        """The chunks of all files that have them."""
+        seen: set[int] = set()
+        for path in filter(_is_of_chunks, self.files):
+            names = None
+            for line, row in open_file(path, Reading()).records():
+                names = names or self._names(row, path)
+                cells = {name: as_text(row.get(title)) or "" for name, title in names.items()}
+                text, chunk = cells["text"], cells["id"]
+                if not chunk:
+                    raise InputError("this chunk has no id", file=str(path), line=line)
+                if (number := int.from_bytes(hashlib.blake2b(chunk.encode(), digest_size=8).digest())) in seen:
+                    hint = "each chunk needs an id of its own: it is what a question's gold passage is named by"
+                    raise InputError(f"the id {chunk!r} stands twice", file=str(path), line=line, hint=hint)
+                seen.add(number)
+                language = self.language or language_code(cells.get("language")) or language_of(text)
+                yield Passage(chunk, text, cells.get("source") or chunk, cells.get("title", ""), str(language))
 
-    def _cut(self, text: str, name: str) -> Iterator[Passage]:
+    def _cut(self, text: str, name: str, repeated: frozenset[int]) -> Iterator[Passage]:
         language = self.language or language_of(text)
-        paragraphs = (one for one in paragraphs_of(text) if _mark(one) not in self._of_many_documents())
+        paragraphs = (one for one in paragraphs_of(text) if _mark(one) not in repeated)
         for passage in passages_of(paragraphs):
             yield Passage(name, passage.text, name, passage.heading, language)
 
-    def _of_many_documents(self) -> frozenset[int]:
+    def _of_many_documents(self, texts: Iterable[_Text]) -> frozenset[int]:
         """The marks of paragraphs that many documents have: menus, notices, licences."""
-        if self._repeated is None:
-            texts = [path for path in self.files if format_of(path) not in READERS]
-            documents: Counter[int] = Counter()
-            for path in texts if len(texts) >= _REPEATED else ():
-                documents.update({_mark(paragraph) for paragraph in paragraphs_of(_text_of(path)[0])})
-            least = max(_REPEATED, _REPEATED_SHARE * len(texts))
-            self._repeated = frozenset(mark for mark, count in documents.items() if count >= least)
-            self.left_out["repeated_paragraphs"] += len(self._repeated)
-        return self._repeated
+        documents = Counter[int]()
+        for _, text in texts:
+            documents.update({_mark(paragraph) for paragraph in paragraphs_of(text)})
+        least = max(_REPEATED, _REPEATED_SHARE * len(self.files))
+        repeated = frozenset(mark for mark, count in documents.items() if count >= least)
+        self.left_out["repeated_paragraphs"] += len(repeated)
+        return repeated
+
+
+class _Kept(Generic[_Item]):
+    """Texts or passages in a file without a name, so that none is read twice and memory stays flat."""
+
+    def __init__(self, items: Iterable[_Item], kind: type[_Item]) -> None:
+        self._file, self._decode = TemporaryFile(), msgspec.json.Decoder(kind).decode  # noqa: SIM115 - see below
+        for item in items:
+            self._file.write(msgspec.json.encode(item) + b"\n")
+
+    def __iter__(self) -> Iterator[_Item]:
+        place = 0
+        while self._file.seek(place) == place and (lines := self._file.readlines(_BLOCK)):
+            place = self._file.tell()
+            yield from map(self._decode, lines)
+
+    def __del__(self) -> None:
+        self._file.close()
+
+
+def _is_of_chunks(path: Path) -> bool:
+    return format_of(path) in READERS
 
 
 def _mark(paragraph: Paragraph) -> int:
@@ -186,7 +218,7 @@ def _files(place: Path, left_out: Counter[str]) -> Iterator[Path]:
 
 
 def _is_document(path: Path) -> bool:
-    return format_of(path) in READERS or path.suffix.lower() in {*_TEXTS, *_PAGES, _PDF}
+    return _is_of_chunks(path) or path.suffix.lower() in {*_TEXTS, *_PAGES, _PDF}
 
 
 def _names(files: Sequence[Path]) -> dict[Path, str]:
@@ -231,6 +263,7 @@ def _text_of_pdf(path: Path) -> tuple[str, str]:
     try:
         with path.open("rb") as file:
             text = "\n\n".join(page.extract_text() for page in PdfReader(file).pages).translate(_LIGATURES)
+            text = text.encode("utf-8", "replace").decode()  # half of a pair of code units is no letter
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", file=str(path)) from None
     except (FileNotDecryptedError, DependencyError):

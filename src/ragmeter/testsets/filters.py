@@ -6,16 +6,19 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
 from ragmeter.metrics.normalize import fold, words
 from ragmeter.metrics.offline.support.claims import OfflineSupport
+from ragmeter.metrics.sentences import sentences
 from ragmeter.testsets.questions import COMPARISON, FALSE_PREMISE, KEYWORDS, Passage, PlannedQuestion, Question
 from ragmeter.testsets.words import content_words
 
 EVIDENCE_NOT_FOUND, SPEAKS_OF_THE_TEXT, NO_QUESTION = "evidence_not_found", "speaks_of_the_text", "no_question"
 NOT_KEYWORDS, GIVES_THE_ANSWER, NEAR_DUPLICATE = "not_keywords", "gives_the_answer", "near_duplicate"
+COPIES_INSTRUCTIONS = "copies_instructions"
 STANDS_ALONE, ONE_PASSAGE_SUFFICES = "stands_alone", "one_passage_suffices"
 NOT_SUPPORTED, ANSWERED_ELSEWHERE, KNOWN = "not_supported", "answered_elsewhere", "known_without_passage"
 
@@ -32,16 +35,17 @@ _BACK = re.compile(
     r"|él|ella|ellos|ellas|ello|eso|esa|ese|esas|esos|esto|esta|este|estas|estos|su|sus|suyo|allí|ahí|entonces|lo|les?"
     r"|también|otros?|otras?)\b|^(?:and|but|why|y|pero|por qué)\b",
 )
-#: A quotation inside of other words, and the marker of a prompt's fence.
-_QUOTED, _FENCE_MARK = re.compile(r"""["'“«‘](.{8,})["'”»’]""", re.DOTALL), re.compile(r"\[[0-9a-f]{8}\]")
-_QUOTATION_MARKS = "\"'“”«»„`‘’"
+#: The marker of a prompt's fence.
+_FENCE_MARK = re.compile(r"\[[0-9a-f]{8}\]")
 _ENDS = ("?", "？", "؟", ";")
 _MOST_KEYWORDS = 12
+#: So many words of the instructions don't stand in a reply by chance.
+_COPIED = 3
 #: Two questions are nearly one where they share so many of the words that either of them has.
 _SAME = 0.75
-#: A shorter answer may stand in a question by chance.
-_SHORT_ANSWER = 4
 _SHORTEST_EVIDENCE = 8
+#: A sentence is the one that was meant where it shares so many words with the quotation, in the same order.
+_NEARLY_QUOTED = 0.8
 #: From this probability on a passage may support a statement, so that the model is asked.
 DOUBT, SURE = 0.25, 0.5
 #: So many passages that share most words with a question are looked at more closely.
@@ -51,17 +55,27 @@ _KEPT, _NEAREST = 10, 3
 def quoted(passage: str, evidence: str) -> str | None:
     """The part of a passage that a quotation is: the same words in the same order, as the passage has them.
 
-    What a model puts around a quotation does not count: marks, and words before a colon.
+    Where a model has changed a word or two, or says that it quotes, it is the sentence that was meant. A figure that
+    does not stand there is no slip.
     """
-    inner = _QUOTED.search(evidence)
-    for text in (evidence, evidence.partition(":")[2], inner[1] if inner else ""):
-        text = _FENCE_MARK.sub("", text).strip().strip(_QUOTATION_MARKS).rstrip(".…").strip()
-        if len(text) < _SHORTEST_EVIDENCE:
-            continue
-        match = re.search(r"\s+".join(re.escape(word) for word in text.split()), passage, re.IGNORECASE)
-        if match:
+    for text in (evidence, evidence.partition(":")[2]):
+        meant = _words(text)
+        is_long = sum(map(len, meant)) >= _SHORTEST_EVIDENCE
+        if is_long and (match := re.search(r"\W+".join(map(re.escape, meant)), passage, re.IGNORECASE)):
             return match[0]
-    return None
+    meant = _words(evidence)
+    nearest, best = None, _NEARLY_QUOTED
+    for sentence in sentences(passage):
+        own = _words(sentence)
+        is_there = sentence in passage and {word for word in meant if word.isnumeric()} <= set(own)
+        likeness = SequenceMatcher(None, meant, own, autojunk=False).ratio() if is_there else 0.0
+        if likeness >= best:
+            nearest, best = sentence, likeness
+    return nearest
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", _FENCE_MARK.sub(" ", text).casefold())
 
 
 def problem_of(question: Question, history: Sequence[Question] = ()) -> str:
@@ -74,8 +88,9 @@ def problem_of(question: Question, history: Sequence[Question] = ()) -> str:
         return NO_QUESTION
     if _OF_THE_TEXT.search(text):
         return SPEAKS_OF_THE_TEXT
-    answer = fold(question.reference).strip(" .")
-    if kind not in (COMPARISON, FALSE_PREMISE) and len(answer) >= _SHORT_ANSWER and _stands_in(answer, text):
+    language = question.planned.passages[0].language
+    answer = set(content_words(question.reference, language))
+    if kind not in (COMPARISON, FALSE_PREMISE) and answer and answer <= set(content_words(question.text, language)):
         return GIVES_THE_ANSWER
     return STANDS_ALONE if history and not _BACK.search(text) else ""
 
@@ -117,6 +132,12 @@ class Duplicates:
         return frozenset(
             content_words(question.text, question.planned.passages[0].language) or words(folded) or [folded]
         )
+
+
+def copies(reply: Mapping[str, str], instructions: str) -> bool:
+    """Whether a reply has words of the instructions where its own should be."""
+    texts = [text.strip(" .") for text in reply.values()]
+    return any(len(text.split()) >= _COPIED and text in instructions for text in texts)
 
 
 def is_stated(question: Question) -> bool:

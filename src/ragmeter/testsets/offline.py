@@ -1,9 +1,9 @@
-"""Questions without a language model. They are for rankings of retrievers: there are no answers to compare with.
+"""Keyword queries without a language model. They are for rankings of retrievers: there are no answers to compare with.
 
-A question asks for something in a sentence, with the words around it and with what the whole passage is about. Where
-that is possible a word is replaced by a synonym, or is in another form. The numbers below are those of people's
-questions: about four of a question's words stand in its passage, no rarer than the passage's other words, one or two
-do not, and half of all are function words. What this is good for is measured by `training/rank_retrievers.py`.
+A query has neighbouring words of a sentence beside something that is left out, and what the whole passage is about.
+Where that is possible a word is replaced by a synonym, or is in another form. The numbers below are those of people's
+questions: about four of a question's words stand in its passage, no rarer than the passage's other words. What this is
+good for is measured by `training/rank_retrievers.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -19,8 +18,7 @@ import regex
 
 from ragmeter.metrics.normalize import fold, words
 from ragmeter.metrics.sentences import sentences
-from ragmeter.testsets.frames import FRAMES, Frames
-from ragmeter.testsets.questions import FACT, HOW_WHY, KEYWORDS, NoQuestion, Passage, PlannedQuestion, Question
+from ragmeter.testsets.questions import KEYWORDS, Passage, PlannedQuestion, Question
 from ragmeter.testsets.sampling import lot
 from ragmeter.testsets.words import Vocabulary, content_words, is_function, synonyms
 
@@ -29,9 +27,11 @@ NOTHING_TO_ASK = "nothing_to_ask"
 KIND_NEEDS_MODEL = "kind_needs_model"
 LANGUAGE_NEEDS_MODEL = "language_needs_model"
 
-#: A sentence with fewer words that carry meaning is not asked about, and no cause or means with fewer before it.
-_FEWEST, _FEWEST_BEFORE = 4, 3
-#: A question has one word of its sentence, and on average so many more.
+#: In other languages nobody has measured what such queries are worth.
+_LANGUAGES = ("en", "es")
+#: A sentence with fewer words that carry meaning is not asked about.
+_FEWEST = 4
+#: A query has one word of its sentence, and on average so many more.
 _MORE_WORDS = 2.5
 #: How often a word is replaced, where a synonym is known; and how often it is in another form, where there is one.
 _REPLACED, _INFLECTED = 0.9, 0.4
@@ -43,20 +43,8 @@ _T = TypeVar("_T")
 _NAMES = regex.compile(r"\p{Lu}[\w'-]*(?:\s+(?:(?:of|de|del|la)\s+)*\p{Lu}[\w'-]*)+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A question about a sentence: how it begins, the words that it may have, and which of them it is asked beside."""
-
-    sentence: str
-    opening: str
-    tokens: list[str]
-    beside: int
-
-
-def write_offline(
-    passages: Iterable[Passage], plan: Sequence[PlannedQuestion], seed: int
-) -> list[Question | NoQuestion]:
-    """One question for each entry of the plan, in its order, or why there is none.
+def write_offline(passages: Iterable[Passage], plan: Sequence[PlannedQuestion], seed: int) -> list[Question | str]:
+    """One query for each entry of the plan, in its order, or why there is none.
 
     `passages` are all that may be retrieved; they are read once. The same passages, plan and seed give the same
     questions.
@@ -72,84 +60,49 @@ def write_offline(
     return results
 
 
-def _write(planned: PlannedQuestion, vocabulary: Vocabulary, rng: np.random.Generator) -> Question | NoQuestion:
-    if planned.kind not in (KEYWORDS, FACT, HOW_WHY):
-        return NoQuestion(planned, KIND_NEEDS_MODEL)
+def _write(planned: PlannedQuestion, vocabulary: Vocabulary, rng: np.random.Generator) -> Question | str:
     passage = planned.passages[0]
-    frames = FRAMES.get(passage.language)
-    if frames is None:
-        return NoQuestion(planned, LANGUAGE_NEEDS_MODEL)
-    drafts = [
-        draft
-        for sentence in sentences(passage.text)
-        if sentence in passage.text and len(set(content_words(sentence, passage.language))) >= _FEWEST
-        for draft in _drafts(planned.kind, sentence, passage.language, frames, rng)
-    ]
-    if not drafts:
-        return NoQuestion(planned, NOTHING_TO_ASK)
-    draft = drafts[int(rng.integers(len(drafts)))]
-    parts = _words_of(draft, passage, vocabulary, rng, bare=planned.kind == KEYWORDS)
-    said = {word for part in parts for word in words(fold(part))}
-    topics = [
-        topic for topic in _topics(passage, vocabulary) if not set(content_words(topic, passage.language)) <= said
-    ]
-    if topics:
-        parts.insert(len(parts) * int(rng.integers(2)), topics[int(rng.integers(len(topics)))])
-    if planned.kind == KEYWORDS:
-        return Question(planned, " ".join(parts), "", (draft.sentence,))
-    text = " ".join([draft.opening, *parts])
-    return Question(planned, f"{frames.opening}{text[:1].upper()}{text[1:]}?", "", (draft.sentence,))
-
-
-def _drafts(kind: str, sentence: str, language: str, frames: Frames, rng: np.random.Generator) -> list[_Draft]:
-    """A question about a sentence; none if nothing in it can be asked for in this way."""
-    tokens = _tokens(sentence, language)
-    if kind == KEYWORDS:
-        return [_Draft(sentence, "", tokens, int(rng.integers(len(tokens))))]
-    if kind == HOW_WHY:
-        for place, token in enumerate(tokens[:-1]):
-            for signs, openings in ((frames.because, frames.reason), (frames.by, frames.manner)):
-                before = sum(not is_function(fold(word), language) for word in tokens[:place])
-                if fold(token) in signs and before >= _FEWEST_BEFORE:
-                    return [_Draft(sentence, _one_of(openings, rng), tokens[:place], place)]
-        return []
-    openings, begin, end = _one_of(_answers(tokens, language, frames), rng)
-    return [_Draft(sentence, _one_of(openings, rng), tokens[:begin] + tokens[end:], begin)]
-
-
-def _answers(tokens: list[str], language: str, frames: Frames) -> list[tuple[tuple[str, ...], int, int]]:
-    """What can be asked for: how such a question begins, and where in the sentence the answer begins and ends."""
-    answers = []
-    place = 0
-    while place < len(tokens):
-        token, end = tokens[place], place + 1
-        if token[0].isnumeric():
-            answers.append((frames.year if token.isnumeric() and len(token) == 4 else frames.amount, place, end))
-        elif not is_function(fold(token), language):
-            is_name = token[0].isupper() and place > 0
-            while is_name and end < len(tokens) and tokens[end][0].isupper():
-                end += 1
-            answers.append((frames.name if is_name else frames.thing, place, end))
-        place = end
-    return answers
-
-
-def _words_of(
-    draft: _Draft, passage: Passage, vocabulary: Vocabulary, rng: np.random.Generator, *, bare: bool
-) -> list[str]:
-    """Neighbouring words of the sentence beside what is asked for, some of them changed; `bare` without small words."""
     language = passage.language
-    content = [place for place, token in enumerate(draft.tokens) if not is_function(fold(token), language)]
-    size = min(len(content), 1 + int(rng.poisson(_MORE_WORDS)))
-    beside = sum(place < draft.beside for place in content)
-    first = int(rng.integers(max(0, beside - size), min(beside, len(content) - size) + 1))
+    if planned.kind != KEYWORDS:
+        return KIND_NEEDS_MODEL
+    if language not in _LANGUAGES:
+        return LANGUAGE_NEEDS_MODEL
+    asked = [
+        sentence
+        for sentence in sentences(passage.text)
+        if sentence in passage.text and len(set(content_words(sentence, language))) >= _FEWEST
+    ]
+    if not asked:
+        return NOTHING_TO_ASK
+    sentence = _one_of(asked, rng)
+    parts = _words_of(sentence, passage, vocabulary, rng)
+    said = {word for part in parts for word in words(fold(part))}
+    topics = [topic for topic in _topics(passage, vocabulary) if not set(content_words(topic, language)) <= said]
+    if topics:
+        parts.insert(0, _one_of(topics, rng))
+    return Question(planned, " ".join(parts), "", (sentence,)) if parts else NOTHING_TO_ASK
+
+
+def _words_of(sentence: str, passage: Passage, vocabulary: Vocabulary, rng: np.random.Generator) -> list[str]:
+    """Neighbouring words of the sentence beside one, or a name, that is left out; some of them changed."""
+    language = passage.language
+    tokens = _tokens(sentence, language)
+    content = [place for place, token in enumerate(tokens) if not is_function(fold(token), language)]
+    begin = _one_of(content, rng)
+    end = begin + 1
+    while begin > 0 and tokens[begin][0].isupper() and end < len(tokens) and tokens[end][0].isupper():
+        end += 1
+    left = [place for place in content if not begin <= place < end]
+    size = min(len(left), 1 + int(rng.poisson(_MORE_WORDS)))
+    before = sum(place < begin for place in left)
+    first = int(rng.integers(max(0, before - size), min(before, len(left) - size) + 1))
+    chosen = left[first : first + size]
     own = set(words(fold(passage.text)))
-    parts = []
-    for number in range(first, first + size):
-        begin = content[number - 1] + 1 if number else 0
-        parts += [] if bare else draft.tokens[begin : content[number]]
-        parts.append(_changed(draft.tokens[content[number]], own, language, vocabulary, rng))
-    return parts
+    return [
+        _changed(tokens[place], own, language, vocabulary, rng) if place in chosen else tokens[place]
+        for place in (range(chosen[0], chosen[-1] + 1) if chosen else ())
+        if not begin <= place < end
+    ]
 
 
 def _changed(token: str, own: set[str], language: str, vocabulary: Vocabulary, rng: np.random.Generator) -> str:

@@ -30,8 +30,8 @@ KINDS = (KEYWORDS, FACT, HOW_WHY, COMPARISON, FALSE_PREMISE, UNANSWERABLE)
 SHARES: Mapping[str, float] = {
     KEYWORDS: 0.2, FACT: 0.35, HOW_WHY: 0.2, COMPARISON: 0.1, FALSE_PREMISE: 0.05, UNANSWERABLE: 0.1,
 }  # fmt: skip
-#: Without a model nobody can compare, or think of a false premise.
-OFFLINE_SHARES: Mapping[str, float] = {KEYWORDS: 0.4, FACT: 0.4, HOW_WHY: 0.2}
+#: Without a model nobody writes a sentence that can be read.
+OFFLINE_SHARES: Mapping[str, float] = {KEYWORDS: 1.0}
 #: A conversation begins with a question that has an answer.
 TURN_SHARES: Mapping[str, float] = {FACT: 0.6, HOW_WHY: 0.4}
 #: So many times the questions that are wanted are planned at most: the rest takes the place of those that fail.

@@ -58,12 +58,3 @@ class Question:
     text: str
     reference: str
     evidence: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NoQuestion:
-    """A planned question that could not be written, or that a filter took out. `cause` is counted in the card."""
-
-    planned: PlannedQuestion
-    cause: str
-    example: str = ""

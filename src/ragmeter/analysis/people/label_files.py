@@ -37,6 +37,11 @@ def agreed_path(folder: Path, run: str) -> Path:
     return _path(folder, run, AGREED)
 
 
+def questions_path(folder: Path, run: str) -> Path:
+    """The file of what people say of a test set's questions."""
+    return folder / f"questions-{_plain(run, _NOT_OF_RUNS)}.csv"
+
+
 def label_files(folder: Path, run: str) -> list[Path]:
     """All files of labels of a run, that of agreed labels among them."""
     begin = prefix_of(run)

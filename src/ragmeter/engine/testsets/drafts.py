@@ -91,18 +91,18 @@ class Drafts:
             if not draft.cause and self.duplicates.has(draft.questions[0]):
                 draft.reject(NEAR_DUPLICATE)
 
-    def settle(self, drafts: Iterable[Draft], most: int | None = None) -> int:
-        """Take the drafts that are questions, at most so many, and count the others; returns how many were taken."""
+    def settle(self, drafts: Iterable[Draft]) -> int:
+        """Take drafts until there are enough, and count those that are no questions; returns how many were taken."""
         before = len(self.taken)
         for draft in drafts:
-            if len(self.taken) - before == most:
+            if not self.missing:
                 break
             self.reject_twins([draft])  # of one that was taken a moment ago
             if draft.cause:
                 self.rejected[draft.cause] += 1
                 self.examples.setdefault(draft.cause, draft.example)
                 self.in_vain += 1
-            elif self.missing:
+            else:
                 self.taken.append(draft)
                 self.duplicates.add(draft.questions[0])
                 self.in_vain = 0

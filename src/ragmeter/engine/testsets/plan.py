@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 from ragmeter.effects.replies.journal import Journal
 from ragmeter.engine.judging.judge_run import JudgeCalls
@@ -19,10 +19,9 @@ from ragmeter.judges.asking.judge import Judge
 from ragmeter.judges.questions import answered, answered_texts, closed_book, writing_column, writing_texts
 from ragmeter.naming import Signature
 from ragmeter.runs.run import Run
-from ragmeter.runs.run_place import RunPlace
 from ragmeter.testsets.documents import Documents
 from ragmeter.testsets.planning import Wish, planned_questions
-from ragmeter.testsets.questions import COMPARISON, UNANSWERABLE, PlannedQuestion, Question
+from ragmeter.testsets.questions import KEYWORDS, UNANSWERABLE, PlannedQuestion, Question
 from ragmeter.testsets.sampling import Sample, Survey, draw, survey
 from ragmeter.wording.testsets import CAUSES, counts
 
@@ -42,7 +41,6 @@ class TestSetPlan:
     wish: Wish
     judging: JudgeSetup
     closed_book: bool = False
-    place: RunPlace | None = None
 
     @property
     def judge(self) -> Judge | None:
@@ -57,7 +55,6 @@ class TestSetPlan:
     @cached_property
     def survey(self) -> Survey:
         """What there is to ask about; an error if that is nothing."""
-        self.documents.check()
         seen = survey(self.documents.passages(), self.wish.seed)
         if not seen.usable:
             causes = counts(self.documents.left_out + seen.dropped, CAUSES) or "there is no text"
@@ -164,12 +161,6 @@ class TestSetPlan:
     def _first(self) -> Sequence[PlannedQuestion]:
         return [planned for kind, plan in self.plans.items() for planned in plan[: self.wanted[kind]]]
 
-    def at(self, place: RunPlace) -> Self:
-        """This plan for a run that is kept there."""
-        from dataclasses import replace
-
-        return replace(self, place=place)
-
 
 def check_wish(wish: Wish, judge: Judge | None, *, offline: bool) -> None:
     """Refuse what can't be wanted, before the documents are read."""
@@ -184,6 +175,5 @@ def check_wish(wish: Wish, judge: Judge | None, *, offline: bool) -> None:
         return
     if wish.turns > 1:
         raise UsageError("conversations need a model", hint=f"leave {option('turns')} out")
-    impossible = [kind for kind in wish.shares if kind not in ("keywords", "fact", "how_why", UNANSWERABLE)]
-    if impossible or COMPARISON in wish.shares:
-        raise UsageError(f"without a model there are no questions of the kind {impossible[0]}")
+    if impossible := wish.shares.keys() - {KEYWORDS}:
+        raise UsageError(f"without a model there are no questions of the kind {min(impossible)}")

@@ -31,14 +31,17 @@ from ragmeter.judges.questions import writing_column, writing_texts
 from ragmeter.models.port import ChatProvider
 from ragmeter.runs.paid_replies import hold_for_new_run
 from ragmeter.runs.run import Run
+from ragmeter.runs.run_place import RunPlace
 from ragmeter.table import Batch
 from ragmeter.testsets import filters
 from ragmeter.testsets.offline import write_offline
-from ragmeter.testsets.questions import NoQuestion
+from ragmeter.testsets.questions import Question
 from ragmeter.testsets.texts import texts_of
 from ragmeter.wording.testsets import cause_words
 from ragmeter.wording.texts import one_line, shortened, visible
 
+#: So many queries about a passage are written without a model, at most.
+_EACH = 3
 #: So much is shown of an example.
 _SHOWN = 200
 BUDGET, NO_PASSAGES, IN_VAIN = "budget", "no_passages_left", "nothing_taken"
@@ -58,12 +61,11 @@ class NewTestSet:
         return self.evaluation.folder
 
 
-def carry_out(plan: TestSetPlan, like: Texts | None = None) -> NewTestSet:
-    """Write the questions, and keep them at the plan's place; an error if there is not a single one."""
-    assert plan.place is not None  # noqa: S101 - a test set is always kept
-    path = on_disk(plan.place.path, WRITES)
+def carry_out(plan: TestSetPlan, place: RunPlace, like: Texts | None = None) -> NewTestSet:
+    """Write the questions, and keep them at a place; an error if there is not a single one."""
+    path = on_disk(place.path, WRITES)
     with ExitStack() as stack:
-        stack.enter_context(hold_for_new_run(plan.place, plan.keeps_replies))
+        stack.enter_context(hold_for_new_run(place, plan.keeps_replies))
         if plan.judge is not None:
             plan.judge.chat_model.check()
             plan.judging.judge_run([]).check_journal()
@@ -75,7 +77,8 @@ def carry_out(plan: TestSetPlan, like: Texts | None = None) -> NewTestSet:
             else:
                 calls = _written(plan, drafts, path)
         except KeyboardInterrupt as stop:
-            raise Interrupted(signal_of(stop), "replies so far are kept") from None
+            kept = "nothing was written" if plan.judge is None else "replies so far are kept"
+            raise Interrupted(signal_of(stop), kept) from None
         if not drafts.taken:
             raise _nothing_written(drafts)
         card = _card(plan, drafts, like)
@@ -103,32 +106,27 @@ def _written(plan: TestSetPlan, drafts: Drafts, path: Path) -> Calls:
 
 
 def _write_offline(plan: TestSetPlan, drafts: Drafts) -> None:
-    """Write them without a model: all that is planned at once, for each kind in its order."""
-    in_order = [planned for plans in plan.plans.values() for planned in plans]
-    results = iter(write_offline(plan.documents.passages(), in_order, plan.wish.seed))
-    held_out = frozenset(plan.sample.held_out_sources)
-    for kind, plans in plan.plans.items():
-        written = [_draft(next(results)) for _ in plans]
-        room, size = plan.wanted[kind], 2 * plan.wanted[kind] + 1  # mostly, the first of these are enough
-        for begin in range(0, len(written), size):
-            some = written[begin : begin + size]
-            drafts.reject_twins(some)
-            left = [draft for draft in some if not draft.cause]
-            others = filters.elsewhere([draft.questions[0] for draft in left], plan.documents.passages(), held_out)
-            for draft, found in zip(left, others, strict=True):
-                for other in found:
-                    if other.chance >= filters.SURE:
-                        add_other(draft, other)
-            room -= drafts.settle(some, room)
-            drafts.in_vain = 0  # nobody was asked in vain
-            if not room:
-                break
-
-
-def _draft(result: Any) -> Draft:
-    if isinstance(result, NoQuestion):
-        return Draft(result.planned, cause=result.cause, example=result.example)
-    return Draft(result.planned, [result])
+    """Write them without a model: one about each passage, then others, until there are enough."""
+    planned = [planned for plans in plan.plans.values() for planned in plans] * _EACH
+    results = write_offline(plan.documents.passages(), planned, plan.wish.seed)
+    written = [
+        Draft(wanted, [result]) if isinstance(result, Question) else Draft(wanted, cause=result)
+        for wanted, result in zip(planned, results, strict=True)
+    ]
+    size = 2 * drafts.missing + 1  # mostly, the first of these are enough
+    for begin in range(0, len(written), size):
+        some = written[begin : begin + size]
+        drafts.reject_twins(some)
+        left = [draft for draft in some if not draft.cause]
+        others = filters.elsewhere([draft.questions[0] for draft in left], plan.documents.passages(), frozenset())
+        for draft, found in zip(left, others, strict=True):
+            for other in found:
+                if other.chance >= filters.SURE:
+                    add_other(draft, other)
+        drafts.settle(some)
+        drafts.in_vain = 0  # nobody was asked in vain
+        if not drafts.missing:
+            return
 
 
 def _nothing_written(drafts: Drafts) -> AllFailedError:

@@ -76,13 +76,18 @@ class Writing:
     async def _write(self, draft: Draft) -> None:
         for _ in range(self._turns):
             texts = writing_texts(draft.planned, draft.questions)
-            judgement = await self._asker.ask(writing_column(draft.planned, texts), texts)
+            column = writing_column(draft.planned, texts)
+            judgement = await self._asker.ask(column, texts)
             if judgement.verdict is None:
                 draft.reject(judgement.outcome, judgement.explained)
                 return
-            question = filters.written(draft.planned, json.loads(judgement.verdict))
+            reply = json.loads(judgement.verdict)
+            question = filters.written(draft.planned, reply)
             if isinstance(question, str):
-                draft.reject(question, json.loads(judgement.verdict)[EVIDENCE])
+                draft.reject(question, reply[EVIDENCE])
+                return
+            if filters.copies(reply, column.words):
+                draft.reject(filters.COPIES_INSTRUCTIONS, question.reference)
                 return
             history = draft.questions.copy()
             draft.questions.append(question)
