@@ -6,18 +6,18 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ragmeter.targets.web.finish import Traffic
 from ragmeter.targets.web.looks import Signs
+from ragmeter.targets.web.traffic import Traffic
 
 #: Seconds without a change after which nothing more is expected of a page, and the fewest looks at it: on a busy
 #: machine the time may be over after one.
 _QUIET, _LOOKS = 10.0, 5
-#: The most seconds that are waited for a page to hear nothing more, and to change no more if it says it has opened.
-_HEARS, _MOMENT = 3.0, 0.1
+#: The most seconds that are waited for a page to hear nothing more.
+_HEARS = 3.0
 
 
 class Growth:
-    """How long a page has not changed. `signs` says what its frames have: boxes, elements and timers."""
+    """How long a page has not changed. `signs` says what its frames have: boxes and elements."""
 
     def __init__(self, signs: Callable[[], Awaitable[list[Signs]]], traffic: Traffic) -> None:
         self._signs = signs
@@ -35,13 +35,10 @@ class Growth:
     async def has_box_for(self, seconds: float) -> bool:
         """Whether the page has a box, and has added no elements and heard nothing for so many seconds.
 
-        A page that has a box may not be connected yet: what is typed before is lost. Some always hear something. A
-        known application that says that it has opened needs no more than a moment.
+        A page that has a box may not be connected yet: what is typed before is lost. Some always hear something.
         """
         signs = await self._look()
         self.has_box = any(sign.get("boxes") for sign in signs)
-        if any(sign.get("opened") for sign in signs):
-            seconds = min(seconds, _MOMENT)
         hears = time.perf_counter() - self._traffic.heard_at < seconds and self.seconds < _HEARS
         return self.has_box and time.monotonic() - self._since >= seconds and not hears
 
@@ -50,9 +47,8 @@ class Growth:
         signs = await self._look()
         if self._looks < _LOOKS:
             return False
-        expected = self._traffic.under_way or any(sign.get("timers") for sign in signs)
-        if not any(sign.get("boxes") for sign in signs):
-            expected = expected or self._traffic.lines or any(sign.get("repeats") for sign in signs)
+        has_box = any(sign.get("boxes") for sign in signs)
+        expected = self._traffic.under_way or (self._traffic.lines and not has_box)
         quiet = time.monotonic() - self._since > _QUIET and not expected
         return quiet or self.seconds > timeout
 

@@ -1,5 +1,5 @@
 // Reads answers by a profile: by its selectors, and by nothing else.
-const NONE = { selector: "", message: "", ignore: [], prefixes: [], suffixes: [], thinking: [], sources: "", more: [], gone: [], back: [], errors: [] };
+const NONE = { selector: "", beside: null, ignore: [], prefixes: [], suffixes: [], thinking: [], sources: "", more: [], gone: [], back: [], errors: [] };
 const outermost = (elements) => {
   const set = new Set(elements);
   return elements.filter((element) => {
@@ -41,22 +41,6 @@ const trimmed = (text, { prefixes, suffixes }) => {
   for (const words of suffixes) text = text.replace(new RegExp("\\s*" + pattern(words) + "\\s*$", "u"), "");
   return text.trim();
 };
-// What looks like no part of an answer, and is not named in the profile: the answer may have it only now and then.
-const STRANGE = /(^|[^a-z])(sources?|citations?|references?|refs|feedback|suggestions?|chips?|related|follow-?ups?|timestamps?|thinking|reasoning|thoughts?|toolbar|tool-?(call|use|result)s?|quick-?repl(y|ies)|disclaimer)([^a-z]|$)/i;
-const MORE = /^\W*(show|read|see|view|load|expand|mehr|mostrar|ver|leer|voir|afficher|lire)\b.{0,12}\b(more|all|full|less|anzeigen|más|plus|todo)\W*$|^(more|mehr|más|plus|weiterlesen|continue reading)\W*$/i;
-const PLAIN = new Set(["P", "PRE", "CODE", "TABLE", "THEAD", "TBODY", "TR", "TD", "TH", "A", "SPAN", "SUP", "UL", "OL", "LI", "BLOCKQUOTE"]);
-const strange = (elements, ignored) => {
-  for (const outer of elements) {
-    for (const element of query(outer, "*")) {
-      if (ignored(element) || !seen(element)) continue;
-      const text = squeezed(textContent(element).slice(0, 400)), names = [...classes(element), attribute(element, "data-testid") || ""].join(" ");
-      if (MORE.test(text) && (isButton(element) || tagName(element) === "A" || tagName(element) === "SUMMARY" || styleOf(element).cursor === "pointer")) return text;
-      if (!PLAIN.has(tagName(element)) && text && STRANGE.test(names.replace(/([a-z])([A-Z])/g, "$1 $2"))) return text.slice(0, 60);
-    }
-  }
-  return "";
-};
-
 const readByRule = (length) => {
   const { rule } = state.mark;
   const elements = fresh(rule.selector, state.mark.answers), ignore = new Set([...rule.ignore, ...rule.thinking].flatMap((selector) => all(selector)));
@@ -65,11 +49,39 @@ const readByRule = (length) => {
     return false;
   };
   const leave = (element) => skipped(element) || ignore.has(element);
-  const texts = elements.filter((element) => !isIgnored(element)).map((element) => trimmed(readable(element, leave, length), rule)).filter(Boolean);
-  const answers = new Set(elements), messages = rule.message ? matching(rule.message).filter((message) => elements.some((element) => within(element, message))) : [];
-  const extra = messages.map((message) => readable(message, (element) => leave(element) || answers.has(element), length)).filter(Boolean).join(" ");
-  const listed = rule.sources ? all(rule.sources) : [];
-  return { elements, text: texts.join("\n\n"), extra: (extra || strange(elements, (element) => isIgnored(element) || listed.some((source) => within(element, source) || within(source, element)))).slice(0, 200) };
+  return { elements, text: elements.filter((element) => !isIgnored(element)).map((element) => trimmed(readable(element, leave, length), rule)).filter(Boolean).join("\n\n") };
+};
+
+// What looks like no part of an answer, and is not named in the profile: the answer may have it only now and then.
+const STRANGE = /(^|[^a-z])(sources?|citations?|references?|refs|feedback|suggestions?|chips?|related|follow-?ups?|timestamps?|thinking|reasoning|thoughts?|toolbar|tool-?(call|use|result)s?|quick-?repl(y|ies)|disclaimer)([^a-z]|$)/i;
+const MORE = /^\W*(show|read|see|view|load|expand|continue|mehr|mostrar|ver|leer|voir|afficher|lire)\b.{0,14}\b(more|all|full|rest|reading|answer|message|anzeigen|más|plus|suite|todo)\W*$|^\W*(more|mehr|más|plus|weiterlesen|read on|expand)\W*$/i;
+const PLAIN = new Set(["P", "PRE", "CODE", "TABLE", "THEAD", "TBODY", "TR", "TD", "TH", "A", "SPAN", "SUP", "UL", "OL", "LI", "BLOCKQUOTE"]);
+const namesOf = (element) => [...classes(element), attribute(element, "data-testid") || ""].join(" ").replace(/([a-z])([A-Z])/g, "$1 $2");
+const isPressed = (element) => isButton(element) || tagName(element) === "A" || tagName(element) === "SUMMARY" || styleOf(element).cursor === "pointer";
+// What is new on the page, and neither the question, nor the answer, nor named in the profile.
+const leftOver = () => {
+  const { rule, there, reloaded } = state.mark, answers = state.located, found = [];
+  const named = new Set([...rule.ignore, ...rule.thinking, rule.sources, ...rule.more].filter(Boolean).flatMap((selector) => all(selector)));
+  const isIn = (element, set) => {
+    for (let e = element; e; e = parent(e)) if (set.has(e)) return true;
+    return false;
+  };
+  const say = (what, element, text) => found.length < 50 && found.push({ what, text: text.slice(0, 200), selector: path(element) });
+  const near = reloaded ? answers.flatMap((answer) => [...query(parent(answer) || answer, "*")]) : all("*").filter((element) => !there.has(element));
+  for (const element of near) {
+    const text = textContent(element).length < 60 ? squeezed(textContent(element)) : "";
+    if (MORE.test(text) && seen(element) && isPressed(element) && !isIn(element, named)) say("fold", element, text);
+  }
+  for (const element of answers.flatMap((answer) => [...query(answer, "*")])) {
+    if (PLAIN.has(tagName(element)) || !STRANGE.test(namesOf(element)) || isIn(element, named) || !seen(element)) continue;
+    if (squeezed(textContent(element))) say("part", element, squeezed(textContent(element)));
+  }
+  const read = new Set(answers);
+  for (const { element, text, nodes, passing } of rule.beside ? news() : []) {
+    if (isEcho(text) || isIn(element, read) || (passing && state.mark.floating.has(passing))) continue;
+    for (const { node, text: words } of nodes) if (!isIn(node, read) && !isIn(node, named) && !isEcho(squeezed(words))) say("text", node, squeezed(words));
+  }
+  return found;
 };
 const shown = (selectors) => selectors.flatMap((selector) => all(selector)).filter(seen);
 const atWork = ({ gone, back }) => (gone.length && shown(gone).length > 0) || (back.length > 0 && shown(back).length === 0);

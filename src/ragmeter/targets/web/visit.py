@@ -18,9 +18,8 @@ from ragmeter.targets.port import Answer
 from ragmeter.targets.web.finish import Finish, is_answer, without_cursor
 from ragmeter.targets.web.learning.learn import Sample, learn
 from ragmeter.targets.web.learning.signs import REQUEST, Course, Moment
-from ragmeter.targets.web.looks import FrameLook, check_look, read_sources
+from ragmeter.targets.web.looks import FrameLook, LeftOver, is_left_over, is_look, read_sources
 from ragmeter.targets.web.page import TAMPERED, Page
-from ragmeter.targets.web.ruled_finish import RuledFinish
 from ragmeter.targets.web.sender import SendingPage
 from ragmeter.targets.web.trouble import LOST, Trouble
 from ragmeter.targets.web.turns import Turns
@@ -55,6 +54,7 @@ class Visit(SendingPage):
     question: str
     course: Course
     last: FrameLook
+    left: list[LeftOver]
 
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
@@ -66,9 +66,7 @@ class Visit(SendingPage):
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look at the page until the answer is there and finished."""
-        finish: Finish | RuledFinish = Finish(begun, named=bool(self.reading.end.back))
-        if self.reading.final:
-            finish = RuledFinish(begun, self.reading.end)
+        finish = Finish(begun, self.reading.end)
         trouble, look, self.course = Trouble(), None, Course(self._signs_before(frame))
         while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
             self._check_alive()
@@ -90,7 +88,7 @@ class Visit(SendingPage):
         facts = mark.get("facts")
         return frozenset(fact for fact in facts if isinstance(fact, str)) if isinstance(facts, list) else frozenset()
 
-    def _ended(self, look: FrameLook, finish: Finish | RuledFinish, trouble: Trouble) -> bool:
+    def _ended(self, look: FrameLook, finish: Finish, trouble: Trouble) -> bool:
         """Whether the answer is finished; an error that the page shows in its place is one."""
         now, traffic = time.perf_counter(), self.events.traffic
         if self.how.answer_selector is not None:
@@ -110,7 +108,7 @@ class Visit(SendingPage):
             self.rests()
         return ended
 
-    async def _read(self, look: FrameLook, finish: Finish | RuledFinish) -> Answer | None:
+    async def _read(self, look: FrameLook, finish: Finish) -> Answer | None:
         """The answer that is finished, read by the profile, which may be learnt from it; None if there is none yet."""
         reading = self.reading
         if not reading.final:
@@ -133,7 +131,12 @@ class Visit(SendingPage):
             return None
         self.selector = look["selector"]
         self.last = look
-        if reading.final and not self.is_lesson and (doubt := reading.doubt(text, look["extra"], look["busy"])):
+        self.left = await self._left_over(look["frame"])
+        if (
+            reading.final
+            and not self.is_lesson
+            and (doubt := reading.doubt(self.question, text, self.left, look["busy"]))
+        ):
             raise GiveUp(UNSURE, whole(f"{doubt}; read: {text[:_SHOWN]!r}"))
         return Answer(
             whole(text),
@@ -141,6 +144,13 @@ class Visit(SendingPage):
             latency_ms=(finish.changed - finish.begun) * 1000,
             time_to_first_token_ms=None if finish.first is None else (finish.first - finish.begun) * 1000,
         )
+
+    async def _left_over(self, frame: Any) -> list[LeftOver]:
+        """What is new on the page and neither the question, nor the answer, nor named in the profile."""
+        parts = await self._run(frame, "leftOver", kind=list) or []
+        if not is_left_over(parts):
+            raise GiveUp(TARGET_ERROR, TAMPERED)
+        return parts
 
     async def _has_text(self, look: FrameLook | None) -> bool:
         """Whether there is more than labels, as far as that is known."""
@@ -167,7 +177,8 @@ class Visit(SendingPage):
     async def read_again(self) -> str:
         """The text of the last answer as the profile reads it that is known by now."""
         look = await self._look(self.last["frame"], self.reading.rule())
-        self.last = look or self.last
+        self.last = await self._with_more(look or self.last)
+        self.left = await self._left_over(self.last["frame"])
         return whole(without_cursor(self.last["text"]))
 
     async def picture(self, path: Path) -> bool:
@@ -193,13 +204,13 @@ class Visit(SendingPage):
                 look = await self._run(candidate, "look", rule, kind=dict)
             if look is None:
                 continue
-            if not check_look(look):
+            if not is_look(look):
                 raise GiveUp(TARGET_ERROR, TAMPERED)
             first = first or {**look, "frame": candidate}
             first["problem"] = first["problem"] or look["problem"]
             first["lost"] = first["lost"] and not (look["echoed"] or look["text"])
             if look["text"] or (look["guess"] and not first["guess"]):
-                first |= {"text": look["text"], "guess": look["guess"], "extra": look["extra"]}
+                first |= {"text": look["text"], "guess": look["guess"]}
                 first |= {"selector": look["selector"], "frame": candidate}
             if look["text"]:
                 return first

@@ -109,6 +109,11 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
         failures = [lesson.failure for lesson in lessons.lessons if lesson.failure]
         lessons.doubts = [*reading.doubts, *failures] or ["nothing could be read"]
         return
+    left = [part for lesson in lessons.read if lesson.visit for part in lesson.visit.left]
+    folds = {part["selector"] for part in left if part["what"] == "fold"}
+    if folds and not reading.profile.answer.more:
+        unfolded = msgspec.structs.replace(reading.profile.answer, more=tuple(sorted(folds)))
+        reading.profile = msgspec.structs.replace(reading.profile, answer=unfolded)
     texts = await _texts(lessons)
     reading.profile = _named(with_common_words(reading.profile, texts), target, lessons)
     texts = await _texts(lessons)
@@ -119,13 +124,13 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
     last = lessons.read[-1].visit
     if last is not None:
         target.found_box, target.found_selector = last.box, last.last["selector"]
-    parts = [lesson.visit.last["extra"] for lesson in lessons.read if lesson.visit is not None]
-    extra = [f"a message has a part that is not named: {part[:60]!r}" for part in parts if part]
-    lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(texts), *extra]))
+    read = [(lesson.question.text, text) for lesson, text in zip(lessons.read, texts, strict=True)]
+    left = [part for lesson in lessons.read if lesson.visit for part in lesson.visit.left]
+    lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(read), *reading.left_over(left)]))
     reading.doubts = lessons.doubts
-    for lesson in lessons.read:
-        if lesson.answer is not None and not lessons.doubts:
-            reading.doubt(lesson.answer.answer, "", None)  # its lines are compared with those of later answers
+    for question, text in read:
+        if not lessons.doubts:
+            reading.doubt(question, text, (), None)  # its lines are compared with those of later answers
 
 
 async def _texts(lessons: Lessons) -> list[str]:

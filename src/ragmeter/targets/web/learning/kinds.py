@@ -172,6 +172,11 @@ def _is_now(text: str) -> bool:
     return min(apart, 720 - apart) <= _RECENT
 
 
+def is_label(text: str) -> bool:
+    """Whether a text is a clock, a name, a tool or a mark."""
+    return len(text) <= _LABEL and any(known.fullmatch(text) for known in (_CLOCK, _SPEAKER, _TOOL, _COUNTS, _MARKS))
+
+
 def looks_like_a_label(text: str) -> str:
     """What an answer looks like if it can hardly be one: a clock, a label; nothing if it may be one."""
     if len(text) > _LABEL:

@@ -28,6 +28,17 @@ from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 _ALSO = 0.25
 #: How the doubt begins that is one of words alone: answers of a kind may well share some.
 IN_COMMON = "all answers"
+#: Words of an error, in a text of at most so many characters.
+_SHORT = 400
+_APOLOGY = re.compile(
+    r"\b(something|it)( has)? (went|gone) wrong|\b(an?|internal|unexpected|unknown|network|server) error\b|"
+    r"\berror \d{3}\b|\b(try|ask) (it |this |that )?again\b|\b(temporarily|currently) (un|not )available|"
+    r"\b(could|can|did) ?n[o']t (be )?(process|reach|connect|complete|load|handle)\w*|"
+    r"\bunable to (process|reach|connect|complete|load|generate|respond)|\b(too many requests|rate limit|quota)\b|"
+    r"\b(timed out|time-?out|overloaded|service unavailable|bad gateway)\b|"
+    r"\b(inténtalo|intente|erneut versuchen|später (noch ?mal|erneut)|réessaye[rz])\b",
+    re.IGNORECASE,
+)
 #: The most characters of a name that stands beside the question.
 _NAME = 40
 
@@ -88,7 +99,7 @@ def joined(base: Profile | None, answer: Answer, end: End, errors: tuple[str, ..
     kept = base.answer
     both = Answer(
         kept.selector or answer.selector,
-        kept.message or ("" if kept.selector else answer.message),
+        answer.beside if kept.beside is None and not kept.selector else kept.beside,
         tuple(dict.fromkeys((*kept.ignore, *answer.ignore))),
         kept.prefixes or answer.prefixes,
         kept.suffixes or answer.suffixes,
@@ -133,7 +144,10 @@ def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple
 
 
 def _shown(node: Node) -> str:
-    words = " ".join(text.text for text in node.live())
+    return _short(" ".join(text.text for text in node.live()))
+
+
+def _short(words: str) -> str:
     return repr(words if len(words) <= 40 else words[:37] + "...")
 
 
@@ -253,53 +267,84 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
             return False
         return any(text.is_live or id(text) in ours for text in node.texts())
 
-    def harms_outside(node: Node) -> bool:
-        return any(text.is_live or id(text) in ours for text in node.texts())
-
     def touches(node: Node) -> bool:  # the question's own message does not harm, but a selector without it is better
         return id(node) not in inside and any(True for _ in node.texts())
 
     selector = selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
     if selector is None:
         return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
-    message = ""
-    if any(id(one) != id(other) for one, other in zip(places.messages, contents, strict=True)):
-        message = (
-            selector_for(places.messages, trees, lambda node: any(t.is_live or id(t) in ours for t in node.texts()))
-            or ""
-        )
-    named: set[tuple[str, ...]] = set()
-    ignore: dict[str, None] = {}
-    thinking: dict[str, None] = {}
-    sources = ""
+    names = _Names(trees)
     prefixes: Counter[str] = Counter()
     suffixes: Counter[str] = Counter()
-    outer = places.messages if message else contents
-    for part in _dead_parts(outer):
-        kind = next(part.texts()).kind
-        name = selector_for([part], trees, lambda node: any(text.is_live for text in node.texts()))
-        if name is None or name.count(" ") > 2:
-            name = None
-        if name is not None:
-            named.add(part.signature)
-            (thinking if kind == THOUGHT else ignore)[name] = None
-            if kind == SOURCE and not sources:
-                sources = f"{name} a" if any(LINK in node.flags for node in part.everything()) else name
     for content in contents:
-        for text, at_start in _fixed_texts(content, named):
-            (prefixes if at_start else suffixes)[_with_numbers(text)] += 1
-    return (
-        Answer(selector, message, tuple(ignore), tuple(prefixes), tuple(suffixes), tuple(thinking), sources),
-        doubts,
-    )
+        for part in _dead_parts(content):
+            names.leave_out(part)
+        for words, at_start in _fixed_texts(content, names.named):
+            (prefixes if at_start else suffixes)[with_numbers(words)] += 1
+    outside = [text for tree in trees for text in tree.texts if id(text) not in ours and text.kind != QUESTION]
+    size = sum(len(text.text) for node in contents for text in node.live())
+    for text in outside:
+        if text.kind == FIXED or not names.leave_out(_alone(text, inside)):
+            names.beside[with_numbers(text.text)] = None
+    other = [text for text in outside if text.is_live]
+    if sum(len(text.text) for text in other) >= _ALSO * size:
+        longest = max(other, key=lambda text: len(text.text))
+        doubts.append(
+            f"two parts of the page change with the question: {_shown(contents[0])} and {_short(longest.text)}"
+        )
+    return names.answer(selector, tuple(prefixes), tuple(suffixes)), doubts
 
 
-def _with_numbers(text: str) -> str:
+class _Names:
+    """What a profile names besides the answers: parts that are left out, and texts beside them."""
+
+    def __init__(self, trees: Sequence[Tree]) -> None:
+        self.named: set[tuple[str, ...]] = set()
+        self.beside: dict[str, None] = {}
+        self._trees = trees
+        self._ignore: dict[str, None] = {}
+        self._thinking: dict[str, None] = {}
+        self._sources = ""
+
+    def leave_out(self, part: Node) -> bool:
+        """Name a part by a selector; False if there is none that would not harm a later answer."""
+        if part.signature in self.named:
+            return True
+        name = selector_for([part], self._trees, lambda node: any(text.is_live for text in node.texts()))
+        if name is None or name.count(" ") > 2 or not re.search(r"[.#[]", re.split(r"[ >]", name)[-1]):
+            return False  # a tag alone may be anything in another answer
+        self.named.add(part.signature)
+        kind = next(part.texts()).kind
+        (self._thinking if kind == THOUGHT else self._ignore)[name] = None
+        if kind == SOURCE and not self._sources:
+            self._sources = f"{name} a" if any(LINK in node.flags for node in part.everything()) else name
+        return True
+
+    def answer(self, selector: str, prefixes: tuple[str, ...], suffixes: tuple[str, ...]) -> Answer:
+        """The answer's part of the profile."""
+        ignore, thinking, beside = tuple(self._ignore), tuple(self._thinking), tuple(self.beside)
+        return Answer(selector, beside, ignore, prefixes, suffixes, thinking, self._sources)
+
+
+def _alone(text: Text, inside: set[int]) -> Node:
+    """The largest new element around a text outside of the answers that has nothing else than such texts."""
+    node = text.inside
+    while (outer := node.outer) is not None and NEW in outer.flags and NEW in node.flags:
+        if any(other.kind == QUESTION or other.is_live != text.is_live for other in outer.texts()):
+            break
+        if any(id(inner) in inside for inner in outer.everything()):
+            break
+        node = outer
+    return node
+
+
+def with_numbers(text: str) -> str:
+    """A text with # for each number."""
     return re.sub(r"\d[\d.,:]*", "#", text)
 
 
-def _dead_parts(contents: Sequence[Node]) -> list[Node]:
-    """The largest parts of the answers' elements that hold labels only, one of each kind."""
+def _dead_parts(content: Node) -> list[Node]:
+    """The largest parts of an answer's element that hold labels only, one of each kind."""
     parts: dict[tuple[str, ...], Node] = {}
 
     def collect(node: Node) -> None:
@@ -312,8 +357,7 @@ def _dead_parts(contents: Sequence[Node]) -> list[Node]:
             else:
                 collect(kid)
 
-    for content in contents:
-        collect(content)
+    collect(content)
     return list(parts.values())
 
 
@@ -346,14 +390,29 @@ def _shared(lists: Sequence[Sequence[str]]) -> list[str]:
     return shared
 
 
-def doubts_of(texts: Sequence[str]) -> list[str]:
-    """What is doubtful about the answers that were read, before anything is scored."""
-    doubts = []
-    for text in texts:
-        if not text.strip():
-            doubts.append("an answer is empty")
-        elif what := looks_like_a_label(text):
-            doubts.append(f"an answer looks like {what}: {text[:60]!r}")
+def doubt_of(question: str, text: str) -> str:
+    """What is doubtful about one answer, whatever the others are."""
+    if not text.strip():
+        return "the answer is empty"
+    if what := looks_like_a_label(text):
+        return f"the answer looks like {what}: {text[:60]!r}"
+    asked = letters(question)
+    if asked and any(letters(line.partition(":")[2] or line) == asked for line in text.splitlines()):
+        return f"the question is a line of the answer: {text[:60]!r}"
+    if len(text) <= _SHORT and (words := _APOLOGY.search(text)) and words[0].casefold() not in question.casefold():
+        return f"the answer sounds like an error: {text[:60]!r}"
+    return ""
+
+
+def letters(text: str) -> str:
+    """The letters and figures of a text alone."""
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+def doubts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """What is doubtful about questions and the answers that were read to them, before anything is scored."""
+    texts = [text for _, text in pairs]
+    doubts = [doubt for question, text in pairs if (doubt := doubt_of(question, text))]
     first, last = common_words([text for text in texts if text.strip()])
     for words, where in ((first, "begin"), (last, "end")):
         if len(words.split()) >= 2:
