@@ -61,7 +61,7 @@ def show(lessons: Lessons) -> None:
 def learn_first(chosen: argparse.Namespace, target: WebTarget, questions: Sequence[Question], run: Path) -> None:
     """Learn a page with the first questions of a run, and keep their answers. At a doubt it stops, or asks a person."""
     from ragmeter.targets.web.learning.asking import learn_page
-    from ragmeter.targets.web.learning.learn import IN_COMMON
+    from ragmeter.targets.web.learning.doubts import IN_COMMON
     from ragmeter.targets.web.profile import read_profile, write_profile
 
     learnt = learnt_file(run)
