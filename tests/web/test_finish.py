@@ -33,7 +33,7 @@ def steady(text: str, **signals: Any) -> Iterator[Look]:
         yield cast("Look", {**QUIET, "text": text, **signals})
 
 
-def finished_at(looks: Iterable[Look], end: End = End(), traffic: Traffic | None = None, step: float = 0.05) -> float:
+def finished_at(looks: Iterable[Look], end: End = NO_SIGN, traffic: Traffic | None = None, step: float = 0.05) -> float:
     """The seconds until the answer is taken for finished, with a look every `step` of them; at most 40."""
     finish, now = Finish(0.0, end), 0.0
     for look in looks:

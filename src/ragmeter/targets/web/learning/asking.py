@@ -134,7 +134,7 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
     target.page = used_by(reading.profile, target.page)
     last = lessons.read[-1].visit
     if last is not None:
-        target.found_box, target.found_selector = last.box, last.last["selector"]
+        target.found_box = last.box
     read = [(lesson.question.text, text) for lesson, text in zip(lessons.read, texts, strict=True)]
     left = [part for lesson in lessons.read if lesson.visit for part in lesson.visit.left]
     lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(read), *reading.left_over(left)]))
