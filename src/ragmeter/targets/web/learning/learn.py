@@ -245,8 +245,8 @@ def _has_labels(node: Node) -> bool:
 
 def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[str]]:
     doubts: list[str] = []
-    for contents in places.levels:
-        if selector := _selector(contents, trees):
+    for contents, strict in [(level, strict) for strict in (True, False) for level in places.levels]:
+        if selector := _selector(contents, trees, strict=strict):
             break
     else:
         return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
@@ -275,10 +275,11 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
     return names.answer(selector, tuple(prefixes), tuple(suffixes)), doubts
 
 
-def _selector(contents: Sequence[Node], trees: Sequence[Tree]) -> str | None:
+def _selector(contents: Sequence[Node], trees: Sequence[Tree], *, strict: bool) -> str | None:
     """A selector for the answers. A match in an answer is no second answer, nor is the question's own message.
 
-    The reader leaves that out, but a selector without it is better.
+    The reader leaves that out, but a selector without it is better. If not `strict`, it may match what all
+    answers have.
     """
     inside = {id(inner) for node in contents for inner in node.everything()}
     around = {id(outer) for node in contents for outer in node.lineage()}
@@ -288,8 +289,8 @@ def _selector(contents: Sequence[Node], trees: Sequence[Tree]) -> str | None:
         return id(node) not in inside and any(True for _ in node.texts())
 
     def harms(node: Node) -> bool:
-        is_question = any(id(inner) in beside for inner in node.everything()) and not any(node.live())
-        return touches(node) and (id(node) in around or not is_question)
+        is_known = not strict or any(id(inner) in beside for inner in node.everything())
+        return touches(node) and (id(node) in around or not is_known or bool(node.live()))
 
     return selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
 
