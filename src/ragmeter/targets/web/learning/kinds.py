@@ -176,11 +176,18 @@ def _by_words(text: Text) -> str:
     has_neighbours = text.inside.outer is not None and len(list(text.inside.outer.texts())) > 1
     if alone and has_neighbours and _CLOCK.fullmatch(text.text) and (not text.text[:1].isdigit() or _is_now(text.text)):
         return LABEL
-    if alone and has_neighbours and (_TOOL.fullmatch(text.text) or _COUNTS.fullmatch(text.text)):
+    if alone and has_neighbours and (_is_tool(text) or _COUNTS.fullmatch(text.text)):
         return TOOL
     if any(ROUND in node.flags for node in (text.inside, text.inside.outer) if node) and len(text.text) <= 2:
         return LABEL
     return ""
+
+
+def _is_tool(text: Text) -> bool:
+    """Whether it is the caption of a tool; "Yes" and "No" are one together only: alone, each is an answer."""
+    words = text.text.casefold().strip(" .!")
+    others = {other.text.casefold() for other in text.inside.outer.texts()} if text.inside.outer is not None else set()
+    return bool(_TOOL.fullmatch(text.text)) and (words not in ("yes", "no") or {"yes", "no"} <= others)
 
 
 def _is_now(text: str) -> bool:
