@@ -26,6 +26,8 @@ from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
 _ALSO = 0.25
+#: The last step of a selector that may leave something out: another tag alone may be anything in another answer.
+_TELLING = re.compile(r"[.#[]|-|^(details|summary|time|nav|aside|footer)$")
 #: Parts of a message: paragraphs, lists and tables; and words.
 _BLOCKS, _INLINE = ("blocks",), ("words",)
 #: The most characters of a name that stands beside the question.
@@ -323,8 +325,8 @@ class _Names:
         if part.signature in self.named:
             return True
         name = selector_for([part], self._trees, lambda node: any(text.is_live for text in node.texts()))
-        if name is None or name.count(" ") > 2 or not re.search(r"[.#[]", re.split(r"[ >]", name)[-1]):
-            return False  # a tag alone may be anything in another answer
+        if name is None or name.count(" ") > 2 or not _TELLING.search(re.split(r"[ >]", name)[-1]):
+            return False
         self.named.add(part.signature)
         kind = next(part.texts()).kind
         (self._thinking if kind == THOUGHT else self._ignore)[name] = None
