@@ -4,28 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, TypeGuard
 
-#: The fields of a look at a page, and their types.
-_FIELDS: dict[str, type | tuple[type, ...]] = {
-    "text": str,
-    "guess": str,
-    "extra": str,
-    "problem": str,
-    "lost": bool,
-    "echoed": bool,
-    "signs": int,
-    "waiting": int,
-    "selector": (str, type(None)),
-    "sources": (list, type(None)),
-    "busy": (str, type(None)),
-    "worked": bool,
-    "idle": bool,
-    "off": bool,
-    "timers": bool,
-    "ticking": bool,
-    "ready": bool,
-    "newly": bool,
-    "facts": list,
-}
+import msgspec
 
 
 class Link(TypedDict):
@@ -36,24 +15,17 @@ class Link(TypedDict):
 
 
 class Look(TypedDict):
-    """What our script sees of a page in one look. It is a page's word: `check_look` says if it has this form."""
+    """What our script sees of a page in one look. It is a page's word: `is_look` says if it has this form."""
 
     text: str
     guess: str
-    extra: str
     problem: str
     lost: bool
     echoed: bool
-    signs: int
-    waiting: int
     selector: str | None
     sources: list[Link] | None
     busy: str | None
-    worked: bool
-    idle: bool
-    off: bool
-    timers: bool
-    ticking: bool
+    moves: bool
     ready: bool
     newly: bool
     facts: list[str]
@@ -69,23 +41,36 @@ class Signs(TypedDict, total=False):
     """What a frame has, to see whether the page still grows. Nothing is known of the values but whether they change."""
 
     boxes: object
+    fields: object
     elements: object
-    timers: object
-    repeats: object
-    opened: object
 
 
-def check_look(look: Any) -> TypeGuard[Look]:
+class LeftOver(TypedDict):
+    """Something new on a page that the profile does not name: `what` is "fold" for what could be unfolded, "part" for a
+    part of the answer that its name calls something else, and "text" for any other text.
+    """
+
+    what: str
+    text: str
+    selector: str
+
+
+def is_left_over(parts: object) -> TypeGuard[list[LeftOver]]:
+    """Whether this has the form of what is left over."""
+    return _has_form(parts, list[LeftOver])
+
+
+def is_look(look: object) -> TypeGuard[Look]:
     """Whether a look at a page has its fields, and all of them are of their types."""
-    fields = all(name in look and isinstance(look[name], kind) for name, kind in _FIELDS.items())
-    return (
-        fields
-        and all(isinstance(fact, str) for fact in look["facts"])
-        and all(
-            isinstance(link, dict) and isinstance(link.get("text"), str) and isinstance(link.get("href"), str | None)
-            for link in look["sources"] or ()
-        )
-    )
+    return _has_form(look, Look)
+
+
+def _has_form(value: object, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def read_sources(links: list[Link] | None) -> tuple[list[str] | None, list[str] | None]:

@@ -1,36 +1,11 @@
 // Runs in every frame of a page under test, after the other scripts, and before the page's own code. It remembers what was
 // there when a question was sent, reads the answer by the profile's rule, and returns it as text that a person could read.
 // A page may have very many elements: whatever is done for each of them must not go through all of them again.
-// -- what the page still has in mind: timers that will go off soon, and what was written since the question -----------
-const SOON = 5000, LATER = 120000; // milliseconds; a later timer is hardly one that writes an answer, or that adds a box
-const timers = new Map();
-const remember = (start, stop, repeats, animation) => {
-  const begin = window[start], end = window[stop];
-  const name = (id) => (animation ? "frame" : "timer") + id;
-  window[start] = function (work, delay, ...more) {
-    if (typeof work !== "function" || delay > LATER) return apply(begin, window, [work, delay, ...more]);
-    const id = apply(begin, window, [function (...given) {
-      if (!repeats) timers.delete(name(id));
-      return apply(work, this, given);
-    }, delay, ...more]);
-    timers.set(name(id), { repeats, soon: !(delay > SOON) });
-    return id;
-  };
-  window[stop] = function (id) {
-    timers.delete(name(id));
-    return apply(end, window, [id]);
-  };
-};
-remember("setTimeout", "clearTimeout", false, false);
-remember("setInterval", "clearInterval", true, false);
-remember("requestAnimationFrame", "cancelAnimationFrame", false, true);
-
 const MOST_TOUCHED = 100000; // a page that never stops changing would have us remember all that it ever had
 const observer = new MutationObserver((records) => {
   if (!state.mark) return;
   const { touched } = state.mark;
   for (const { target } of records) if (touched.size < MOST_TOUCHED) touched.add(nodeType(target) === 3 ? parentElement(target) : target);
-  noticeWork();
 });
 const watch = (root) => observer.observe(root, { childList: true, characterData: true, subtree: true });
 watch(document);
@@ -46,16 +21,13 @@ const mark = ({ question, rule, learning }) => {
   state.box = boxOf(question);
   state.mark = { question, rule: { ...NONE, ...rule }, learning, reloaded: false };
   const now = walk(), answers = remembered(state.mark.rule.selector);
-  for (const [name, timer] of [...timers]) {
-    if (timer.repeats) timer.before = true;
-    else timers.delete(name);
-  }
   const errors = state.mark.rule.errors.flatMap((selector) => all(selector)).map(textKey);
-  const memory = { question, rule: state.mark.rule, learning, address: location.href, working: working().length, stops: stopButtons().length, shown: shown(state.mark.rule.back).length };
+  const memory = { question, rule: state.mark.rule, learning, address: location.href, working: working().length, shown: shown(state.mark.rule.back).length };
   const texts = counts(now.map(({ text }) => key(text))), listed = rule && rule.sources ? all(rule.sources).length : 0;
   Object.assign(state, { located: [], passing: [] });
   state.mark = {
     ...memory, texts, answers, listed, errors: new Set(errors), touched: new Set(), there: new WeakSet(all("*")), reloaded: false,
+    grown: textsOf(now), was: new Map(answers.map(([element]) => [element, readable(element, skipped)])),
     floating: new Set(now.map((block) => block.passing).filter(Boolean)), buttons: all(BUTTONS).filter((button) => !button.disabled).slice(0, 200),
   };
   return { ...memory, texts: packed(texts), answers: answers.map(([, text]) => text), facts: learning ? facts() : [] }; // for the page that comes next
@@ -64,7 +36,7 @@ const mark = ({ question, rule, learning }) => {
 const restore = (memory) => {
   state.mark = {
     ...memory, texts: unpacked(memory.texts), answers: memory.answers.map((text) => [null, text]), listed: 0, errors: new Set(), touched: new Set(),
-    there: new WeakSet(), floating: new Set(), buttons: [], reloaded: true,
+    there: new WeakSet(), floating: new Set(), buttons: [], reloaded: true, grown: new Map(), was: new Map(),
   };
   return true;
 };
@@ -73,9 +45,12 @@ const restore = (memory) => {
 const path = (element) => {
   const own = tokens(element), id = own.find((token) => token.startsWith("#")), named = own.find((token) => token.startsWith("[data-"));
   if (id || named) return id || named;
-  const label = attribute(element, "aria-label");
-  if (label && label.length <= 40 && isButton(element)) return `${tagName(element).toLowerCase()}[aria-label="${label.replace(/["\\]/g, "\\$&")}"]`;
-  const names = own.filter((token) => token.startsWith(".")), name = tagName(element).toLowerCase() + names.slice(0, 2).join("");
+  const tag = tagName(element).toLowerCase();
+  for (const name of ["name", "aria-label", "placeholder"]) {
+    const value = attribute(element, name);
+    if (value && value.length <= 40 && (isButton(element) || matches(element, EDITABLE))) return `${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`;
+  }
+  const names = own.filter((token) => token.startsWith(".")), name = tag + names.slice(0, 2).join("");
   const outer = parentElement(element);
   return names.length || !outer || tagName(outer) === "BODY" ? name : path(outer) + " > " + name;
 };
@@ -96,14 +71,14 @@ const look = (rule) => {
     state.mark.rule = { ...NONE, ...rule };
   }
   const length = counter(LONGEST, "the answer has more characters than "), { learning } = state.mark;
-  const ruled = state.mark.rule.selector ? readByRule(length) : { elements: [], text: "", extra: "" };
+  const ruled = state.mark.rule.selector ? readByRule(length) : { elements: [], text: "" };
   const blocks = learning || !ruled.text ? news() : [], others = blocks.filter(({ text }) => !isEcho(text));
   const floating = ({ passing }) => passing && !state.mark.floating.has(passing);
   Object.assign(state, { located: ruled.elements, passing: [...new Set(others.filter(floating).map(({ passing }) => passing))] });
   const guess = others.filter((block) => !floating(block)).map(({ text }) => text).join("\n");
   const isReady = !atWork(state.mark.rule), text = ruled.text, echoed = blocks.length > others.length;
   return {
-    text, guess, extra: ruled.extra, problem: trouble(text ? [text] : others.filter(({ element }) => !inCode(element)).slice(-20).map((block) => block.text)), lost: !text && !others.length && isLost(echoed), echoed,
+    text, guess, problem: trouble(text ? [text] : others.filter(({ element }) => !inCode(element)).slice(-20).map((block) => block.text)), lost: !text && !others.length && isLost(echoed), echoed,
     selector: ruled.elements.length ? path(ruled.elements[0]) : null, sources: state.mark.rule.sources ? shownSources(state.mark.rule.sources, length) : null,
     ready: isReady, newly: shown(state.mark.rule.back).length > state.mark.shown, facts: learning ? facts() : [], ...work(),
   };
@@ -127,10 +102,10 @@ const unsent = () => {
   if (more.length || working().length > state.mark.working) return "";
   return inBox ? "text" : isOff(state.box) ? "" : "empty";
 };
-// Whether a page that was opened still grows: its boxes, its elements, and timers that may add to them.
+// Whether a page that was opened still grows: its boxes, and its elements.
 const signs = () => ({
-  boxes: all(EDITABLE).filter(seen).length, elements: query(document, "*").length,
-  opened: hasOpened(), login: all("input[type=password]").some(seen), timers: [...timers.values()].some(({ repeats }) => !repeats), repeats: [...timers.values()].some(({ repeats }) => repeats),
+  boxes: all(EDITABLE).filter(canBeAsked).length, fields: all(EDITABLE).filter(seen).length, elements: query(document, "*").length,
+  login: all("input[type=password]").some(seen) && !all("textarea").some(seen),
 });
 
 // For a picture: frames around the box, the button that was clicked to send, and the answer.
@@ -211,6 +186,6 @@ const safely = (work) => (argument) => {
     return error instanceof Limit ? { limit: error.message } : { problem: String(error).slice(0, 200) };
   }
 };
-const api = { sender, closer };
-for (const [name, work] of Object.entries({ mark, restore, look, tree, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText })) api[name] = safely(work);
+const api = { sender, closer, step };
+for (const [name, work] of Object.entries({ mark, restore, look, tree, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText, leftOver, chatBox })) api[name] = safely(work);
 Object.defineProperty(window, "__ragmeter", { value: Object.freeze(api) });

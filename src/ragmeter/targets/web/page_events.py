@@ -11,7 +11,7 @@ from typing import Any
 
 from ragmeter.effects.limits.pace import retry_after
 from ragmeter.io.addresses import public
-from ragmeter.targets.web.finish import Traffic
+from ragmeter.targets.web.traffic import Traffic
 
 #: Characters of a message that are kept.
 _LONGEST = 1000

@@ -28,7 +28,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the answer is, and what stands in it and is no part of it."""
 
     selector: str
-    message: str = ""
+    beside: tuple[str, ...] | None = None
     ignore: tuple[str, ...] = ()
     prefixes: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ _COMMENTS = {
     "send": 'sends it: "Enter", or what is clicked',
     "errors": "what the page shows instead of an answer, when something failed",
     "answer.selector": "the answers; those that are new after a question are its answer",
-    "answer.message": "all of a message: a text in it that is neither answer nor ignored makes the answer unsure",
+    "answer.beside": "texts beside the answers, a # stands for a number; any other new text makes an answer unsure",
     "answer.ignore": "in the answer, and no part of it",
     "answer.prefixes": "words that begin every answer, and are no part of it",
     "answer.suffixes": "words that end every answer, and are no part of it",
@@ -141,8 +141,8 @@ def _selectors(profile: Profile) -> Iterator[tuple[str, str]]:
 
 def css_of(profile: Profile) -> list[tuple[str, str]]:
     """The selectors that our script uses, with their keys: they must be CSS."""
-    more = [("answer.message", profile.answer.message), ("answer.sources", profile.answer.sources)]
-    return [pair for pair in [*_selectors(profile), *more] if pair[1] and pair[0] != "before"]
+    sources = ("answer.sources", profile.answer.sources)
+    return [pair for pair in [*_selectors(profile), sources] if pair[1] and pair[0] != "before"]
 
 
 def write_profile(path: Path, profile: Profile, notes: Sequence[str] = ()) -> None:
@@ -162,7 +162,7 @@ def shown(profile: Profile, notes: Sequence[str] = ()) -> str:
     for table in ("answer", "end"):
         lines += ["", f"[{table}]"]
         for key, value in content[table].items():
-            if value not in ("", [], ()):
+            if value not in ("", [], (), None) or (key == "beside" and value is not None):
                 lines += _lines(f"{table}.{key}", key, value)
     return "\n".join(lines) + "\n"
 

@@ -83,12 +83,18 @@ const isEcho = (text) => {
   return [whole, bare, ...question.split("\n").map(letters)].filter(Boolean).includes(said) || (text.endsWith(": " + plain) && few)
     || (/(\.\.\.|…)$/.test(text) && whole.startsWith(said)) || (few && words(plain) > 2 && [whole, bare].some((part) => said.startsWith(part) || said.endsWith(part)));
 };
-const news = () => beyond(walk(), ({ text }) => key(text), state.mark.texts);
+// Texts that are there more often than they were; what stands in an old element is old, as long as it can be.
+const news = () => {
+  const { there, texts } = state.mark, blocks = walk(), left = new Map(texts), textOf = ({ text }) => key(text);
+  const fresh = new Set(beyond([...blocks.filter(({ element }) => there.has(element)), ...blocks.filter(({ element }) => !there.has(element))], textOf, left));
+  return blocks.filter((block) => fresh.has(block));
+};
 
 // -- the tree ---------------------------------------------------------------------------------------------------------------
 // No ids and classes that a program has made up.
 const GENERATED = /\d[a-z]|\d{3}|\d.*[a-z].*\d|^(css|sc|jss|svelte|emotion|st-emotion|radix|headlessui|mui|ember|ng)-|[[\]/:!]/i;
 const NAMES = ["data-testid", "data-test", "data-message-author-role", "data-message-role", "data-role", "data-author", "data-sender", "data-step-type", "data-type", "role", "itemprop", "part"];
+const TABLE = new Set(["TD", "TH"]);
 const tokens = (element) => {
   const id = attribute(element, "id"), own = [];
   if (id && !/\d/.test(id) && !GENERATED.test(id)) own.push("#" + CSS.escape(id));
@@ -97,13 +103,38 @@ const tokens = (element) => {
     if (value && value.length <= 40 && !/\d/.test(value)) own.push(`[${name}="${value.replace(/["\\]/g, "\\$&")}"]`);
   }
   for (const name of classes(element)) if (!GENERATED.test(name) && name.length <= 60) own.push("." + CSS.escape(name));
-  return own.slice(0, 12);
+  const place = TABLE.has(tagName(element)) ? [`:nth-child(${[...elementsIn(parentElement(element))].indexOf(element) + 1})`] : [];
+  return [...own.slice(0, 12), ...place];
+};
+// Of a text that has grown since the question, as in a terminal, what was added; and of lines, the question's own.
+const textsOf = (blocks) => {
+  const texts = new Map();
+  for (const { node, text } of blocks.flatMap(({ nodes }) => nodes)) {
+    if (!texts.has(node)) texts.set(node, []);
+    texts.get(node).push(text);
+  }
+  return texts;
+};
+const grown = (nodes) => {
+  const places = new Map();
+  return nodes.map((part) => {
+    const place = places.get(part.node) || 0, was = (state.mark.grown.get(part.node) || [])[place];
+    places.set(part.node, place + 1);
+    return { ...part, text: was && part.text.startsWith(was) ? part.text.slice(was.length) : part.text };
+  }).filter(({ text }) => /\S/.test(text));
+};
+const isLine = (line) => letters(line) === letters(state.mark.question) || letters(line.replace(/^[^:>]{0,30}[:>]/, "")) === letters(state.mark.question);
+const inLines = (part) => {
+  const lines = part.text.split("\n"), place = lines.findIndex((line) => /\S/.test(line) && isLine(line));
+  if (lines.length < 2 || place < 0) return [part];
+  const rest = lines.slice(place + 1).join("\n");
+  return [{ ...part, text: lines[place], echoed: true }, ...(/\S/.test(rest) ? [{ ...part, text: rest }] : [])];
 };
 const isRound = (element) => {
   const [box] = rects(element);
   return Boolean(box) && box.width <= 64 && box.height <= 64 && box.width >= 8 && Math.abs(box.width - box.height) <= 6 && parseFloat(styleOf(element).borderTopLeftRadius) >= (styleOf(element).borderTopLeftRadius.endsWith("%") ? 45 : 0.45 * box.width);
 };
-const MOST_IN_TREE = 6000, LONGEST_IN_TREE = 4000, TABLE = new Set(["TD", "TH"]);
+const MOST_IN_TREE = 6000, LONGEST_IN_TREE = 4000;
 // [place of what is around it, tag, tokens, flags] for an element, [place, text] for a text. Nothing where that is too much.
 const tree = () => {
   const list = [], places = new Map(), blocks = news();
@@ -122,8 +153,9 @@ const tree = () => {
     return places.get(element);
   };
   const texts = blocks.flatMap(({ element, text, nodes, aside, passing }) => {
-    const flags = (isEcho(text) && !TABLE.has(tagName(element)) ? "e" : "") + (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : "");
-    return nodes.map((part) => ({ ...part, flags }));
+    const flags = (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : ""), isWhole = (said) => isEcho(said) && words(said) >= Math.max(2, words(state.mark.question));
+    const echoed = TABLE.has(tagName(element)) ? isWhole(text) : isEcho(text);
+    return grown(nodes).flatMap((part) => inLines(part).map((line) => ({ ...line, flags: (echoed || line.echoed || isWhole(squeezed(line.text)) ? "e" : "") + flags })));
   });
   for (const { node, text, flags } of texts.sort((one, other) => one.order - other.order)) {
     list.push([place(node), text.slice(0, LONGEST_IN_TREE), flags]);

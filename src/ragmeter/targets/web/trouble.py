@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from ragmeter.targets.web.finish import Finish, Traffic, is_answer
+from ragmeter.targets.web.finish import Finish, is_answer
 from ragmeter.targets.web.looks import Look
-from ragmeter.targets.web.ruled_finish import RuledFinish
+from ragmeter.targets.web.traffic import Traffic
 
-#: Seconds that an error must be there while the answer does not go on; the same after a failed request; after a stop
-#: button has gone, or the page has loaded itself again, without an answer; and where a known application says that it
-#: has nothing more to do.
-_SHOWN, _BROKEN, _NOTHING, _IDLE = 1.0, 3.0, 10.0, 3.0
+#: Seconds that an error must be there while the answer does not go on; the same after a failed request; after a sign of
+#: work has gone, or the page has loaded itself again, without an answer.
+_SHOWN, _BROKEN, _NOTHING = 1.0, 3.0, 10.0
 #: An answer that still changes so many seconds after an error has nothing to do with it.
 _GOES_ON = 0.5
 _STOPPED = "the page has stopped working on the question and shows no answer"
@@ -26,19 +25,18 @@ class Trouble:
         self._was_busy = False
         self._harmless: set[str] = set()
 
-    def see(self, look: Look, finish: Finish | RuledFinish, traffic: Traffic, now: float, *, ended: bool) -> str:
+    def see(self, look: Look, finish: Finish, traffic: Traffic, now: float, *, ended: bool) -> str:
         """The error that one look at the page shows for sure; nothing if there is none."""
         busy = bool(look["busy"])
-        self._was_busy = self._was_busy or busy or look["worked"]
+        self._was_busy = self._was_busy or busy or not look["ready"]
         if look["problem"]:
             self._problem = look["problem"]
-        nothing = not (busy or look["off"] or traffic.under_way or is_answer(finish.text))
-        still = _IDLE if look["idle"] else _NOTHING
-        lost = look["lost"] and not look["guess"] and not look["signs"] and not traffic.is_form
+        nothing = not (busy or look["moves"] or not look["ready"] or traffic.under_way or is_answer(finish.text))
+        lost = look["lost"] and not look["guess"] and not traffic.is_form
         cases = {
             "problem": (bool(look["problem"]), _SHOWN, f"the page shows an error: {self._problem}"),
             "broken": (bool(traffic.broken), _BROKEN, f"the page's request failed: {traffic.broken}"),
-            "nothing": (nothing and self._was_busy and not lost, still, _STOPPED),
+            "nothing": (nothing and self._was_busy and not lost, _NOTHING, _STOPPED),
             "lost": (nothing and lost, _NOTHING, LOST),
         }
         for name, (is_there, seconds, cause) in cases.items():

@@ -10,17 +10,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
 from ragmeter.table import SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT, UNSURE
 from ragmeter.targets.port import Answer
-from ragmeter.targets.web.finish import Finish, is_answer, without_cursor
+from ragmeter.targets.web.finish import LEARNS, Finish, is_answer, without_cursor
 from ragmeter.targets.web.learning.learn import Sample, learn
 from ragmeter.targets.web.learning.signs import REQUEST, Course, Moment
-from ragmeter.targets.web.looks import FrameLook, check_look, read_sources
+from ragmeter.targets.web.looks import FrameLook, LeftOver, is_left_over, is_look, read_sources
 from ragmeter.targets.web.page import TAMPERED, Page
-from ragmeter.targets.web.ruled_finish import RuledFinish
 from ragmeter.targets.web.sender import SendingPage
 from ragmeter.targets.web.trouble import LOST, Trouble
 from ragmeter.targets.web.turns import Turns
@@ -33,7 +34,10 @@ _MORE, _UNFOLDS, _STILL_LOOKS = 20, 10.0, 3
 #: Seconds for a picture of the page.
 _PICTURE = 30.0
 #: What a page or its server says that has had too many questions: it is asked again after a pause.
-_OVERLOADED = re.compile(r"too many requests|rate limit (exceeded|reached)|HTTP 429\b", re.IGNORECASE)
+_OVERLOADED = re.compile(r"too many (requests|questions|messages)|rate.?limit|HTTP 429\b", re.IGNORECASE)
+_PAUSE = re.compile(
+    r"\b(\d{1,4}) ?(s|sec|seconds?|segundos?|sekunden|secondes?|m|min|minutes?|minutos?|minuten)\b", re.I
+)
 #: Characters of a placeholder in a message.
 _SHOWN = 60
 
@@ -41,6 +45,12 @@ _SHOWN = 60
 def _still_part(look: FrameLook) -> tuple[str, str]:
     """What is new on a page, but for numbers, which may run."""
     return re.sub(r"\d+", "0", look["guess"]), look["text"]
+
+
+def _seconds(problem: str) -> float | None:
+    """The seconds that a page asks to wait."""
+    named = _PAUSE.search(problem)
+    return None if named is None else float(named[1]) * (60 if named[2].casefold().startswith("m") else 1)
 
 
 class Visit(SendingPage):
@@ -55,6 +65,7 @@ class Visit(SendingPage):
     question: str
     course: Course
     last: FrameLook
+    left: list[LeftOver]
 
     async def ask(self, question: str) -> Answer:
         """Type the question, send it, and wait until the answer is finished."""
@@ -66,9 +77,10 @@ class Visit(SendingPage):
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look at the page until the answer is there and finished."""
-        finish: Finish | RuledFinish = Finish(begun, named=bool(self.reading.end.back))
-        if self.reading.final:
-            finish = RuledFinish(begun, self.reading.end)
+        end = self.reading.end
+        if not (self.reading.final or end.gone or end.back):
+            end = msgspec.structs.replace(end, still=LEARNS)
+        finish = Finish(begun, end)
         trouble, look, self.course = Trouble(), None, Course(self._signs_before(frame))
         while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
             self._check_alive()
@@ -90,7 +102,7 @@ class Visit(SendingPage):
         facts = mark.get("facts")
         return frozenset(fact for fact in facts if isinstance(fact, str)) if isinstance(facts, list) else frozenset()
 
-    def _ended(self, look: FrameLook, finish: Finish | RuledFinish, trouble: Trouble) -> bool:
+    def _ended(self, look: FrameLook, finish: Finish, trouble: Trouble) -> bool:
         """Whether the answer is finished; an error that the page shows in its place is one."""
         now, traffic = time.perf_counter(), self.events.traffic
         if self.how.answer_selector is not None:
@@ -103,14 +115,15 @@ class Visit(SendingPage):
             self.course.requested = traffic.heard_at
         if problem := trouble.see(look, finish, traffic, now, ended=ended):
             if _OVERLOADED.search(problem):
-                raise TryAgain(TARGET_ERROR, whole(problem), overloaded=True, after=traffic.pause)
+                after = _seconds(problem) if traffic.pause is None else traffic.pause
+                raise TryAgain(TARGET_ERROR, whole(problem), overloaded=True, after=after)
             kind = TryAgain if problem == LOST else GiveUp  # on another page
             raise kind(TARGET_ERROR, whole(problem))
         if finish.seems_complete(look, traffic):
             self.rests()
         return ended
 
-    async def _read(self, look: FrameLook, finish: Finish | RuledFinish) -> Answer | None:
+    async def _read(self, look: FrameLook, finish: Finish) -> Answer | None:
         """The answer that is finished, read by the profile, which may be learnt from it; None if there is none yet."""
         reading = self.reading
         if not reading.final:
@@ -133,7 +146,12 @@ class Visit(SendingPage):
             return None
         self.selector = look["selector"]
         self.last = look
-        if reading.final and not self.is_lesson and (doubt := reading.doubt(text, look["extra"], look["busy"])):
+        self.left = await self._left_over(look["frame"])
+        if (
+            reading.final
+            and not self.is_lesson
+            and (doubt := reading.doubt(self.question, text, self.left, look["busy"]))
+        ):
             raise GiveUp(UNSURE, whole(f"{doubt}; read: {text[:_SHOWN]!r}"))
         return Answer(
             whole(text),
@@ -141,6 +159,13 @@ class Visit(SendingPage):
             latency_ms=(finish.changed - finish.begun) * 1000,
             time_to_first_token_ms=None if finish.first is None else (finish.first - finish.begun) * 1000,
         )
+
+    async def _left_over(self, frame: Any) -> list[LeftOver]:
+        """What is new on the page and neither the question, nor the answer, nor named in the profile."""
+        parts = await self._run(frame, "leftOver", kind=list) or []
+        if not is_left_over(parts):
+            raise GiveUp(TARGET_ERROR, TAMPERED)
+        return parts
 
     async def _has_text(self, look: FrameLook | None) -> bool:
         """Whether there is more than labels, as far as that is known."""
@@ -167,7 +192,8 @@ class Visit(SendingPage):
     async def read_again(self) -> str:
         """The text of the last answer as the profile reads it that is known by now."""
         look = await self._look(self.last["frame"], self.reading.rule())
-        self.last = look or self.last
+        self.last = await self._with_more(look or self.last)
+        self.left = await self._left_over(self.last["frame"])
         return whole(without_cursor(self.last["text"]))
 
     async def picture(self, path: Path) -> bool:
@@ -193,13 +219,13 @@ class Visit(SendingPage):
                 look = await self._run(candidate, "look", rule, kind=dict)
             if look is None:
                 continue
-            if not check_look(look):
+            if not is_look(look):
                 raise GiveUp(TARGET_ERROR, TAMPERED)
             first = first or {**look, "frame": candidate}
             first["problem"] = first["problem"] or look["problem"]
             first["lost"] = first["lost"] and not (look["echoed"] or look["text"])
             if look["text"] or (look["guess"] and not first["guess"]):
-                first |= {"text": look["text"], "guess": look["guess"], "extra": look["extra"]}
+                first |= {"text": look["text"], "guess": look["guess"]}
                 first |= {"selector": look["selector"], "frame": candidate}
             if look["text"]:
                 return first
@@ -221,6 +247,8 @@ class Visit(SendingPage):
                     return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
         place = f"{option('answer_selector')} says where the answer is"
         notes = self._notes()
+        if await self.page.locator("canvas").count():
+            notes = f"; the page draws on a canvas, and no text in it can be read{notes}"
         if text:
             notes = f"; the page still shows {whole(text)[:_SHOWN]!r}{notes}"
         elif look is not None and look["guess"]:

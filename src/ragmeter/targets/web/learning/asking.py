@@ -14,14 +14,16 @@ from ragmeter.effects.process.loop import Stoppable, run
 from ragmeter.hints import for_command_line
 from ragmeter.io.addresses import public
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web.learning.learn import common_words, doubts_of
+from ragmeter.targets.web.learning.doubts import IN_COMMON, common_lines, common_words, doubts_of
 from ragmeter.targets.web.learning.reading import ENOUGH
 from ragmeter.targets.web.profile import ENTER, Profile
-from ragmeter.targets.web.target import WebTarget
+from ragmeter.targets.web.target import WebTarget, used_by
 from ragmeter.targets.web.visit import Visit
 
 #: So many questions are tried at most until enough of them have an answer.
 _TRIES = 6
+#: How often a question is put to a page that has too many, and the seconds between where nobody says how many.
+_AGAIN, _PAUSE = 4, 5.0
 #: What a page is asked where nobody names questions.
 QUESTIONS = ("What can you help me with?", "Who are you?", "Where can I find more information?")
 
@@ -79,7 +81,11 @@ async def _learn(
             await target.leave(repeated.visit, repeated.question)
     target.reading.final = target.reading.profile is not None
     try:
-        await _read_again(target, lessons)
+        learnt = target.reading.doubts
+        await _read_again(target, lessons, learnt)
+        if rest and lessons.doubts and all(doubt.startswith(IN_COMMON) for doubt in lessons.doubts):
+            lessons.lessons += await asyncio.gather(*(_ask(target, question) for question in rest))  # it may be chance
+            await _read_again(target, lessons, learnt)
         if last := [lesson.visit for lesson in lessons.read if lesson.visit is not None]:
             lessons.has_picture = await last[-1].picture(picture)
     finally:
@@ -90,25 +96,38 @@ async def _learn(
 
 
 async def _ask(target: WebTarget, question: Question) -> Lesson:
+    """Ask a question on a page of its own; again after a pause if the page has too many."""
     lesson = Lesson(question)
-    try:
-        lesson.visit = await target.visit_of(question)
-        lesson.visit.is_lesson = True
-        lesson.answer = await lesson.visit.ask(question.text)
-    except (GiveUp, TryAgain) as problem:
-        if getattr(problem, "fatal", None) is not None:
-            raise
-        lesson.failure = f"{problem.outcome}: {for_command_line(problem.cause)}"
+    for attempt in range(_AGAIN):
+        try:
+            lesson.visit = await target.visit_of(question)
+            lesson.visit.is_lesson = True
+            lesson.answer, lesson.failure = await lesson.visit.ask(question.text), ""
+            break
+        except (GiveUp, TryAgain) as problem:
+            if getattr(problem, "fatal", None) is not None:
+                raise
+            lesson.failure = f"{problem.outcome}: {for_command_line(problem.cause)}"
+            if not (isinstance(problem, TryAgain) and problem.overloaded) or attempt + 1 == _AGAIN:
+                break
+            if lesson.visit is not None:
+                await target.leave(lesson.visit, question)
+            await asyncio.sleep(_PAUSE * (attempt + 1) if problem.after is None else problem.after)
     return lesson
 
 
-async def _read_again(target: WebTarget, lessons: Lessons) -> None:
-    """Read the answers by what is known now, and see whether they agree."""
+async def _read_again(target: WebTarget, lessons: Lessons, learnt: list[str]) -> None:
+    """Read the answers by what is known now, and see whether they agree; `learnt` are doubts about the page."""
     reading = target.reading
-    if reading.profile is None:
+    if reading.profile is None or not lessons.read:
         failures = [lesson.failure for lesson in lessons.lessons if lesson.failure]
         lessons.doubts = [*reading.doubts, *failures] or ["nothing could be read"]
         return
+    left = [part for lesson in lessons.read if lesson.visit for part in lesson.visit.left]
+    folds = {part["selector"] for part in left if part["what"] == "fold"}
+    if folds and not reading.profile.answer.more:
+        unfolded = msgspec.structs.replace(reading.profile.answer, more=tuple(sorted(folds)))
+        reading.profile = msgspec.structs.replace(reading.profile, answer=unfolded)
     texts = await _texts(lessons)
     reading.profile = _named(with_common_words(reading.profile, texts), target, lessons)
     texts = await _texts(lessons)
@@ -116,16 +135,17 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
         if lesson.answer is not None:
             lesson.answer = replace(lesson.answer, answer=text)
     lessons.profile = reading.profile
+    target.page = used_by(reading.profile, target.page)
     last = lessons.read[-1].visit
     if last is not None:
-        target.found_box, target.found_selector = last.box, last.last["selector"]
-    parts = [lesson.visit.last["extra"] for lesson in lessons.read if lesson.visit is not None]
-    extra = [f"a message has a part that is not named: {part[:60]!r}" for part in parts if part]
-    lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(texts), *extra]))
+        target.found_box = last.box
+    read = [(lesson.question.text, text) for lesson, text in zip(lessons.read, texts, strict=True)]
+    left = [part for lesson in lessons.read if lesson.visit for part in lesson.visit.left]
+    lessons.doubts = list(dict.fromkeys([*learnt, *doubts_of(read), *reading.left_over(left)]))
     reading.doubts = lessons.doubts
-    for lesson in lessons.read:
-        if lesson.answer is not None and not lessons.doubts:
-            reading.doubt(lesson.answer.answer, "", None)  # its lines are compared with those of later answers
+    for question, text in read:
+        if not lessons.doubts:
+            reading.doubt(question, text, (), None)  # its lines are compared with those of later answers
 
 
 async def _texts(lessons: Lessons) -> list[str]:
@@ -133,14 +153,13 @@ async def _texts(lessons: Lessons) -> list[str]:
 
 
 def with_common_words(profile: Profile, texts: Sequence[str]) -> Profile:
-    """The profile with words that begin or end all answers: a name with a colon, and a last line."""
-    first, last = common_words([text for text in texts if text])
+    """The profile with what begins or ends all answers: a name with a colon, and lines."""
+    texts = [text for text in texts if text]
+    first, last = common_lines(texts)
+    words, _ = common_words(texts)
     rule = profile.answer
-    if first.endswith(":") and len(first.split()) <= 3:
-        rule = msgspec.structs.replace(rule, prefixes=(*rule.prefixes, first))
-    lines = {text.splitlines()[-1].strip() for text in texts if len(text.splitlines()) > 1}
-    if len(lines) == 1 and all(len(text.splitlines()) > 1 for text in texts) and last.endswith(min(lines)):
-        rule = msgspec.structs.replace(rule, suffixes=(*rule.suffixes, min(lines)))
+    name = (words,) if words.endswith(":") and len(words.split()) <= 3 and not first else ()
+    rule = msgspec.structs.replace(rule, prefixes=(*rule.prefixes, *first, *name), suffixes=(*rule.suffixes, *last))
     return msgspec.structs.replace(profile, answer=rule)
 
 
@@ -151,7 +170,7 @@ def _named(profile: Profile, target: WebTarget, lessons: Lessons) -> Profile:
     return msgspec.structs.replace(
         profile,
         page=public(page.url),
-        before=page.clicks,
+        before=page.clicks or tuple(visit.steps),
         box=page.input_selector or visit.box or "",
         send=page.submit_selector or visit.sent_by or ENTER,
     )

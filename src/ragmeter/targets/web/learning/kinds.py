@@ -32,6 +32,11 @@ _TOOL = re.compile(
     r"citations?|related( questions)?|kopieren|copiar|copier)\W*",
     re.IGNORECASE,
 )
+_SOURCES = re.compile(
+    r"\W*(sources?|references|citations|related( (questions|articles|topics))?|see also|further reading|learn more|"
+    r"you (may|might) also ask|follow-?ups?|fuentes|quellen|nachweise|références|fonti)\b[^a-z]*",
+    re.IGNORECASE,
+)
 _COUNTS = re.compile(r".{0,40}\b\d[\d.,]*\s*(tokens?|tok/s|ms|seconds?|sec|s|words?)\b.{0,20}", re.IGNORECASE)
 _MARKS = re.compile(r"[\s●○•◦∙·▌▍▎▋▊▉█▮▯■□◼◻⬤⏺…⋯⋮|_✓✔✗×]+")
 
@@ -61,8 +66,8 @@ _SENTENCE = _words("P LI TD TH PRE CODE BLOCKQUOTE")
 
 def name_kind(name: str) -> str:
     """What a class or a test id says that an element is; nothing if it does not."""
-    words = [w for w in re.split(r"[^a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).lower()) if w]
-    words = words[1:] if words[:2] in (["data", "testid"], ["data", "role"]) else words
+    value = name.partition("=")[2] if name.startswith("[") else name
+    words = [w for w in re.split(r"[^a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", value).lower()) if w]
     if not words or len(words) > 6 or any(word in _HAS for word in words):
         return ""
     for kind, known in _NAMES.items():
@@ -86,6 +91,7 @@ def classify(trees: Sequence[Tree]) -> None:
                 text.kind = FIXED if key(text) in constants and ECHO not in text.flags else _kind(text)
             _beside_question(tree)
             _join_emphasis(tree)
+            _below_headings(tree)
         if all(tree.live() for tree in trees):
             return
 
@@ -108,9 +114,24 @@ def _beside_question(tree: Tree) -> None:
             text.kind = LABEL
 
 
+def _below_headings(tree: Tree) -> None:
+    """What follows a heading such as "Sources" in a message is no part of the answer."""
+    for heading in [text for text in tree.texts if _SOURCES.fullmatch(text.text)]:
+        around = heading.inside.outer
+        if around is not None and NEW in around.flags and not any(t.kind == QUESTION for t in around.texts()):
+            for text in around.texts():
+                if text.order >= heading.order and text.is_live:
+                    text.kind = SOURCE
+
+
 def masked(text: str) -> str:
-    """A text whose numbers count as the same."""
-    return re.sub(r"\d+", "0", text.casefold())
+    """A text whose numbers count as the same, but for a formula."""
+    return text if text.startswith("$") else re.sub(r"\d+", "0", text.casefold())
+
+
+def with_numbers(text: str) -> str:
+    """A text with # for each number."""
+    return re.sub(r"\d[\d.,:]*", "#", text)
 
 
 def _place(text: Text, levels: int = 2) -> tuple[str, ...]:
@@ -155,11 +176,18 @@ def _by_words(text: Text) -> str:
     has_neighbours = text.inside.outer is not None and len(list(text.inside.outer.texts())) > 1
     if alone and has_neighbours and _CLOCK.fullmatch(text.text) and (not text.text[:1].isdigit() or _is_now(text.text)):
         return LABEL
-    if alone and has_neighbours and (_TOOL.fullmatch(text.text) or _COUNTS.fullmatch(text.text)):
+    if alone and has_neighbours and (_is_tool(text) or _COUNTS.fullmatch(text.text)):
         return TOOL
     if any(ROUND in node.flags for node in (text.inside, text.inside.outer) if node) and len(text.text) <= 2:
         return LABEL
     return ""
+
+
+def _is_tool(text: Text) -> bool:
+    """Whether it is the caption of a tool; "Yes" and "No" are one together only: alone, each is an answer."""
+    words = text.text.casefold().strip(" .!")
+    others = {other.text.casefold() for other in text.inside.outer.texts()} if text.inside.outer is not None else set()
+    return bool(_TOOL.fullmatch(text.text)) and (words not in ("yes", "no") or {"yes", "no"} <= others)
 
 
 def _is_now(text: str) -> bool:
@@ -170,6 +198,11 @@ def _is_now(text: str) -> bool:
     now = datetime.now()
     apart = abs(int(digits[1]) % 12 * 60 + int(digits[2]) - (now.hour % 12 * 60 + now.minute))
     return min(apart, 720 - apart) <= _RECENT
+
+
+def is_label(text: str) -> bool:
+    """Whether a text is a clock, a name, a tool or a mark."""
+    return len(text) <= _LABEL and any(known.fullmatch(text) for known in (_CLOCK, _SPEAKER, _TOOL, _COUNTS, _MARKS))
 
 
 def looks_like_a_label(text: str) -> str:
@@ -189,7 +222,7 @@ def _in_sentence(node: Node) -> bool:
 def _join_emphasis(tree: Tree) -> None:
     """A word in the midst of a sentence is no label, even if all answers have it: only what stands first or last is."""
     for node in tree.nodes:
-        if node.tag in _SENTENCE:
+        if node.tag in _SENTENCE and NEW in node.flags:
             texts = list(node.texts())
             for text in texts[1:-1] if any(text.is_live for text in texts) else ():
                 if text.kind == FIXED:

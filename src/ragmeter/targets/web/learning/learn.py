@@ -17,17 +17,19 @@ from ragmeter.targets.web.learning.kinds import (
     SOURCE,
     THOUGHT,
     classify,
-    looks_like_a_label,
+    with_numbers,
 )
 from ragmeter.targets.web.learning.selectors import selector_for
 from ragmeter.targets.web.learning.signs import Course, learn_end
-from ragmeter.targets.web.learning.tree import LINK, NEW, Node, Text, Tree
+from ragmeter.targets.web.learning.tree import BLOCK, LINK, NEW, Node, Text, Tree
 from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
 _ALSO = 0.25
-#: How the doubt begins that is one of words alone: answers of a kind may well share some.
-IN_COMMON = "all answers"
+#: The last step of a selector that may leave something out: another tag alone may be anything in another answer.
+_TELLING = re.compile(r"[.#[]|-|^(details|summary|time|nav|aside|footer)$")
+#: Parts of a message: paragraphs, lists and tables; and words.
+_BLOCKS, _INLINE = ("blocks",), ("words",)
 #: The most characters of a name that stands beside the question.
 _NAME = 40
 
@@ -53,10 +55,10 @@ class Learnt:
 
 @dataclass
 class _Places:
-    """Where the answers are: their messages, the parts of these that are answers, and doubts."""
+    """Where the answers are: the parts of the messages that may be answers, and doubts."""
 
-    messages: list[Node]
-    contents: list[Node]
+    levels: list[list[Node]]
+    small: int  # so many of them are as small as their labels require, or smaller
     doubts: list[str]
 
 
@@ -88,7 +90,7 @@ def joined(base: Profile | None, answer: Answer, end: End, errors: tuple[str, ..
     kept = base.answer
     both = Answer(
         kept.selector or answer.selector,
-        kept.message or ("" if kept.selector else answer.message),
+        answer.beside if kept.beside is None and not kept.selector else kept.beside,
         tuple(dict.fromkeys((*kept.ignore, *answer.ignore))),
         kept.prefixes or answer.prefixes,
         kept.suffixes or answer.suffixes,
@@ -124,8 +126,8 @@ def _find(trees: Sequence[Tree]) -> _Places | None:
     messages = [node for group in groups for node in group.get(chosen, ())]
     if often < len(trees):
         doubts.append("not every answer is in the same kind of message")
-    contents, more = _content(messages, several=len(trees) > 1)
-    return _Places(messages, contents, [*doubts, *more])
+    levels, small, more = _content(messages, several=len(trees) > 1)
+    return _Places(levels, small, [*doubts, *more])
 
 
 def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple[str, ...]) -> Node:
@@ -133,7 +135,10 @@ def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple
 
 
 def _shown(node: Node) -> str:
-    words = " ".join(text.text for text in node.live())
+    return _short(" ".join(text.text for text in node.live()))
+
+
+def _short(words: str) -> str:
     return repr(words if len(words) <= 40 else words[:37] + "...")
 
 
@@ -208,29 +213,38 @@ def _below_old(top: Node, text: Text) -> Node:
     return inner[-1] if inner else text.inside
 
 
-def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[Node], list[str]]:
-    """The part of each message that is the answer: as small as its labels require, and not smaller."""
+def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[list[Node]], int, list[str]]:
+    """The parts of each message that may be the answer: as small as their labels require, smaller ones, larger ones.
+
+    The number is that of those that are as small or smaller.
+    """
     levels, doubts = [list(messages)], []
     while True:
         inner = [_only_part(node) for node in levels[-1]]
         if any(node is None for node in inner) or len({node.signature for node in inner if node}) != 1:
             break
         levels.append([node for node in inner if node is not None])
-    kinds = {kid.signature for node in levels[-1] for kid in node.nodes if kid.live() and not kid.is_prose}
-    parts = [{kid.signature for kid in node.nodes if kid.live() and not kid.is_prose} for node in levels[-1]]
-    if several and len(kinds) > 1 and all(len(part) > 1 for part in parts):
-        first = [next(kid for kid in levels[-1][0].nodes if kid.signature == kind) for kind in sorted(parts[0])[:2]]
-        doubts.append(f"a message has several parts that change with the question: {' and '.join(map(_shown, first))}")
+    parts = [{_part_kind(kid): kid for kid in node.nodes if kid.live()} for node in levels[-1]]
+    common = set.intersection(*(set(part) for part in parts)) if several else set()
+    if len(common) > 1 or (several and all(len(part.keys() - {_BLOCKS, _INLINE}) > 1 for part in parts)):
+        both = [_shown(kid) for _, kid in sorted(parts[0].items())[:2]]
+        doubts.append(f"a message has several parts that change with the question: {' and '.join(both)}")
     place = len(levels) - 1
     while place and not any(_has_labels(node) for node in levels[place - 1]):
         place -= 1
-    return levels[place], doubts
+    return [*levels[place:], *levels[:place][::-1]], len(levels) - place, doubts
+
+
+def _part_kind(node: Node) -> tuple[str, ...]:
+    """What kind of part it is: paragraphs and the like, words beside them, or an element of its own."""
+    return node.signature if not node.is_prose else _BLOCKS if BLOCK in node.flags else _INLINE
 
 
 def _only_part(node: Node) -> Node | None:
     """The one part of an element that has all of its live text, if it is not a paragraph or the like."""
     inner = [kid for kid in node.nodes if kid.live()]
-    if any(text.is_live for text in node.own) or len(inner) != 1 or inner[0].is_prose:
+    is_cell = len(inner) == 1 and inner[0].tag in ("TD", "TH")
+    if any(text.is_live for text in node.own) or len(inner) != 1 or (inner[0].is_prose and not is_cell):
         return None
     return inner[0]
 
@@ -243,63 +257,103 @@ def _has_labels(node: Node) -> bool:
 
 
 def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[str]]:
-    contents = places.contents
     doubts: list[str] = []
+    others = [places.levels[0], *places.levels[places.small :]]
+    for contents, allowed in [
+        *((level, ()) for level in places.levels),
+        *((level, (QUESTION,)) for level in others),
+        *((level, (QUESTION, FIXED)) for level in others),
+    ]:
+        if selector := _selector(contents, trees, allowed):
+            break
+    else:
+        return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
     ours = {id(text) for node in contents for text in node.texts()}
     inside = {id(inner) for node in contents for inner in node.everything()}
-
-    def harms(node: Node) -> bool:  # a match in an answer is no second answer; the reader leaves out the question's own
-        if id(node) in inside:
-            return False
-        return any(text.is_live or id(text) in ours for text in node.texts())
-
-    def harms_outside(node: Node) -> bool:
-        return any(text.is_live or id(text) in ours for text in node.texts())
-
-    def touches(node: Node) -> bool:  # the question's own message does not harm, but a selector without it is better
-        return id(node) not in inside and any(True for _ in node.texts())
-
-    selector = selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
-    if selector is None:
-        return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
-    message = ""
-    if any(id(one) != id(other) for one, other in zip(places.messages, contents, strict=True)):
-        message = (
-            selector_for(places.messages, trees, lambda node: any(t.is_live or id(t) in ours for t in node.texts()))
-            or ""
-        )
-    named: set[tuple[str, ...]] = set()
-    ignore: dict[str, None] = {}
-    thinking: dict[str, None] = {}
-    sources = ""
+    names = _Names(trees)
     prefixes: Counter[str] = Counter()
     suffixes: Counter[str] = Counter()
-    outer = places.messages if message else contents
-    for part in _dead_parts(outer):
-        kind = next(part.texts()).kind
-        name = selector_for([part], trees, lambda node: any(text.is_live for text in node.texts()))
-        if name is None or name.count(" ") > 2:
-            name = None
-        if name is not None:
-            named.add(part.signature)
-            (thinking if kind == THOUGHT else ignore)[name] = None
-            if kind == SOURCE and not sources:
-                sources = f"{name} a" if any(LINK in node.flags for node in part.everything()) else name
     for content in contents:
-        for text, at_start in _fixed_texts(content, named):
-            (prefixes if at_start else suffixes)[_with_numbers(text)] += 1
-    return (
-        Answer(selector, message, tuple(ignore), tuple(prefixes), tuple(suffixes), tuple(thinking), sources),
-        doubts,
-    )
+        unnamed = [part for part in _dead_parts(content) if not names.leave_out(part)]
+        aside = [part for part in unnamed if all(text.kind in (SOURCE, THOUGHT) for text in part.texts())]
+        doubts += [f"no selector holds for a part that is no answer: {_short(next(p.texts()).text)}" for p in aside]
+        for words, at_start in _fixed_texts(content, names.named):
+            (prefixes if at_start else suffixes)[with_numbers(words)] += 1
+    outside = [text for tree in trees for text in tree.texts if id(text) not in ours and text.kind != QUESTION]
+    size = sum(len(text.text) for node in contents for text in node.live())
+    for text in outside:
+        if text.kind == FIXED or not names.leave_out(_alone(text, inside)):
+            names.beside[with_numbers(text.text)] = None
+    other = [text for text in outside if text.is_live]
+    if sum(len(text.text) for text in other) >= _ALSO * size:
+        longest = max(other, key=lambda text: len(text.text))
+        doubts.append(
+            f"two parts of the page change with the question: {_shown(contents[0])} and {_short(longest.text)}"
+        )
+    return names.answer(selector, tuple(prefixes), tuple(suffixes)), doubts
 
 
-def _with_numbers(text: str) -> str:
-    return re.sub(r"\d[\d.,:]*", "#", text)
+def _selector(contents: Sequence[Node], trees: Sequence[Tree], allowed: tuple[str, ...]) -> str | None:
+    """A selector for the answers. It may also match elements that have a text of each of the kinds that are allowed.
+
+    The reader leaves out the question's own message, and what all answers have can be cut off.
+    """
+    inside = {id(inner) for node in contents for inner in node.everything()}
+    around = {id(outer) for node in contents for outer in node.lineage()}
+
+    def harms(node: Node) -> bool:  # a match in an answer is no second answer
+        texts = [] if id(node) in inside else list(node.texts())
+        is_known = any(text.kind in allowed for text in texts) and not any(text.is_live for text in texts)
+        return bool(texts) and (id(node) in around or not is_known)
+
+    return selector_for(contents, trees, harms)
 
 
-def _dead_parts(contents: Sequence[Node]) -> list[Node]:
-    """The largest parts of the answers' elements that hold labels only, one of each kind."""
+class _Names:
+    """What a profile names besides the answers: parts that are left out, and texts beside them."""
+
+    def __init__(self, trees: Sequence[Tree]) -> None:
+        self.named: set[tuple[str, ...]] = set()
+        self.beside: dict[str, None] = {}
+        self._trees = trees
+        self._ignore: dict[str, None] = {}
+        self._thinking: dict[str, None] = {}
+        self._sources = ""
+
+    def leave_out(self, part: Node) -> bool:
+        """Name a part by a selector; False if there is none that would not harm a later answer."""
+        if part.signature in self.named:
+            return True
+        name = selector_for([part], self._trees, lambda node: any(text.is_live for text in node.texts()))
+        if name is None or name.count(" ") > 2 or not _TELLING.search(re.split(r"[ >]", name)[-1]):
+            return False
+        self.named.add(part.signature)
+        kind = next(part.texts()).kind
+        (self._thinking if kind == THOUGHT else self._ignore)[name] = None
+        if kind == SOURCE and not self._sources:
+            self._sources = f"{name} a" if any(LINK in node.flags for node in part.everything()) else name
+        return True
+
+    def answer(self, selector: str, prefixes: tuple[str, ...], suffixes: tuple[str, ...]) -> Answer:
+        """The answer's part of the profile."""
+        ignore, thinking, beside = tuple(self._ignore), tuple(self._thinking), tuple(self.beside)
+        return Answer(selector, beside, ignore, prefixes, suffixes, thinking, self._sources)
+
+
+def _alone(text: Text, inside: set[int]) -> Node:
+    """The largest new element around a text outside of the answers that has nothing else than such texts."""
+    node = text.inside
+    while (outer := node.outer) is not None and NEW in outer.flags and NEW in node.flags:
+        if any(other.kind == QUESTION or other.is_live != text.is_live for other in outer.texts()):
+            break
+        if any(id(inner) in inside for inner in outer.everything()):
+            break
+        node = outer
+    return node
+
+
+def _dead_parts(content: Node) -> list[Node]:
+    """The largest parts of an answer's element that hold labels only, one of each kind."""
     parts: dict[tuple[str, ...], Node] = {}
 
     def collect(node: Node) -> None:
@@ -312,8 +366,7 @@ def _dead_parts(contents: Sequence[Node]) -> list[Node]:
             else:
                 collect(kid)
 
-    for content in contents:
-        collect(content)
+    collect(content)
     return list(parts.values())
 
 
@@ -327,37 +380,3 @@ def _fixed_texts(content: Node, named: set[tuple[str, ...]]) -> list[tuple[str, 
     left = [text for text in left if text.kind in (FIXED, LABEL)]
     before = [(text.text, True) for text in left if texts.index(text) < live[0]]
     return [*before, *((text.text, False) for text in reversed(left) if texts.index(text) > live[-1])]
-
-
-def common_words(texts: Sequence[str]) -> tuple[str, str]:
-    """The words that begin all texts, and those that end them; nothing if the texts are the same."""
-    lists = [text.split() for text in texts]
-    if len(lists) < 2 or len(set(texts)) < 2:
-        return "", ""
-    return " ".join(_shared(lists)), " ".join(reversed(_shared([words[::-1] for words in lists])))
-
-
-def _shared(lists: Sequence[Sequence[str]]) -> list[str]:
-    shared = []
-    for words in zip(*lists, strict=False):
-        if len(set(words)) > 1:
-            break
-        shared.append(words[0])
-    return shared
-
-
-def doubts_of(texts: Sequence[str]) -> list[str]:
-    """What is doubtful about the answers that were read, before anything is scored."""
-    doubts = []
-    for text in texts:
-        if not text.strip():
-            doubts.append("an answer is empty")
-        elif what := looks_like_a_label(text):
-            doubts.append(f"an answer looks like {what}: {text[:60]!r}")
-    first, last = common_words([text for text in texts if text.strip()])
-    for words, where in ((first, "begin"), (last, "end")):
-        if len(words.split()) >= 2:
-            doubts.append(f"{IN_COMMON} {where} with the same words: {words[:60]!r}")
-    if len(texts) > 1 and len({text.strip() for text in texts}) == 1:
-        doubts.append("the same text was read for different questions")
-    return doubts

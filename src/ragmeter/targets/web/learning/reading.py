@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from ragmeter.targets.web.learning.kinds import looks_like_a_label
+from ragmeter.targets.web.learning.doubts import doubt_of
+from ragmeter.targets.web.learning.kinds import is_label
 from ragmeter.targets.web.learning.learn import Learnt, Sample, joined, learn
+from ragmeter.targets.web.looks import LeftOver
 from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: After so many different questions nothing more is learnt.
 ENOUGH = 3
 #: So many other answers with the same first or last line make an answer unsure; a line of fewer words says little.
 _OTHERS, _WORDS = 2, 2
+#: What is said of what is left over, by its kind.
+_LEFT = {
+    "fold": "{0} may show more of the answer on a click (answer.more = [{1!r}])",
+    "part": "the answer has a part that the profile does not name: {0} (answer.ignore = [{1!r}])",
+    "text": "a text beside the answer is not named in the profile: {0} (answer.beside, or answer.ignore = [{1!r}])",
+}
 
 
 class Reading:
@@ -56,16 +66,28 @@ class Reading:
         """What the end of an answer looks like."""
         return (self.profile or self.base).end
 
-    def doubt(self, text: str, extra: str, busy: str | None) -> str:
+    def doubt(self, question: str, text: str, left: Sequence[LeftOver], busy: str | None) -> str:
         """What is doubtful about an answer that was read; nothing if nothing is."""
         if self.doubts and self.final and self.samples:
             return f"the page was learnt with a doubt: {self.doubts[0]}"
-        if extra:
-            return f"the message has a part that the profile does not name: {extra[:80]!r}"
+        if parts := self.left_over(left):
+            return parts[0]
         if busy:
             return f"the answer ended while {busy} showed that the page still works"
-        if what := looks_like_a_label(text):
-            return f"the answer looks like {what}: {text[:80]!r}"
+        return doubt_of(question, text) or self._common_line(text)
+
+    def left_over(self, left: Sequence[LeftOver]) -> list[str]:
+        """What is new on the page, is not the answer, and not known to stand beside it."""
+        beside = self.profile.answer.beside if self.profile is not None else None
+        known = {key(text) for text in beside or ()}
+        parts = []
+        for part in left:
+            if part["what"] == "text" and (key(part["text"]) in known or is_label(part["text"])):
+                continue
+            parts.append(_LEFT[part["what"]].format(repr(part["text"][:80]), part["selector"]))
+        return parts
+
+    def _common_line(self, text: str) -> str:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if len(lines) < 2:
             return ""
@@ -75,6 +97,11 @@ class Reading:
                 cause = cause or f"its {where} line is that of {self._lines[where, line]} other answers: {line[:60]!r}"
             self._lines[where, line] += 1
         return cause
+
+
+def key(text: str) -> str:
+    """Texts that differ in their numbers alone have the same key."""
+    return re.sub(r"[\d#][\d.,:]*", "#", text.casefold())
 
 
 def flat(profile: Profile) -> dict[str, Any]:
