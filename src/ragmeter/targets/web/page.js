@@ -67,7 +67,7 @@ const look = (rule) => {
     state.mark.rule = { ...NONE, ...rule };
   }
   const length = counter(LONGEST, "the answer has more characters than "), { learning } = state.mark;
-  const ruled = state.mark.rule.selector ? readByRule(length) : { elements: [], text: "" };
+  const ruled = state.mark.rule.selector ? readByRule(length) : { elements: [], links: [], text: "" };
   const blocks = learning || !ruled.text ? news() : [], others = blocks.filter(({ text }) => !isEcho(text));
   const floating = ({ passing }) => passing && !state.mark.floating.has(passing);
   Object.assign(state, { located: ruled.elements, passing: [...new Set(others.filter(floating).map(({ passing }) => passing))] });
@@ -75,7 +75,7 @@ const look = (rule) => {
   const isReady = !atWork(state.mark.rule), text = ruled.text, echoed = blocks.length > others.length;
   return {
     text, guess, problem: trouble(text ? [text] : others.filter(({ element }) => !inCode(element)).slice(-20).map((block) => block.text)), lost: !text && !others.length && isLost(echoed), echoed,
-    selector: ruled.elements.length ? path(ruled.elements[0]) : null, sources: state.mark.rule.sources ? shownSources(state.mark.rule.sources, length) : null,
+    links: [...new Set(ruled.links)], selector: ruled.elements.length ? path(ruled.elements[0]) : null, sources: state.mark.rule.sources ? shownSources(state.mark.rule.sources, length) : null,
     ready: isReady, newly: shown(state.mark.rule.back).length > state.mark.shown, facts: learning ? facts() : [], ...work(),
   };
 };
@@ -183,5 +183,5 @@ const safely = (work) => (argument) => {
   }
 };
 const api = { sender, closer };
-for (const [name, work] of Object.entries({ mark, restore, look, tree, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText, leftOver })) api[name] = safely(work);
+for (const [name, work] of Object.entries({ mark, restore, look, tree, pick, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText, leftOver })) api[name] = safely(work);
 Object.defineProperty(window, "__ragmeter", { value: Object.freeze(api) });

@@ -43,13 +43,13 @@ const trimmed = (text, { prefixes, suffixes }) => {
 };
 const readByRule = (length) => {
   const { rule } = state.mark;
-  const elements = fresh(rule.selector, state.mark.answers), ignore = new Set([...rule.ignore, ...rule.thinking].flatMap((selector) => all(selector)));
+  const links = [], elements = fresh(rule.selector, state.mark.answers), ignore = new Set([...rule.ignore, ...rule.thinking].flatMap((selector) => all(selector)));
   const isIgnored = (element) => {
     for (let e = element; e; e = parent(e)) if (ignore.has(e)) return true;
     return false;
   };
   const leave = (element) => skipped(element) || ignore.has(element);
-  return { elements, text: elements.filter((element) => !isIgnored(element)).map((element) => trimmed(readable(element, leave, length), rule)).filter(Boolean).join("\n\n") };
+  return { elements, links, text: elements.filter((element) => !isIgnored(element)).map((element) => trimmed(readable(element, leave, length, links), rule)).filter(Boolean).join("\n\n") };
 };
 
 // What looks like no part of an answer, and is not named in the profile: the answer may have it only now and then.

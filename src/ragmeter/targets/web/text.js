@@ -78,7 +78,7 @@ class Text {
   toString() { return this.parts.join(""); }
 }
 
-const readable = (root, skipped, length = counter(LONGEST, "the answer has more characters than ")) => {
+const readable = (root, skipped, length = counter(LONGEST, "the answer has more characters than "), links = []) => {
   let out = new Text(), breaks = 0, marker = "", depth = 0;
   const cursor = styleOf(root).cursor, places = new Map();
   const apart = (lines) => { if (!marker) breaks = Math.max(breaks, lines); };
@@ -112,7 +112,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
   const inside = (node) => { for (const child of children(node)) write(child); };
   const row = (node) => {
     apart(1);
-    say("| " + [...node.cells].map((cell) => squeezed(readable(cell, skipped, length))).join(" | ") + " |");
+    say("| " + [...node.cells].map((cell) => squeezed(readable(cell, skipped, length, links))).join(" | ") + " |");
     apart(1);
   };
   const fenced = (code) => { apart(2); say("```\n" + code.replace(/^\n+/, "").trimEnd() + "\n```"); apart(2); };
@@ -125,9 +125,8 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
     LI: item,
     TR: row,
     A: (node) => {
-      if (!/^https?:/.test(node.href)) return inside(node);
-      const label = squeezed(part(node));
-      flow(!label || label === node.href ? node.href : "[" + label + "](" + node.href + ")", "normal");
+      if (/^https?:/.test(node.href)) links.push(node.href);
+      inside(node);
     },
   };
   const part = (node) => { // the text of an element on its own

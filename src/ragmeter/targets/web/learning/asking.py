@@ -16,6 +16,7 @@ from ragmeter.io.addresses import public
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web.learning.learn import common_words, doubts_of
 from ragmeter.targets.web.learning.reading import ENOUGH
+from ragmeter.targets.web.looks import links_column
 from ragmeter.targets.web.profile import ENTER, Profile
 from ragmeter.targets.web.target import WebTarget
 from ragmeter.targets.web.visit import Visit
@@ -119,7 +120,8 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
     texts = await _texts(lessons)
     for lesson, text in zip(lessons.read, texts, strict=True):
         if lesson.answer is not None:
-            lesson.answer = replace(lesson.answer, answer=text)
+            links = lesson.visit.last["links"] if lesson.visit is not None else []
+            lesson.answer = replace(lesson.answer, answer=text, columns=links_column(links))
     lessons.profile = reading.profile
     last = lessons.read[-1].visit
     if last is not None:
@@ -153,10 +155,5 @@ def _named(profile: Profile, target: WebTarget, lessons: Lessons) -> Profile:
     """The profile with the page's address, its box, and how a question is sent."""
     visit = next(lesson.visit for lesson in lessons.read if lesson.visit is not None)
     page = target.page
-    return msgspec.structs.replace(
-        profile,
-        page=public(page.url),
-        before=page.clicks,
-        box=page.input_selector or visit.box or "",
-        send=page.submit_selector or visit.sent_by or ENTER,
-    )
+    box, send = page.input_selector or visit.box or "", page.submit_selector or visit.sent_by or ENTER
+    return msgspec.structs.replace(profile, page=public(page.url), before=page.clicks, box=box, send=send)
