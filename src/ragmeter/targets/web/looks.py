@@ -45,6 +45,7 @@ class Signs(TypedDict, total=False):
     """What a frame has, to see whether the page still grows. Nothing is known of the values but whether they change."""
 
     boxes: object
+    fields: object
     elements: object
 
 

@@ -27,6 +27,7 @@ const mark = ({ question, rule, learning }) => {
   Object.assign(state, { located: [], passing: [] });
   state.mark = {
     ...memory, texts, answers, listed, errors: new Set(errors), touched: new Set(), there: new WeakSet(all("*")), reloaded: false,
+    grown: new Map(now.map(({ element, nodes }) => [element, nodes.map(({ text }) => text)])), was: new Map(answers.map(([element]) => [element, readable(element, skipped)])),
     floating: new Set(now.map((block) => block.passing).filter(Boolean)), buttons: all(BUTTONS).filter((button) => !button.disabled).slice(0, 200),
   };
   return { ...memory, texts: packed(texts), answers: answers.map(([, text]) => text), facts: learning ? facts() : [] }; // for the page that comes next
@@ -35,7 +36,7 @@ const mark = ({ question, rule, learning }) => {
 const restore = (memory) => {
   state.mark = {
     ...memory, texts: unpacked(memory.texts), answers: memory.answers.map((text) => [null, text]), listed: 0, errors: new Set(), touched: new Set(),
-    there: new WeakSet(), floating: new Set(), buttons: [], reloaded: true,
+    there: new WeakSet(), floating: new Set(), buttons: [], reloaded: true, grown: new Map(), was: new Map(),
   };
   return true;
 };
@@ -44,9 +45,12 @@ const restore = (memory) => {
 const path = (element) => {
   const own = tokens(element), id = own.find((token) => token.startsWith("#")), named = own.find((token) => token.startsWith("[data-"));
   if (id || named) return id || named;
-  const label = attribute(element, "aria-label");
-  if (label && label.length <= 40 && isButton(element)) return `${tagName(element).toLowerCase()}[aria-label="${label.replace(/["\\]/g, "\\$&")}"]`;
-  const names = own.filter((token) => token.startsWith(".")), name = tagName(element).toLowerCase() + names.slice(0, 2).join("");
+  const tag = tagName(element).toLowerCase();
+  for (const name of ["name", "aria-label", "placeholder"]) {
+    const value = attribute(element, name);
+    if (value && value.length <= 40 && (isButton(element) || matches(element, EDITABLE))) return `${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`;
+  }
+  const names = own.filter((token) => token.startsWith(".")), name = tag + names.slice(0, 2).join("");
   const outer = parentElement(element);
   return names.length || !outer || tagName(outer) === "BODY" ? name : path(outer) + " > " + name;
 };
@@ -100,8 +104,8 @@ const unsent = () => {
 };
 // Whether a page that was opened still grows: its boxes, and its elements.
 const signs = () => ({
-  boxes: all(EDITABLE).filter(seen).length, elements: query(document, "*").length,
-  login: all("input[type=password]").some(seen),
+  boxes: all(EDITABLE).filter(canBeAsked).length, fields: all(EDITABLE).filter(seen).length, elements: query(document, "*").length,
+  login: all("input[type=password]").some(seen) && !all("textarea").some(seen),
 });
 
 // For a picture: frames around the box, the button that was clicked to send, and the answer.
@@ -182,6 +186,6 @@ const safely = (work) => (argument) => {
     return error instanceof Limit ? { limit: error.message } : { problem: String(error).slice(0, 200) };
   }
 };
-const api = { sender, closer };
-for (const [name, work] of Object.entries({ mark, restore, look, tree, pick, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText, leftOver })) api[name] = safely(work);
+const api = { sender, closer, step };
+for (const [name, work] of Object.entries({ mark, restore, look, tree, pick, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText, leftOver, chatBox })) api[name] = safely(work);
 Object.defineProperty(window, "__ragmeter", { value: Object.freeze(api) });

@@ -82,6 +82,7 @@ class OpenPage:
         self.asked = 0
         self.selector: str | None = None
         self.box: str | None = None
+        self.steps: list[str] = []  # what was clicked before the box could be seen
         self.attempts = 0  # to send the last question
         self.sent_by: str | None = None  # the button's selector, or nothing if it was Enter
         self.frozen = False  # it has not responded to a call

@@ -17,6 +17,13 @@ const hasShadow = (element) => shadow(element) || [...query(element, "*")].some(
 const plainText = (element) => squeezed(tagName(element) === "TEXTAREA" ? element.value : hasShadow(element) ? deepText(element) : textContent(element));
 const textKey = (element) => key(plainText(element));
 const remembered = (selector) => matching(selector).map((element) => [element, textKey(element)]);
+// Words that begin or end a text; a # among them stands for a number.
+const pattern = (text) => text.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+").replace(/#/g, "\\d[\\d.,:]*");
+const trimmed = (text, { prefixes, suffixes }) => {
+  for (const words of prefixes) text = text.replace(new RegExp("^\\s*" + pattern(words) + "\\s*", "u"), "");
+  for (const words of suffixes) text = text.replace(new RegExp("\\s*" + pattern(words) + "\\s*$", "u"), "");
+  return text.trim();
+};
 // What is above the question's own message is no answer to it, if something is below: a greeting that is written late.
 const belowQuestion = (elements) => {
   if (elements.length < 2) return elements;
@@ -28,19 +35,13 @@ const fresh = (selector, before) => {
   const now = matching(selector), { there } = state.mark, was = new Map(before);
   const changed = now.filter((element) => (was.has(element) ? was.get(element) !== textKey(element) : true));
   const gone = counts(before.filter(([element]) => !element || !element.isConnected).map(([, text]) => text));
-  const left = beyond(changed.filter((element) => !isEcho(plainText(element))), textKey, gone);
+  const asks = (element) => isEcho(trimmed(plainText(element), state.mark.rule));
+  const left = beyond(changed.filter((element) => !asks(element)), textKey, gone);
   if (left.length) return belowQuestion(left.filter((element) => !there.has(element) || was.has(element) || tagName(element) === "TEXTAREA" || isTouched(element)));
   const last = now[now.length - 1]; // the same words as before, written again
-  return last && !isEcho(plainText(last)) && (!was.has(last) || state.mark.touched.size) && isTouched(last) ? [last] : [];
+  return last && !asks(last) && (!was.has(last) || state.mark.touched.size) && isTouched(last) ? [last] : [];
 };
 
-// Words that begin or end a text; a # among them stands for a number.
-const pattern = (text) => text.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+").replace(/#/g, "\\d[\\d.,:]*");
-const trimmed = (text, { prefixes, suffixes }) => {
-  for (const words of prefixes) text = text.replace(new RegExp("^\\s*" + pattern(words) + "\\s*", "u"), "");
-  for (const words of suffixes) text = text.replace(new RegExp("\\s*" + pattern(words) + "\\s*$", "u"), "");
-  return text.trim();
-};
 const readByRule = (length) => {
   const { rule } = state.mark;
   const links = [], elements = fresh(rule.selector, state.mark.answers), ignore = new Set([...rule.ignore, ...rule.thinking].flatMap((selector) => all(selector)));
@@ -49,7 +50,13 @@ const readByRule = (length) => {
     return false;
   };
   const leave = (element) => skipped(element) || ignore.has(element);
-  return { elements, links, text: elements.filter((element) => !isIgnored(element)).map((element) => trimmed(readable(element, leave, length, links), rule)).filter(Boolean).join("\n\n") };
+  return { elements, links, text: elements.filter((element) => !isIgnored(element)).map((element) => trimmed(added(element, readable(element, leave, length, links)), rule)).filter(Boolean).join("\n\n") };
+};
+// Of a text that has grown since the question, what was added, without the question's own line.
+const added = (element, text) => {
+  const was = state.mark.was.get(element), more = was && text.startsWith(was) ? text.slice(was.length).trim() : text;
+  const [first, ...rest] = more.split("\n");
+  return was !== undefined && isLine(first) ? rest.join("\n").trim() : more;
 };
 
 // What looks like no part of an answer, and is not named in the profile: the answer may have it only now and then.

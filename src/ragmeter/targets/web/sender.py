@@ -28,14 +28,8 @@ _SETTLED, _ARRIVES = 0.3, 10.0
 #: Seconds for a dialog to close, and for calls that it may hinder.
 _CLOSES, _DIALOG = 1.0, 5.0
 _POLL = 0.05
-#: Selectors of input boxes, for when the user gives none: the likeliest first.
-_BOXES = (
-    "textarea",
-    "[contenteditable=true], [contenteditable='']",
-    "[role=textbox]",
-    "input[type=search]",
-    "input[type=text], input:not([type])",
-)
+#: The most clicks before the box can be seen, and seconds in which a bubble may still come to a page with a search.
+_STEPS, _COMES = 6, 4.0
 
 
 class SendingPage(OpenPage):
@@ -59,31 +53,71 @@ class SendingPage(OpenPage):
         return self._limited(seconds, f"the question could not be sent within {seconds:g} s")
 
     async def arrive(self) -> None:
-        """Wait a little until a new page is complete: what it adds later is no answer, and it may lose a text."""
-        watch, prepared, seconds = self._watch(), False, self.how.timeout
+        """Wait until a new page is complete, and click what must be clicked before: a banner, a bubble, a box."""
+        seconds, learns = self.how.timeout, not self.reading.final and self.how.input_selector is None
         async with self._limited(seconds + self.grace, f"the page was not ready within {seconds:g} s"):
-            while not await watch.has_box_for(_SETTLED) and watch.seconds < min(_ARRIVES, seconds):
-                if watch.has_box and not prepared:
-                    prepared = True
-                    with suppress(self._error):  # the page is being replaced
-                        await self.page.main_frame.locator(
-                            "body"
-                        ).count()  # Playwright's script: sending needs it at once
-                await asyncio.sleep(_POLL)
-
-    async def get_ready(self) -> None:
-        """Click what must be clicked before the box is looked for: a banner, a bubble, a box to tick."""
-        for selector in self.how.clicks:
-            _, element = await self._find(selector, parameter("click"))
-            try:
-                await element.click(timeout=min(_DIALOG, self.how.timeout) * 1000)
-            except self._error as problem:
-                why = str(problem).splitlines()[0]
-                raise TryAgain(TIMEOUT, f"{parameter('click')} {selector!r} can't be clicked: {why[:200]}") from None
-        if self.how.clicks:
-            await self.arrive()
+            if self.how.clicks or learns:
+                await self._settle(has_box=False)
+            for selector in self.how.clicks:
+                await self._press(selector)
+            if learns and not self.how.clicks:
+                await self._find_steps()
+            await self._settle(has_box=True)
         if not (self.reading.final or self.reading.base.answer.selector):
             await self._recognise()
+
+    async def _settle(self, *, has_box: bool) -> None:
+        """Wait a little until the page is quiet, and has a box: what it adds later is no answer, it may lose a text."""
+        watch, prepared = self._watch(), False
+        while not await watch.is_quiet_for(_SETTLED, has_box=has_box):
+            if watch.seconds >= min(_ARRIVES, self.how.timeout):
+                break
+            if watch.has_box and not prepared:
+                prepared = True
+                with suppress(self._error):  # the page is being replaced
+                    await self.page.main_frame.locator("body").count()  # Playwright's script: sending needs it at once
+            await asyncio.sleep(_POLL)
+
+    async def _press(self, selector: str) -> None:
+        _, element = await self._find(selector, parameter("click"))
+        try:
+            await element.click(timeout=min(_DIALOG, self.how.timeout) * 1000)
+        except self._error as problem:
+            why = str(problem).splitlines()[0]
+            raise TryAgain(TIMEOUT, f"{parameter('click')} {selector!r} can't be clicked: {why[:200]}") from None
+
+    async def _find_steps(self) -> None:
+        """Click what a person would click to come to the box, and remember it for the profile."""
+        watch = self._watch()
+        while len(self.steps) < _STEPS:
+            found = [(frame, step) for frame in self._frames() if (step := await self._element_of(frame, "step"))]
+            if not found:
+                await watch.is_quiet_for(0, has_box=True)
+                if watch.has_chat or watch.seconds > _COMES:
+                    return
+                await asyncio.sleep(_POLL)
+                continue
+            for _, step in found:
+                path = await self._path(step)
+                try:
+                    await step.click(timeout=_DIALOG * 1000)
+                except self._error:
+                    self._check_alive()
+                    continue
+                if path is not None:
+                    self.steps.append(path)
+            await asyncio.sleep(_SETTLED)
+            watch = self._watch()
+
+    async def _element_of(self, frame: Any, name: str) -> Any:
+        """The element that a function of our script finds in a frame, if there is one."""
+        try:
+            async with self._aside(frame):
+                script = f"() => window.__ragmeter ? window.__ragmeter.{name}() : null"
+                return (await frame.evaluate_handle(script)).as_element()
+        except self._error:  # it is being replaced
+            self._check_alive()
+        return None
 
     async def _recognise(self) -> None:
         """See whether the page is that of a known application."""
@@ -102,15 +136,12 @@ class SendingPage(OpenPage):
         watch = self._watch()
         while True:
             self._check_alive()
-            for selector in _BOXES:
-                for frame in self._frames():
-                    async with self._aside(frame):
-                        box = await self._last_editable(frame.locator(selector))
-                        if box is not None:
-                            if selector.startswith("input") and (login := await self._login()):
-                                raise GiveUp(BLOCKED, login)
-                            self.box = await self._path(box)
-                            return frame, box
+            boxes = [(frame, path) for frame in self._frames() if (path := await self._run(frame, "chatBox", kind=str))]
+            if boxes:
+                frame, self.box = boxes[-1]
+                if login := await self._login():
+                    raise GiveUp(BLOCKED, login)
+                return frame, frame.locator(self.box).last
             if await watch.is_over(self.how.timeout):
                 raise GiveUp(SELECTOR_NOT_FOUND, await self._not_found(None, option("input_selector")))
             await asyncio.sleep(0.1)
@@ -128,17 +159,6 @@ class SendingPage(OpenPage):
         code = "element => window.__ragmeter ? window.__ragmeter.path(element) : null"
         path: str | None = self._value(await element.evaluate(code), str)
         return path
-
-    async def _last_editable(self, boxes: Any) -> Any:
-        """The last of several boxes that is visible and editable: a chat has it at its end."""
-        try:
-            for place in reversed(range(min(await boxes.count(), 20))):
-                box = boxes.nth(place)
-                if await box.is_visible() and await box.is_editable(timeout=1000):
-                    return box
-        except self._error:
-            self._check_alive()
-        return None
 
     async def _find(self, selector: str, name: str) -> tuple[Any, Any]:
         """The first visible element of a selector, in any frame; waits until it appears.

@@ -35,7 +35,7 @@ from ragmeter.targets.web.visit import Visit
 
 Result = TypeVar("Result")
 #: Our script for every page, in this order.
-_SCRIPTS = tuple(f"{name}.js" for name in ("dom", "text", "tree", "rule", "errors", "work", "dialogs", "page"))
+_SCRIPTS = tuple(f"{name}.js" for name in ("dom", "text", "tree", "rule", "errors", "work", "dialogs", "steps", "page"))
 #: Seconds that the browser may take to make a page, and to end; generous, for a busy machine.
 _MAKES, _ENDS = 120.0, 30.0
 
@@ -245,7 +245,6 @@ class WebTarget(Target):
                 async with self._turns.opening():
                     await visit.open()
                     await visit.arrive()
-                    await visit.get_ready()
         except (GiveUp, TryAgain, self._error) as error:
             raise await self._failed(visit, question, error) from None
         return visit

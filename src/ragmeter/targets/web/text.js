@@ -121,7 +121,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
     IMG: (node) => { if (node.alt && !isPortrait(node)) flow(" " + node.alt + " ", "normal"); },
     TEXTAREA: (node) => { length(node.value.length); if (node.value) say(node.value); },
     INPUT: (node) => { if (node.value) say(node.value); },
-    PRE: (node) => { const code = query(node, "code"); fenced(part(code.length === 1 ? code[0] : node)); },
+    PRE: (node) => { const code = query(node, "code"); node === root ? say(part(node).trim()) : fenced(part(code.length === 1 ? code[0] : node)); },
     LI: item,
     TR: row,
     A: (node) => {

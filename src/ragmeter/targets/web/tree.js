@@ -89,6 +89,7 @@ const news = () => beyond(walk(), ({ text }) => key(text), state.mark.texts);
 // No ids and classes that a program has made up.
 const GENERATED = /\d[a-z]|\d{3}|\d.*[a-z].*\d|^(css|sc|jss|svelte|emotion|st-emotion|radix|headlessui|mui|ember|ng)-|[[\]/:!]/i;
 const NAMES = ["data-testid", "data-test", "data-message-author-role", "data-message-role", "data-role", "data-author", "data-sender", "data-step-type", "data-type", "role", "itemprop", "part"];
+const TABLE = new Set(["TD", "TH"]);
 const tokens = (element) => {
   const id = attribute(element, "id"), own = [];
   if (id && !/\d/.test(id) && !GENERATED.test(id)) own.push("#" + CSS.escape(id));
@@ -97,13 +98,26 @@ const tokens = (element) => {
     if (value && value.length <= 40 && !/\d/.test(value)) own.push(`[${name}="${value.replace(/["\\]/g, "\\$&")}"]`);
   }
   for (const name of classes(element)) if (!GENERATED.test(name) && name.length <= 60) own.push("." + CSS.escape(name));
-  return own.slice(0, 12);
+  if (TABLE.has(tagName(element))) own.push(`:nth-child(${[...elementsIn(parentElement(element))].indexOf(element) + 1})`);
+  return own.slice(-12);
+};
+// Of a text that has grown since the question, as in a terminal, what was added; and of lines, the question's own.
+const grown = (element, nodes) => {
+  const was = state.mark.grown.get(element) || [];
+  return nodes.map((part, place) => ({ ...part, text: was[place] && part.text.startsWith(was[place]) ? part.text.slice(was[place].length) : part.text })).filter(({ text }) => /\S/.test(text));
+};
+const isLine = (line) => letters(line) === letters(state.mark.question) || letters(line.replace(/^[^:>]{0,30}[:>]/, "")) === letters(state.mark.question);
+const inLines = (part) => {
+  const lines = part.text.split("\n"), place = lines.findIndex((line) => /\S/.test(line) && isLine(line));
+  if (lines.length < 2 || place < 0) return [part];
+  const rest = lines.slice(place + 1).join("\n");
+  return [{ ...part, text: lines[place], echoed: true }, ...(/\S/.test(rest) ? [{ ...part, text: rest }] : [])];
 };
 const isRound = (element) => {
   const [box] = rects(element);
   return Boolean(box) && box.width <= 64 && box.height <= 64 && box.width >= 8 && Math.abs(box.width - box.height) <= 6 && parseFloat(styleOf(element).borderTopLeftRadius) >= (styleOf(element).borderTopLeftRadius.endsWith("%") ? 45 : 0.45 * box.width);
 };
-const MOST_IN_TREE = 6000, LONGEST_IN_TREE = 4000, TABLE = new Set(["TD", "TH"]);
+const MOST_IN_TREE = 6000, LONGEST_IN_TREE = 4000;
 // [place of what is around it, tag, tokens, flags] for an element, [place, text] for a text. Nothing where that is too much.
 const tree = () => {
   const list = [], places = new Map(), blocks = news();
@@ -122,8 +136,8 @@ const tree = () => {
     return places.get(element);
   };
   const texts = blocks.flatMap(({ element, text, nodes, aside, passing }) => {
-    const flags = (isEcho(text) && !TABLE.has(tagName(element)) ? "e" : "") + (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : "");
-    return nodes.map((part) => ({ ...part, flags }));
+    const flags = (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : ""), echoed = isEcho(text) && (!TABLE.has(tagName(element)) || words(text) >= words(state.mark.question));
+    return grown(element, nodes).flatMap((part) => inLines(part).map((line) => ({ ...line, flags: (echoed || line.echoed ? "e" : "") + flags })));
   });
   for (const { node, text, flags } of texts.sort((one, other) => one.order - other.order)) {
     list.push([place(node), text.slice(0, LONGEST_IN_TREE), flags]);

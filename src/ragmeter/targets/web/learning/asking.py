@@ -14,11 +14,11 @@ from ragmeter.effects.process.loop import Stoppable, run
 from ragmeter.hints import for_command_line
 from ragmeter.io.addresses import public
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web.learning.learn import common_words, doubts_of
+from ragmeter.targets.web.learning.learn import common_lines, common_words, doubts_of
 from ragmeter.targets.web.learning.reading import ENOUGH
 from ragmeter.targets.web.looks import links_column
 from ragmeter.targets.web.profile import ENTER, Profile
-from ragmeter.targets.web.target import WebTarget
+from ragmeter.targets.web.target import WebTarget, used_by
 from ragmeter.targets.web.visit import Visit
 
 #: So many questions are tried at most until enough of them have an answer.
@@ -123,6 +123,7 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
             links = lesson.visit.last["links"] if lesson.visit is not None else []
             lesson.answer = replace(lesson.answer, answer=text, columns=links_column(links))
     lessons.profile = reading.profile
+    target.page = used_by(reading.profile, target.page)
     last = lessons.read[-1].visit
     if last is not None:
         target.found_box, target.found_selector = last.box, last.last["selector"]
@@ -140,14 +141,13 @@ async def _texts(lessons: Lessons) -> list[str]:
 
 
 def with_common_words(profile: Profile, texts: Sequence[str]) -> Profile:
-    """The profile with words that begin or end all answers: a name with a colon, and a last line."""
-    first, last = common_words([text for text in texts if text])
+    """The profile with what begins or ends all answers: a name with a colon, and lines."""
+    texts = [text for text in texts if text]
+    first, last = common_lines(texts)
+    words, _ = common_words(texts)
     rule = profile.answer
-    if first.endswith(":") and len(first.split()) <= 3:
-        rule = msgspec.structs.replace(rule, prefixes=(*rule.prefixes, first))
-    lines = {text.splitlines()[-1].strip() for text in texts if len(text.splitlines()) > 1}
-    if len(lines) == 1 and all(len(text.splitlines()) > 1 for text in texts) and last.endswith(min(lines)):
-        rule = msgspec.structs.replace(rule, suffixes=(*rule.suffixes, min(lines)))
+    name = (words,) if words.endswith(":") and len(words.split()) <= 3 and not first else ()
+    rule = msgspec.structs.replace(rule, prefixes=(*rule.prefixes, *first, *name), suffixes=(*rule.suffixes, *last))
     return msgspec.structs.replace(profile, answer=rule)
 
 
@@ -155,5 +155,10 @@ def _named(profile: Profile, target: WebTarget, lessons: Lessons) -> Profile:
     """The profile with the page's address, its box, and how a question is sent."""
     visit = next(lesson.visit for lesson in lessons.read if lesson.visit is not None)
     page = target.page
-    box, send = page.input_selector or visit.box or "", page.submit_selector or visit.sent_by or ENTER
-    return msgspec.structs.replace(profile, page=public(page.url), before=page.clicks, box=box, send=send)
+    return msgspec.structs.replace(
+        profile,
+        page=public(page.url),
+        before=page.clicks or tuple(visit.steps),
+        box=page.input_selector or visit.box or "",
+        send=page.submit_selector or visit.sent_by or ENTER,
+    )

@@ -61,8 +61,8 @@ _SENTENCE = _words("P LI TD TH PRE CODE BLOCKQUOTE")
 
 def name_kind(name: str) -> str:
     """What a class or a test id says that an element is; nothing if it does not."""
-    words = [w for w in re.split(r"[^a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name).lower()) if w]
-    words = words[1:] if words[:2] in (["data", "testid"], ["data", "role"]) else words
+    value = name.partition("=")[2] if name.startswith("[") else name
+    words = [w for w in re.split(r"[^a-z]+", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", value).lower()) if w]
     if not words or len(words) > 6 or any(word in _HAS for word in words):
         return ""
     for kind, known in _NAMES.items():
@@ -109,8 +109,8 @@ def _beside_question(tree: Tree) -> None:
 
 
 def masked(text: str) -> str:
-    """A text whose numbers count as the same."""
-    return re.sub(r"\d+", "0", text.casefold())
+    """A text whose numbers count as the same, but for a formula."""
+    return text if text.startswith("$") else re.sub(r"\d+", "0", text.casefold())
 
 
 def _place(text: Text, levels: int = 2) -> tuple[str, ...]:

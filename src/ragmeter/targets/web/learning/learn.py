@@ -64,10 +64,9 @@ class Learnt:
 
 @dataclass
 class _Places:
-    """Where the answers are: their messages, the parts of these that are answers, and doubts."""
+    """Where the answers are: the parts of the messages that may be answers, smaller ones first, and doubts."""
 
-    messages: list[Node]
-    contents: list[Node]
+    levels: list[list[Node]]
     doubts: list[str]
 
 
@@ -135,8 +134,8 @@ def _find(trees: Sequence[Tree]) -> _Places | None:
     messages = [node for group in groups for node in group.get(chosen, ())]
     if often < len(trees):
         doubts.append("not every answer is in the same kind of message")
-    contents, more = _content(messages, several=len(trees) > 1)
-    return _Places(messages, contents, [*doubts, *more])
+    levels, more = _content(messages, several=len(trees) > 1)
+    return _Places(levels, [*doubts, *more])
 
 
 def _picked(trees: Sequence[Tree]) -> _Places | None:
@@ -237,8 +236,8 @@ def _below_old(top: Node, text: Text) -> Node:
     return inner[-1] if inner else text.inside
 
 
-def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[Node], list[str]]:
-    """The part of each message that is the answer: as small as its labels require, and not smaller."""
+def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[list[Node]], list[str]]:
+    """The parts of each message that may be the answer: as small as their labels require, and larger ones."""
     levels, doubts = [list(messages)], []
     while True:
         inner = [_only_part(node) for node in levels[-1]]
@@ -253,13 +252,14 @@ def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[Node], li
     place = len(levels) - 1
     while place and not any(_has_labels(node) for node in levels[place - 1]):
         place -= 1
-    return levels[place], doubts
+    return levels[place::-1], doubts
 
 
 def _only_part(node: Node) -> Node | None:
     """The one part of an element that has all of its live text, if it is not a paragraph or the like."""
     inner = [kid for kid in node.nodes if kid.live()]
-    if any(text.is_live for text in node.own) or len(inner) != 1 or inner[0].is_prose:
+    is_cell = len(inner) == 1 and inner[0].tag in ("TD", "TH")
+    if any(text.is_live for text in node.own) or len(inner) != 1 or (inner[0].is_prose and not is_cell):
         return None
     return inner[0]
 
@@ -272,22 +272,14 @@ def _has_labels(node: Node) -> bool:
 
 
 def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[str]]:
-    contents = places.contents
     doubts: list[str] = []
+    for contents in places.levels:
+        if selector := _selector(contents, trees):
+            break
+    else:
+        return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
     ours = {id(text) for node in contents for text in node.texts()}
     inside = {id(inner) for node in contents for inner in node.everything()}
-
-    def harms(node: Node) -> bool:  # a match in an answer is no second answer; the reader leaves out the question's own
-        if id(node) in inside:
-            return False
-        return any(text.is_live or id(text) in ours for text in node.texts())
-
-    def touches(node: Node) -> bool:  # the question's own message does not harm, but a selector without it is better
-        return id(node) not in inside and any(True for _ in node.texts())
-
-    selector = selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
-    if selector is None:
-        return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
     names = _Names(trees)
     prefixes: Counter[str] = Counter()
     suffixes: Counter[str] = Counter()
@@ -308,6 +300,25 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
             f"two parts of the page change with the question: {_shown(contents[0])} and {_short(longest.text)}"
         )
     return names.answer(selector, tuple(prefixes), tuple(suffixes)), doubts
+
+
+def _selector(contents: Sequence[Node], trees: Sequence[Tree]) -> str | None:
+    """A selector for the answers. A match in an answer is no second answer, nor is the question's own message.
+
+    The reader leaves that out, but a selector without it is better.
+    """
+    inside = {id(inner) for node in contents for inner in node.everything()}
+    around = {id(outer) for node in contents for outer in node.lineage()}
+    beside = {id(text.inside): text for tree in trees for text in tree.texts if text.kind == QUESTION}
+
+    def touches(node: Node) -> bool:
+        return id(node) not in inside and any(True for _ in node.texts())
+
+    def harms(node: Node) -> bool:
+        is_question = any(id(inner) in beside for inner in node.everything()) and not any(node.live())
+        return touches(node) and (id(node) in around or not is_question)
+
+    return selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
 
 
 class _Names:
@@ -388,6 +399,15 @@ def _fixed_texts(content: Node, named: set[tuple[str, ...]]) -> list[tuple[str, 
     return [*before, *((text.text, False) for text in reversed(left) if texts.index(text) > live[-1])]
 
 
+def common_lines(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines that begin all texts, but for their numbers, and those that end them, the outermost first."""
+    lists = [[line.strip() for line in with_numbers(text).splitlines() if line.strip()] for text in texts]
+    if len(set(texts)) < 2:
+        return (), ()
+    first = _shared([lines[:-1] for lines in lists])
+    return tuple(first), tuple(_shared([lines[len(first) + 1 :][::-1] for lines in lists]))
+
+
 def common_words(texts: Sequence[str]) -> tuple[str, str]:
     """The words that begin all texts, and those that end them; nothing if the texts are the same."""
     lists = [text.split() for text in texts]
@@ -397,6 +417,7 @@ def common_words(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def _shared(lists: Sequence[Sequence[str]]) -> list[str]:
+    """What all lists begin with."""
     shared = []
     for words in zip(*lists, strict=False):
         if len(set(words)) > 1:

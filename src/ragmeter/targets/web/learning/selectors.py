@@ -63,7 +63,7 @@ def _own(nodes: Sequence[Node]) -> Iterator[_Step]:
     common = [t for t in nodes[0].tokens if all(t in node.tokens for node in nodes)]
     if any("n" in node.flags for node in nodes):
         common = [token for token in common if not token.startswith("#")]
-    common.sort(key=lambda token: (not token.startswith(("#", "[data-")), bool(_LOOKS.match(token))))
+    common.sort(key=lambda token: (token[0] == ":", not token.startswith(("#", "[data-")), bool(_LOOKS.match(token))))
     for token in common:
         yield _Step(None if token.startswith("[") else tag, (token,))
     for pair in combinations(common[:5], 2):
