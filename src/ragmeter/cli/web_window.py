@@ -48,7 +48,7 @@ def _record(chosen: argparse.Namespace, target: WebTarget) -> int:
     from ragmeter.targets.web.window import record
 
     check_writable(chosen.record.parent)
-    print("in the window that opens: ask a question, and click its answer when it is whole; then another one or two, with")
-    print("other answers; then close the window. What you click before the first question is clicked in each run.")
+    print("in the window that opens: ask a question, click its answer when it is whole, then ask another one or two;")
+    print("then close the window. What you click before the first question is clicked before each question of a run.")
     lessons = record(target, lambda step: print(printable(step), flush=True))
     return keep_lessons(chosen, chosen.record, lessons)

@@ -11,10 +11,8 @@ def _():
     from answers import astream
 
     async def answer(messages, config):
-        text = ""
         async for word in astream(messages[-1].content):
-            text += word
-            yield text
+            yield word
 
     mo.ui.chat(answer)
     return

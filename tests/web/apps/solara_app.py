@@ -18,7 +18,7 @@ async def answer():
 
 
 @solara.component
-def Page():  # noqa: N802 - Solara's own name
+def Page():
     def send(text):
         messages.value = [*messages.value, {"role": "user", "content": text}]
         answer()

@@ -78,7 +78,7 @@ def _has_form(value: object, kind: Any) -> bool:
 
 
 def links_column(links: list[str]) -> dict[str, str]:
-    """The column `links` of the run: the addresses that an answer links to, a JSON list as a text; none if it has none."""
+    """The column `links` of the run: the addresses that an answer links to, as a JSON list; none if there is none."""
     return {"links": dumps([whole(link) for link in links])} if links else {}
 
 

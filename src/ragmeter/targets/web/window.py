@@ -138,7 +138,8 @@ class _Recorder:
         reading = self._visit.reading
         if reading.profile is None or self._asked is None or not self._read:
             raise UsageError(
-                "nothing was recorded", hint="in the window, ask a question, click its answer, and then close the window"
+                "nothing was recorded",
+                hint="in the window, ask a question, click its answer, then close the window",
             )
         texts = [lesson.answer.answer for lesson in self._read if lesson.answer is not None]
         profile = with_common_words(reading.profile, texts) if len(texts) > 1 else reading.profile

@@ -106,7 +106,7 @@ async def _ask(target: WebTarget, question: Question) -> Lesson:
 async def _read_again(target: WebTarget, lessons: Lessons) -> None:
     """Read the answers by what is known now, and see whether they agree."""
     reading = target.reading
-    if reading.profile is None:
+    if reading.profile is None or not lessons.read:
         failures = [lesson.failure for lesson in lessons.lessons if lesson.failure]
         lessons.doubts = [*reading.doubts, *failures] or ["nothing could be read"]
         return

@@ -11,7 +11,7 @@ PROSE = frozenset(
     ("P", "UL", "OL", "LI", "TABLE", "THEAD", "TBODY", "TR", "TD", "TH", "PRE", "CODE", "BLOCKQUOTE", "H1", "H2", "H3",
      "H4", "H5", "H6", "A", "STRONG", "B", "EM", "I", "DL", "DT", "DD", "SUP", "SUB")
 )  # fmt: skip
-#: The flags of an element: it is new, a block, at the top of a shadow root, a button, round, a link, picked by a person.
+#: Flags of an element: it is new, a block, at the top of a shadow root, a button, round, a link, clicked by a person.
 NEW, BLOCK, ROOT, BUTTON, ROUND, LINK, PICKED = "nbrcilp"
 #: The flags of a text: it repeats the question, it is there to be clicked, it floats over the page.
 ECHO, ASIDE, FLOATS = "eaf"
