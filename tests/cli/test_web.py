@@ -174,28 +174,7 @@ def test_unanswered_rows_have_empty_scores_and_evidence(
     assert "no luck with bad" in (tmp_path / "runs" / "r" / "evidence" / "2.txt").read_text()
 
 
-def test_one_question_is_tried_and_shown_in_a_picture(ragmeter: Command, tmp_path: Path, site: str) -> None:
-    done = ragmeter("web", "--url", f"{site}/plain", "--try", "Is it so?", "--timeout", str(PATIENCE))
-    assert done.returncode == 0, done.stderr
-    for line in (
-        "question: Is it so?", "typed into: #query-input", "sent by: #submit-button",
-        "answer read from: div.message.bot", "  Answer to Is it so?: it is so.", "--input-selector '#query-input'",
-    ):  # fmt: skip
-        assert line in done.stdout
-    assert (tmp_path / "web-try.png").read_bytes().startswith(b"\x89PNG")
-    assert not (tmp_path / "runs").exists()
-
-
-def test_a_question_that_is_tried_and_fails(ragmeter: Command, tmp_path: Path, site: str) -> None:
-    queries(tmp_path, ("Is it so?", "x"))
-    done = ragmeter("web", "--url", f"{site}/red_box", "--input", "queries.csv", "--try", "--timeout", str(PATIENCE))
-    assert done.returncode == 3
-    assert "question: Is it so?" in done.stdout
-    assert "no answer: target_error: the page shows an error: No quota left" in done.stdout
-    assert (tmp_path / "web-try.png").exists()
-
-
-def test_what_is_needed_without_a_trial(ragmeter: Command, tmp_path: Path) -> None:
+def test_what_is_needed(ragmeter: Command, tmp_path: Path) -> None:
     done = ragmeter("web", "--url", "http://127.0.0.1:1/")
     assert done.returncode == 2
     assert "the following arguments are required: --input, --output" in done.stderr

@@ -62,8 +62,6 @@ PAGES = {
     name: f"{start}<script>const reply = async (q, a) => {{ {action} }};{_TALK.replace('DATA', json.dumps(ANSWERS))}</script>"
     for name, (start, action) in _PAGES.items()
 }
-#: What must be clicked first.
-CLICKS = {"banner": ("#agree",), "bubble": ("#open",)}
 
 
 def expected(name: str, question: str) -> str:

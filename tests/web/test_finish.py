@@ -8,15 +8,19 @@ from typing import Any, cast
 
 import pytest
 
-from ragmeter.targets.web.finish import Finish, Traffic, is_answer
+from ragmeter.targets.web.finish import Finish, is_answer
 from ragmeter.targets.web.looks import Look
+from ragmeter.targets.web.profile import End
+from ragmeter.targets.web.traffic import Traffic
 
 #: A look at a page that shows nothing at all.
 QUIET: Look = {
-    "text": "", "guess": "", "extra": "", "facts": [], "problem": "", "lost": False, "echoed": False, "selector": None,
-    "sources": None, "signs": 0, "waiting": 0, "busy": None, "worked": False, "idle": False, "off": False,
-    "timers": False, "ticking": False, "ready": False, "newly": False,
+    "text": "", "guess": "", "facts": [], "problem": "", "lost": False, "echoed": False, "selector": None,
+    "sources": None, "busy": None, "moves": False, "ready": True, "newly": False,
 }  # fmt: skip
+NO_SIGN = End()
+SIGN = End(gone=("#stop",), still=0.3)
+NAMED = End(back=("#done",), still=0.1)
 
 
 @dataclass(frozen=True)
@@ -29,25 +33,14 @@ def steady(text: str, **signals: Any) -> Iterator[Look]:
         yield cast("Look", {**QUIET, "text": text, **signals})
 
 
-def finished_at(
-    looks: Iterable[Look], *, named: bool = False, traffic: Traffic | None = None, step: float = 0.05
-) -> float:
+def finished_at(looks: Iterable[Look], end: End = NO_SIGN, traffic: Traffic | None = None, step: float = 0.05) -> float:
     """The seconds until the answer is taken for finished, with a look every `step` of them; at most 40."""
-    finish, now = Finish(0.0, named=named), 0.0
+    finish, now = Finish(0.0, end), 0.0
     for look in looks:
         now += step
         if finish.see(look, traffic or Traffic(), now) or now > 40:
             break
     return now
-
-
-def over() -> Traffic:
-    """A request that the question caused, and that has come to its end."""
-    traffic, request = Traffic(), Request("fetch")
-    traffic.question(0.0)
-    traffic.begin(request, 0.0)
-    traffic.end(request, 0.0)
-    return traffic
 
 
 def asked() -> tuple[Traffic, Request]:
@@ -57,13 +50,6 @@ def asked() -> tuple[Traffic, Request]:
     traffic.begin(request, 0.0)
     traffic.sent('{"question": "Is it so?"}', request)
     return traffic, request
-
-
-def line_open() -> Traffic:
-    """The same, and a stream of events that was open before."""
-    traffic = over()
-    traffic.lines.add(Request("eventsource"))
-    return traffic
 
 
 def test_what_is_open_when_a_question_is_sent_is_a_line() -> None:
@@ -89,62 +75,51 @@ def test_what_is_an_answer(text: str, expected: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("looks", "traffic", "seconds"),
+    ("looks", "end", "seconds"),
     [
-        (steady("It is so."), over(), 1.0),
-        (steady("It is so."), Traffic(), 4.0),
-        (steady("It is so.", timers=True), over(), 4.0),
-        (steady("It is so."), line_open(), 4.0),
-        (steady("It is so.", off=True), over(), 20.0),
-        (steady("It is so.", busy="#stop"), over(), 40.0),
-        (steady("It is so."), Traffic(under_way={object()}), 20.0),
-        (steady("It is"), Traffic(), 8.0),  # the rest may still come
-        (steady("It is so.", signs=1), Traffic(), 6.0),
-        (steady("It is so.", worked=True), Traffic(), 1.0),  # a stop button came and went
-        (steady("It is", worked=True), Traffic(), 4.0),
-        (steady("It is", idle=True), Traffic(), 0.3),  # a known application
-        (steady("It is", idle=True, signs=1), Traffic(), 4.0),  # which still loads a part of it
+        (steady("It is so."), End(), 4.0),
+        (steady("It is"), End(), 8.0),  # the rest may still come
+        (steady("It is so.", moves=True), End(), 20.0),
+        (steady("It is so.", busy="#stop"), End(), 40.0),
+        (steady("Thinking...\nIt is so."), End(), 15.0),
+        (steady("It is so."), SIGN, 1.0),  # its sign was never seen
+        (steady("It is so.", ready=False), SIGN, 40.0),
+        (steady("It is so.", moves=True), SIGN, 1.0),  # with a sign, nothing else counts
+        (steady("It is so."), NAMED, 4.0),  # it was there all the time
     ],
 )
-def test_how_long_a_text_must_be_still(looks: Iterator[Look], traffic: Traffic, seconds: float) -> None:
-    assert finished_at(looks, traffic=traffic) == pytest.approx(seconds, abs=0.2)
+def test_how_long_a_text_must_be_still(looks: Iterator[Look], end: End, seconds: float) -> None:
+    assert finished_at(looks, end) == pytest.approx(seconds, abs=0.2)
 
 
-def test_what_the_user_named() -> None:
-    def looks(before: bool, after: bool, **more: Any) -> Iterator[Look]:
-        for _ in range(20):
-            yield {**QUIET, "text": "It is so.", "ready": before}
-        yield from steady("It is so.", ready=after, **more)
-
-    assert finished_at(looks(False, True), named=True) == pytest.approx(1.05, abs=0.1)
-    assert finished_at(looks(True, False), named=True) > 30
-    assert finished_at(looks(True, True), named=True) == pytest.approx(4.0, abs=0.2)  # it was there all the time
-    assert finished_at(looks(True, True, newly=True), named=True) == pytest.approx(1.05, abs=0.1)
+def shown_for(seconds: float, text: str, **after: Any) -> Iterator[Look]:
+    """A page that works for so many seconds, and does not from then on."""
+    for _ in range(round(seconds / 0.05)):
+        yield cast("Look", {**QUIET, "text": text, "ready": False})
+    yield from steady(text, **after)
 
 
-def test_a_stop_button_that_goes_is_the_end_unless_the_text_goes_on() -> None:
-    def looks(*texts: str) -> Iterator[Look]:
-        for _ in range(10):
-            yield {**QUIET, "text": "some", "busy": "#stop"}
-        for text in texts:
-            yield {**QUIET, "text": text}
-        yield from steady(texts[-1])
-
-    assert finished_at(looks("some words")) == pytest.approx(1.0, abs=0.2)  # the last words came with its end
-    assert finished_at(looks("some", "some words", "some words more")) > 4.0
+@pytest.mark.parametrize(("end", "seconds"), [(SIGN, 1.3), (NAMED, 1.1)])
+def test_a_sign_that_goes_is_the_end(end: End, seconds: float) -> None:
+    assert finished_at(shown_for(1.0, "It is"), end) == pytest.approx(seconds, abs=0.1)
+    assert finished_at(shown_for(0.0, "It is", newly=True), end) == pytest.approx(seconds - 1, abs=0.1)
 
 
-def test_a_signal_that_ends_before_the_text_begins_says_nothing() -> None:
+def test_the_end_of_the_request_with_the_question() -> None:
+    end, (traffic, request) = End(request=True, still=0.3), asked()
+
     def looks() -> Iterator[Look]:
-        for _ in range(10):
-            yield {**QUIET, "text": "", "busy": "#spinner"}
-        yield from steady("some")
+        for _ in range(40):
+            yield {**QUIET, "text": "It is"}
+        traffic.end(request, 2.0)
+        yield from steady("It is")
 
-    assert finished_at(looks()) > 4.0
+    assert finished_at(looks(), end, traffic) == pytest.approx(2.3, abs=0.1)
+    assert finished_at(steady("It is so."), End(), asked()[0]) == pytest.approx(20.0, abs=0.2)
 
 
 def test_time_in_which_nobody_looked_does_not_count() -> None:
-    assert finished_at(steady("It is so."), traffic=over(), step=2.5) > 10.0  # four looks, not one second
+    assert finished_at(steady("It is so."), SIGN, step=2.5) >= 10.0  # four looks, not one second
 
 
 def test_what_blinks_does_not_keep_an_answer_open() -> None:
@@ -170,65 +145,8 @@ def test_pauses_that_were_seen_make_the_wait_longer_up_to_a_limit() -> None:
     assert after(7.0) == pytest.approx(10.0, abs=0.3)
 
 
-def first_shown(sign: dict[str, Any], **after: Any) -> Iterator[Look]:
-    """An answer with a sign of work for half a second, and without it from then on."""
-    for _ in range(10):
-        yield cast("Look", {**QUIET, "text": "It is so.", **sign})
-    yield from steady("It is so.", **after)
-
-
-@pytest.mark.parametrize("sign", [{"off": True}, {"signs": 2}, {"waiting": 1}, {"busy": "#stop"}])
-def test_other_signs_of_work_that_go_are_the_end_as_well(sign: dict[str, Any]) -> None:
-    assert finished_at(first_shown(sign)) == pytest.approx(0.8, abs=0.1)  # the last words may come after the sign went
-
-
-@pytest.mark.parametrize(
-    ("sign", "seconds"), [({"off": True}, 20.0), ({"signs": 2}, 20.0), ({"waiting": 1}, 20.0), ({"busy": "#stop"}, 1.0)]
-)
-def test_a_weak_sign_that_goes_is_not_the_end_while_the_answer_is_requested(
-    sign: dict[str, Any], seconds: float
-) -> None:
-    assert finished_at(first_shown(sign), traffic=asked()[0]) == pytest.approx(seconds, abs=0.2)
-
-
-def test_the_end_of_the_request_that_an_answer_came_with_is_its_end() -> None:
-    traffic, request = asked()
-
-    def looks() -> Iterator[Look]:
-        for text in ("It", "It is", "It is so."):
-            yield {**QUIET, "text": text}
-        traffic.end(request, 0.15)
-        yield from steady("It is so.")
-
-    assert finished_at(looks(), traffic=traffic) == pytest.approx(0.65, abs=0.1)
-
-
-@pytest.mark.parametrize(("sign", "seconds"), [({"signs": 2}, 4.0), ({"busy": "#stop"}, 0.8)])
-def test_a_page_that_types_has_timers_after_its_weak_signs_went(sign: dict[str, Any], seconds: float) -> None:
-    assert finished_at(first_shown(sign, timers=True, ticking=True), traffic=over()) == pytest.approx(seconds, abs=0.2)
-
-
-def test_a_stop_button_goes_before_the_box_can_be_used_again() -> None:
-    def looks() -> Iterator[Look]:
-        for busy in ("#stop", None):
-            for _ in range(10):
-                yield {**QUIET, "text": "It is so.", "busy": busy, "off": True, "ticking": True}
-        yield from steady("It is so.", ticking=True)
-
-    assert finished_at(looks()) == pytest.approx(1.3, abs=0.1)
-
-
-def test_signs_that_blink_do_not_keep_an_answer_open() -> None:
-    def looks() -> Iterator[Look]:
-        while True:
-            for signs in (1, 0):
-                yield {**QUIET, "text": "It is so.", "signs": signs}
-
-    assert finished_at(looks()) == pytest.approx(10.0, abs=0.2)
-
-
 def test_the_first_word_is_that_of_the_answer_and_not_of_a_placeholder() -> None:
-    finish, now = Finish(0.0, named=False), 0.0
+    finish, now = Finish(0.0, End()), 0.0
     for text in ("processing 0.1/2.2s", "processing 0.3/2.2s", "", "The", "The end", "The end."):
         now += 1.0
         finish.see({**QUIET, "text": text}, Traffic(), now)

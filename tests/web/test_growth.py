@@ -8,19 +8,18 @@ from types import SimpleNamespace
 import pytest
 
 from ragmeter.targets.web import growth
-from ragmeter.targets.web.finish import Traffic
 from ragmeter.targets.web.looks import Signs
+from ragmeter.targets.web.traffic import Traffic
 
-BOX = {"boxes": 1, "elements": 100}
+BOX = {"boxes": 1, "fields": 1, "elements": 100}
 
 
 @pytest.mark.parametrize(
     ("later", "expected"),
     [
         ([BOX], 0.625),  # no change for 0.3 s
-        ([{**BOX, "opened": True}], 0.375),  # a known application says that it has opened
-        ([{**BOX, "boxes": 0, "opened": True}], 2.0),  # it has no box
-        ([{**BOX, "elements": count, "opened": True} for count in range(4)], 0.75),  # it still adds elements
+        ([{**BOX, "fields": 0}], 2.0),  # it has no box
+        ([{**BOX, "elements": count} for count in range(4)], 1.0),  # it still adds elements
     ],
 )
 def test_ready_once_it_has_a_box_and_does_not_change(
@@ -28,14 +27,14 @@ def test_ready_once_it_has_a_box_and_does_not_change(
 ) -> None:
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(growth, "time", SimpleNamespace(monotonic=lambda: clock.now, perf_counter=lambda: clock.now))
-    looks: list[list[Signs]] = [[], [{"boxes": 0, "elements": 10}], *([sign] for sign in later)]
+    looks: list[list[Signs]] = [[], [{"fields": 0, "elements": 10}], *([sign] for sign in later)]
 
     async def signs() -> list[Signs]:
         return looks.pop(0) if len(looks) > 1 else looks[0]
 
     async def opened() -> float:
         watch = growth.Growth(signs, Traffic(heard_at=-1.0))
-        while not await watch.has_box_for(0.3) and clock.now < 2:
+        while not await watch.is_quiet_for(0.3, has_box=True) and clock.now < 2:
             clock.now += 0.125
         return float(clock.now)
 

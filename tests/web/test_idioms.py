@@ -29,14 +29,13 @@ QUESTIONS = list(idioms.ANSWERS)
 @pytest.fixture
 def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait less where nothing shows the end: these pages have no pauses, but for one."""
-    monkeypatch.setattr("ragmeter.targets.web.finish._STILL", 1.0)
+    monkeypatch.setattr("ragmeter.targets.web.finish.STILL", 1.0)
+    monkeypatch.setattr("ragmeter.targets.web.finish.BROKEN_OFF", 1.5)
     monkeypatch.setattr("ragmeter.targets.web.learning.signs.UNSURE", 1.0)
-    for module in ("finish", "ruled_finish"):
-        monkeypatch.setattr(f"ragmeter.targets.web.{module}.BROKEN_OFF", 1.5)
 
 
 def _target(site: str, kind: str, profile: Profile | None = None, **more: Any) -> WebTarget:
-    page = Page(f"{site}/idiom_{kind}", timeout=PATIENCE, clicks=idioms.CLICKS.get(kind, ()), **more)
+    page = Page(f"{site}/idiom_{kind}", timeout=PATIENCE, **more)
     return WebTarget(page, profile=profile)
 
 
@@ -66,13 +65,28 @@ def test_answers_are_read_alone_and_whole(site: str, kind: str, tmp_path: Path) 
     assert texts(ask_all(by_rule, *QUESTIONS[3:])) == [idioms.expected(kind, question) for question in QUESTIONS[3:]]
 
 
-def test_the_rest_of_an_answer_is_a_doubt_until_its_click_is_named(site: str, tmp_path: Path) -> None:
+def test_the_rest_of_an_answer_is_unfolded_by_the_click_that_was_learnt(site: str, tmp_path: Path) -> None:
     lessons = _learn(_target(site, "more"), tmp_path)
-    assert any("Show more" in doubt for doubt in lessons.doubts)
+    assert lessons.doubts == []
     assert lessons.profile is not None
-    (tmp_path / "page.toml").write_text("[answer]\nselector = '.a'\nmore = ['.show-more']\n[end]\nstill = 0.5\n")
-    by_rule = _target(site, "more", read_profile(tmp_path / "page.toml"))
-    assert texts(ask_all(by_rule, QUESTIONS[0])) == [idioms.ANSWERS[QUESTIONS[0]]]
+    assert lessons.profile.answer.more == ("button.show-more",)
+    assert [lesson.answer.answer for lesson in lessons.read if lesson.answer] == list(idioms.ANSWERS.values())[:3]
+
+
+def test_the_rest_of_an_answer_is_a_doubt_where_no_click_is_named(site: str, tmp_path: Path) -> None:
+    (tmp_path / "page.toml").write_text("[answer]\nselector = '.a'\n[end]\nstill = 0.5\n")
+    (text,) = texts(ask_all(_target(site, "more", read_profile(tmp_path / "page.toml")), QUESTIONS[0]))
+    assert text.startswith("unsure: 'Show more' may show more of the answer on a click")
+
+
+def test_what_is_clicked_before_is_learnt(site: str, tmp_path: Path) -> None:
+    found = {}
+    for kind in ("bubble", "banner"):
+        lessons = _learn(_target(site, kind), tmp_path)
+        assert lessons.profile is not None
+        assert [lesson.failure for lesson in lessons.lessons] == [""] * 3
+        found[kind] = lessons.profile.before, lessons.profile.box
+    assert found == {"bubble": (("#open",), "#box"), "banner": (("#agree",), "#box")}
 
 
 @pytest.mark.slow

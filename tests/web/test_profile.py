@@ -13,7 +13,7 @@ from ragmeter.targets.web.profile import Answer, End, Profile, parse_profile, re
 WHOLE = Profile(
     Answer(
         ".a > [data-x='1']",
-        ".m",
+        ("Bot", "# tokens"),
         (".no", '[title="\\"x"]'),
         ("Bot:",),
         ("Yes No",),

@@ -102,10 +102,16 @@ def test_a_selector_for_the_answer(site: str) -> None:
     assert texts(ask_all(web, "x", "y")) == ["Answer to x: it is so.", "Answer to y: it is so."]
 
 
+def selector_of(web: WebTarget) -> str:
+    """Where the page is read."""
+    assert web.reading.profile is not None
+    return web.reading.profile.answer.selector
+
+
 def test_the_element_that_was_found_is_told(site: str) -> None:
     web = target(site, "plain")
     ask_all(web, "x")
-    assert web.found_selector == "div.message.bot"
+    assert selector_of(web) == "div.message.bot"
 
 
 def test_a_list_of_sources_beside_the_answer_is_no_part_of_it(site: str) -> None:
@@ -310,8 +316,8 @@ def test_an_answer_about_errors_is_an_answer(site: str, kind: str) -> None:
 def test_selectors_that_are_suggested_are_right_for_the_next_answer(site: str) -> None:
     web = target(site, "numbered_ids")
     ask_all(web, "x")
-    assert web.found_selector == "div.reply"
-    again = target(site, "numbered_ids", answer_selector=web.found_selector, same_page=True)
+    assert selector_of(web) == "div.reply"
+    again = target(site, "numbered_ids", answer_selector=selector_of(web), same_page=True)
     assert texts(ask_all(again, "a?", "b?", workers=1)) == ["Answer to a?: it is so.", "Answer to b?: it is so."]
 
 

@@ -78,7 +78,7 @@ PAGES = {
             "what to measure": ("--metrics", "--language", "--judge-model"),
             "the run": ("--run", "--resume"),
         },
-        "--url URL [--try QUESTION | --input FILE --output FILE] [options]",
+        "--url URL [--learn FILE | --input FILE --output FILE] [options]",
     ),
     "ragmeter compare": HelpPage(
         ("ragmeter compare before after", "ragmeter compare small medium large --baseline small --metrics llm_correct"),

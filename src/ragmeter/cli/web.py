@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Ask a chat page the questions of a file, as a person would, and score its answers. Begin with
-`ragmeter web --url URL --try "A question"`: it shows in a picture what would be read.
+`ragmeter web --url URL --learn page.toml`: it asks three questions, writes how the page is read, and shows it in a
+picture.
 
-The answer is read when it is finished: when its text has been still for a while and nothing on the page says that
-more will come. Without --answer-selector it is the part of the page that grows after a question was sent; which one
-that was is printed at the end. Answers are kept beside the run: run the same command again after a crash or Ctrl-C, and
-only what is missing is asked; a finished run is asked anew. Rows with the same session_id are one conversation on one
-page, in the order of turn_idx.
+With --page that file says how the page is read: where the answer is, what beside it is no part of it, and what its end
+looks like. Without it a run learns that first, and prints it. Answers are kept beside the run: run the same command
+again after a crash or Ctrl-C, and only what is missing is asked; a finished run is asked anew. Rows with the same
+session_id are one conversation on one page, in the order of turn_idx.
 """
 #: The columns of scores in the CSV file where no metrics are named, as the tool wrote them whose file it is.
 _OF_RESULTS = ("cosine_similarity", "rouge_l_score", "exact_match", "token_f1", "meteor_score", "average_score")
@@ -110,11 +110,12 @@ def _ask(chosen: argparse.Namespace, place: RunPlace) -> int:
     write_scored(chosen.output, _rows(chosen, source, service, named), guard=chosen.guard)
     verdict = pass_gate(gate, chosen, folder)
     if chosen.json:
-        summary = service.summary
+        summary, read = service.summary, target.reading.profile
+        selector = chosen.answer_selector if read is None else read.answer.selector
         blocked = {"blocked_connections": dict(target.blocked)} if chosen.same_origin_only else {}
         print(
             dumps(
-                {**summary.as_dict(), "answer_selector": target.found_selector, **blocked, **gate_json(verdict)},
+                {**summary.as_dict(), "answer_selector": selector, **blocked, **gate_json(verdict)},
                 indent=2,
             )
         )
@@ -163,8 +164,8 @@ def _show_what_was_seen(chosen: argparse.Namespace, target: WebTarget, profile: 
     if target.found_box:
         box = terminal.printable(target.found_box)
         print(f"questions were typed into {box}; to fix that: --input-selector {shlex.quote(box)}")
-    if chosen.answer_selector is None and target.found_selector:
-        selector = terminal.printable(target.found_selector)
+    if chosen.answer_selector is None and target.reading.profile is not None:
+        selector = terminal.printable(target.reading.profile.answer.selector)
         again = f"; to read it so again: --page {profile}" if profile is not None else ""
         print(f"the answer was read from {selector}{again}")
     if target.blocked:
@@ -227,14 +228,6 @@ def parser() -> Parser:
         metavar="FILE",
         type=Path,
         help="where the results go, as CSV, or for Excel: results.xlsx",
-    )
-    add(
-        "--try",
-        dest="trial",
-        metavar="QUESTION",
-        nargs="?",
-        const="",
-        help="ask one question only, and show in web-try.png where it was typed and what was read; nothing is scored",
     )
     add(
         "--page",

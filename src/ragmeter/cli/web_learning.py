@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragmeter.cli.options import UNSCORED, check_numbers, read_columns, read_reading
 from ragmeter.errors import UsageError
 from ragmeter.io.write import check_writable
+from ragmeter.table import SELECTOR_NOT_FOUND, TIMEOUT, UNSURE
 
 if TYPE_CHECKING:
     from ragmeter.targets.port import Question
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ragmeter.targets.web.target import WebTarget
 
 _SHOWN = 400  # characters of an answer that are printed
+_ALL = 3  # questions that have failed: so would the others
 _FIRST = 6  # questions of a dataset that may be needed
 
 
@@ -67,7 +69,7 @@ def show(lessons: Lessons) -> None:
 def learn_first(chosen: argparse.Namespace, target: WebTarget, questions: Sequence[Question], run: Path) -> None:
     """Learn a page with the first questions of a run, and keep their answers. At a doubt it stops, or asks a person."""
     from ragmeter.targets.web.learning.asking import learn_page
-    from ragmeter.targets.web.learning.learn import IN_COMMON
+    from ragmeter.targets.web.learning.doubts import IN_COMMON
     from ragmeter.targets.web.profile import read_profile, write_profile
 
     learnt = learnt_file(run)
@@ -80,6 +82,7 @@ def learn_first(chosen: argparse.Namespace, target: WebTarget, questions: Sequen
     picture = learnt.with_suffix(".png")
     lessons = learn_page(target, list(alone.values())[:_FIRST], picture)
     if lessons.profile is None:
+        _check_can_be_read(chosen, lessons)
         return  # the run itself says of each question what is wrong
     out = sys.stderr if chosen.json else sys.stdout
     goes_on = not lessons.doubts or _is_old_call(chosen)
@@ -106,6 +109,18 @@ def learn_first(chosen: argparse.Namespace, target: WebTarget, questions: Sequen
         if not target.reading.doubts
         else {}
     )
+
+
+def _check_can_be_read(chosen: argparse.Namespace, lessons: Lessons) -> None:
+    """Stop a run whose first questions have all failed in reading: the others would fail for the same reason."""
+    failures = [lesson.failure for lesson in lessons.lessons if lesson.failure]
+    if _is_old_call(chosen) or len(failures) < len(lessons.lessons) or len(failures) < _ALL:
+        return
+    if all(failure.startswith((TIMEOUT, SELECTOR_NOT_FOUND, UNSURE)) for failure in failures):
+        raise UsageError(
+            f"none of the first {len(failures)} questions has an answer that can be read: {failures[-1]}",
+            hint="`--learn page.toml` writes what is known of the page, with a picture; --page reads it by that file",
+        )
 
 
 def learnt_file(run: Path) -> Path:

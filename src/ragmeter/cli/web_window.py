@@ -1,4 +1,4 @@
-"""What `ragmeter web` does besides a run: `--try`, `--learn`, and in a window of its own `--login` and `--record`."""
+"""What `ragmeter web` does besides a run: `--learn`, and in a window of its own `--login` and `--record`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
 def without_run(chosen: argparse.Namespace, target: Callable[[], WebTarget]) -> int | None:
     """Do what is no run; None if a run is wanted."""
-    if chosen.trial is not None:
-        from ragmeter.cli.web_trial import try_page
-
-        return try_page(chosen, target())
     if chosen.learn is not None:
         from ragmeter.cli.web_learning import learn
 

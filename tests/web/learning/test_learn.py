@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from ragmeter.targets.web.learning.doubts import common_lines, common_words, doubt_of, doubts_of
 from ragmeter.targets.web.learning.kinds import looks_like_a_label, name_kind
-from ragmeter.targets.web.learning.learn import Sample, common_words, doubts_of, learn
+from ragmeter.targets.web.learning.learn import Sample, learn
 from ragmeter.targets.web.learning.reading import Reading, of_selectors
+from ragmeter.targets.web.looks import LeftOver
 from ragmeter.targets.web.profile import Answer, End, Profile
 
 Element = tuple[str, list[Any]]
@@ -88,7 +90,7 @@ def test_the_content_of_a_message_is_told_from_its_thoughts_and_sources() -> Non
             for text in ANSWERS
         )
     )
-    assert (answer.selector, answer.message, doubts) == ("div.md", "div.a", [])
+    assert (answer.selector, answer.beside, doubts) == ("div.md", (), [])
     assert (answer.thinking, answer.ignore, answer.sources) == (("div.thinking",), ("div.sources",), "div.sources")
 
 
@@ -171,20 +173,43 @@ def test_what_is_hardly_an_answer(text: str, what: str) -> None:
 def test_words_that_all_answers_share() -> None:
     assert common_words(["Bot: a b end", "Bot: c d end"]) == ("Bot:", "end")
     assert common_words(["the same", "the same"]) == ("", "")
-    assert doubts_of(["The bot says a", "The bot says b"]) == ["all answers begin with the same words: 'The bot says'"]
-    assert doubts_of(["", "b"]) == ["an answer is empty"]
-    assert doubts_of(["a", "a"]) == ["the same text was read for different questions"]
-    assert doubts_of(["Paris.", "In 2019."]) == []
+    assert common_lines(["Done in 3 s\na\nb\nBye", "Done in 12 s\nc\nBye"]) == (("Done in # s",), ("Bye",))
+    assert common_lines(["a", "b"]) == common_lines(["a\nb", "a\nb"]) == ((), ())
+    pairs = [("q", "The bot says a"), ("r", "The bot says b")]
+    assert doubts_of(pairs) == ["all answers begin with the same words: 'The bot says'"]
+    assert doubts_of([("q", ""), ("r", "b")]) == ["the answer is empty"]
+    assert doubts_of([("q", "a"), ("r", "a")]) == ["the same text was read for different questions"]
+    assert doubts_of([("q", "Paris."), ("r", "In 2019.")]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("Sorry, please try again later.", "sounds like an error"), ("undefined", "sounds like an error"),
+        ("You: Is it so?\nBot: Yes.", "the question is a line"), ("10:30 has passed. Is it so? Yes.", ""),
+        ("It is so. " * 30 + "Try again.", ""), ("Just now", "looks like a clock"), ("", "is empty"),
+    ],
+)  # fmt: skip
+def test_what_is_doubtful_about_one_answer(text: str, doubt: str) -> None:
+    assert doubt in doubt_of("Is it so?", text)
+    assert bool(doubt_of("Is it so?", text)) == bool(doubt)
 
 
 def test_a_later_answer_that_is_doubtful() -> None:
-    reading = Reading(Profile(Answer("p")), final=True)
-    assert reading.doubt("Paris.", "", None) == ""
-    assert "'Related: more'" in reading.doubt("Paris.", "Related: more", None)
-    assert "still works" in reading.doubt("Paris.", "", "#stop")
-    assert "looks like a clock" in reading.doubt("Sent at 4:22 AM", "", None)
+    reading = Reading(Profile(Answer("p", ("Bot", "# tokens"))), final=True)
+
+    def doubt(text: str, *left: LeftOver, busy: str | None = None) -> str:
+        return reading.doubt("q", text, left, busy)
+
+    def beside(text: str) -> LeftOver:
+        return {"what": "text", "text": text, "selector": "aside"}
+
+    assert doubt("Paris.") == ""
+    assert doubt("Paris.", beside("312 tokens"), beside("Sent at 4:22 AM")) == ""
+    assert "'Related: more'" in doubt("Paris.", beside("Related: more"))
+    assert "show more of the answer" in doubt("Paris.", {"what": "fold", "text": "More", "selector": "button"})
+    assert "still works" in doubt("Paris.", busy="#stop")
+    assert "looks like a clock" in doubt("Sent at 4:22 AM")
     for text in ("One.\nSee you soon", "Two.\nSee you soon"):
-        assert reading.doubt(text, "", None) == ""
-    assert reading.doubt("Three.\nSee you soon", "", None) == (
-        "its last line is that of 2 other answers: 'See you soon'"
-    )
+        assert doubt(text) == ""
+    assert doubt("Three.\nSee you soon") == "its last line is that of 2 other answers: 'See you soon'"

@@ -37,7 +37,7 @@ const fresh = (selector, before) => {
   const gone = counts(before.filter(([element]) => !element || !element.isConnected).map(([, text]) => text));
   const asks = (element) => isEcho(trimmed(plainText(element), state.mark.rule));
   const left = beyond(changed.filter((element) => !asks(element)), textKey, gone);
-  if (left.length) return belowQuestion(left.filter((element) => !there.has(element) || was.has(element) || tagName(element) === "TEXTAREA" || isTouched(element)));
+  if (left.length) return belowQuestion(left.filter((element) => !there.has(element) || was.has(element) || tagName(element) === "TEXTAREA" || [...state.mark.touched].some((node) => within(node, element))));
   const last = now[now.length - 1]; // the same words as before, written again
   return last && !asks(last) && (!was.has(last) || state.mark.touched.size) && isTouched(last) ? [last] : [];
 };
@@ -54,9 +54,9 @@ const readByRule = (length) => {
 };
 // Of a text that has grown since the question, what was added, without the question's own line.
 const added = (element, text) => {
-  const was = state.mark.was.get(element), more = was && text.startsWith(was) ? text.slice(was.length).trim() : text;
+  const was = state.mark.was.get(element) || (state.mark.grown.get(element) || []).join("").trim(), more = was && text.startsWith(was) ? text.slice(was.length).trim() : text;
   const [first, ...rest] = more.split("\n");
-  return was !== undefined && isLine(first) ? rest.join("\n").trim() : more;
+  return was && isLine(first) ? rest.join("\n").trim() : more;
 };
 
 // What looks like no part of an answer, and is not named in the profile: the answer may have it only now and then.

@@ -107,7 +107,6 @@ class WebTarget(Target):
         self.page = page if profile is None else used_by(profile, page)
         self.login = login
         self._profile = profile
-        self.found_selector: str | None = None
         self.found_box: str | None = None
         self.evidence, self.evidence_when = evidence, evidence_when
         self.blocked: Counter[str] = Counter()  # connections to other origins that were refused, by host and port
@@ -225,7 +224,6 @@ class WebTarget(Target):
             except (GiveUp, TryAgain, self._error) as error:
                 raise await self._failed(visit, question, error) from None
         self._worked = True
-        self.found_selector = visit.selector or self.found_selector
         self.found_box = visit.box or self.found_box
         await self._keep_evidence(visit, question, failed=False)
         await self._leave(visit, question, broken=visit.frozen)

@@ -83,7 +83,12 @@ const isEcho = (text) => {
   return [whole, bare, ...question.split("\n").map(letters)].filter(Boolean).includes(said) || (text.endsWith(": " + plain) && few)
     || (/(\.\.\.|…)$/.test(text) && whole.startsWith(said)) || (few && words(plain) > 2 && [whole, bare].some((part) => said.startsWith(part) || said.endsWith(part)));
 };
-const news = () => beyond(walk(), ({ text }) => key(text), state.mark.texts);
+// Texts that are there more often than they were; what stands in an old element is old, as long as it can be.
+const news = () => {
+  const { there, texts } = state.mark, blocks = walk(), left = new Map(texts), textOf = ({ text }) => key(text);
+  const fresh = new Set(beyond([...blocks.filter(({ element }) => there.has(element)), ...blocks.filter(({ element }) => !there.has(element))], textOf, left));
+  return blocks.filter((block) => fresh.has(block));
+};
 
 // -- the tree ---------------------------------------------------------------------------------------------------------------
 // No ids and classes that a program has made up.
@@ -136,8 +141,9 @@ const tree = () => {
     return places.get(element);
   };
   const texts = blocks.flatMap(({ element, text, nodes, aside, passing }) => {
-    const flags = (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : ""), echoed = isEcho(text) && (!TABLE.has(tagName(element)) || words(text) >= words(state.mark.question));
-    return grown(element, nodes).flatMap((part) => inLines(part).map((line) => ({ ...line, flags: (echoed || line.echoed ? "e" : "") + flags })));
+    const flags = (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : ""), isWhole = (said) => isEcho(said) && words(said) >= words(state.mark.question);
+    const echoed = TABLE.has(tagName(element)) ? isWhole(text) : isEcho(text);
+    return grown(element, nodes).flatMap((part) => inLines(part).map((line) => ({ ...line, flags: (echoed || line.echoed || isWhole(squeezed(line.text)) ? "e" : "") + flags })));
   });
   for (const { node, text, flags } of texts.sort((one, other) => one.order - other.order)) {
     list.push([place(node), text.slice(0, LONGEST_IN_TREE), flags]);

@@ -32,7 +32,10 @@ _MORE, _UNFOLDS, _STILL_LOOKS = 20, 10.0, 3
 #: Seconds for a picture of the page.
 _PICTURE = 30.0
 #: What a page or its server says that has had too many questions: it is asked again after a pause.
-_OVERLOADED = re.compile(r"too many requests|rate limit (exceeded|reached)|HTTP 429\b", re.IGNORECASE)
+_OVERLOADED = re.compile(r"too many (requests|questions|messages)|rate.?limit|HTTP 429\b", re.IGNORECASE)
+_PAUSE = re.compile(
+    r"\b(\d{1,4}) ?(s|sec|seconds?|segundos?|sekunden|secondes?|m|min|minutes?|minutos?|minuten)\b", re.I
+)
 #: Characters of a placeholder in a message.
 _SHOWN = 60
 
@@ -40,6 +43,12 @@ _SHOWN = 60
 def _still_part(look: FrameLook) -> tuple[str, str]:
     """What is new on a page, but for numbers, which may run."""
     return re.sub(r"\d+", "0", look["guess"]), look["text"]
+
+
+def _seconds(problem: str) -> float | None:
+    """The seconds that a page asks to wait."""
+    named = _PAUSE.search(problem)
+    return None if named is None else float(named[1]) * (60 if named[2].casefold().startswith("m") else 1)
 
 
 class Visit(SendingPage):
@@ -117,7 +126,8 @@ class Visit(SendingPage):
             self.course.requested = traffic.heard_at
         if problem := trouble.see(look, finish, traffic, now, ended=ended):
             if _OVERLOADED.search(problem):
-                raise TryAgain(TARGET_ERROR, whole(problem), overloaded=True, after=traffic.pause)
+                after = _seconds(problem) if traffic.pause is None else traffic.pause
+                raise TryAgain(TARGET_ERROR, whole(problem), overloaded=True, after=after)
             kind = TryAgain if problem == LOST else GiveUp  # on another page
             raise kind(TARGET_ERROR, whole(problem))
         if finish.seems_complete(look, traffic):

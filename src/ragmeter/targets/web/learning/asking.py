@@ -14,7 +14,7 @@ from ragmeter.effects.process.loop import Stoppable, run
 from ragmeter.hints import for_command_line
 from ragmeter.io.addresses import public
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web.learning.learn import common_lines, common_words, doubts_of
+from ragmeter.targets.web.learning.doubts import common_lines, common_words, doubts_of
 from ragmeter.targets.web.learning.reading import ENOUGH
 from ragmeter.targets.web.looks import links_column
 from ragmeter.targets.web.profile import ENTER, Profile
@@ -23,6 +23,8 @@ from ragmeter.targets.web.visit import Visit
 
 #: So many questions are tried at most until enough of them have an answer.
 _TRIES = 6
+#: How often a question is put to a page that has too many, and the seconds between where nobody says how many.
+_AGAIN, _PAUSE = 4, 5.0
 #: What a page is asked where nobody names questions.
 QUESTIONS = ("What can you help me with?", "Who are you?", "Where can I find more information?")
 
@@ -91,15 +93,23 @@ async def _learn(
 
 
 async def _ask(target: WebTarget, question: Question) -> Lesson:
+    """Ask a question on a page of its own; again after a pause if the page has too many."""
     lesson = Lesson(question)
-    try:
-        lesson.visit = await target.visit_of(question)
-        lesson.visit.is_lesson = True
-        lesson.answer = await lesson.visit.ask(question.text)
-    except (GiveUp, TryAgain) as problem:
-        if getattr(problem, "fatal", None) is not None:
-            raise
-        lesson.failure = f"{problem.outcome}: {for_command_line(problem.cause)}"
+    for attempt in range(_AGAIN):
+        try:
+            lesson.visit = await target.visit_of(question)
+            lesson.visit.is_lesson = True
+            lesson.answer, lesson.failure = await lesson.visit.ask(question.text), ""
+            break
+        except (GiveUp, TryAgain) as problem:
+            if getattr(problem, "fatal", None) is not None:
+                raise
+            lesson.failure = f"{problem.outcome}: {for_command_line(problem.cause)}"
+            if not (isinstance(problem, TryAgain) and problem.overloaded) or attempt + 1 == _AGAIN:
+                break
+            if lesson.visit is not None:
+                await target.leave(lesson.visit, question)
+            await asyncio.sleep(_PAUSE * (attempt + 1) if problem.after is None else problem.after)
     return lesson
 
 
@@ -126,7 +136,7 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
     target.page = used_by(reading.profile, target.page)
     last = lessons.read[-1].visit
     if last is not None:
-        target.found_box, target.found_selector = last.box, last.last["selector"]
+        target.found_box = last.box
     read = [(lesson.question.text, text) for lesson, text in zip(lessons.read, texts, strict=True)]
     left = [part for lesson in lessons.read if lesson.visit for part in lesson.visit.left]
     lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(read), *reading.left_over(left)]))

@@ -113,6 +113,11 @@ def masked(text: str) -> str:
     return text if text.startswith("$") else re.sub(r"\d+", "0", text.casefold())
 
 
+def with_numbers(text: str) -> str:
+    """A text with # for each number."""
+    return re.sub(r"\d[\d.,:]*", "#", text)
+
+
 def _place(text: Text, levels: int = 2) -> tuple[str, ...]:
     return tuple(part for node in islice(text.inside.lineage(), levels) for part in node.signature)
 
@@ -194,7 +199,7 @@ def _in_sentence(node: Node) -> bool:
 def _join_emphasis(tree: Tree) -> None:
     """A word in the midst of a sentence is no label, even if all answers have it: only what stands first or last is."""
     for node in tree.nodes:
-        if node.tag in _SENTENCE:
+        if node.tag in _SENTENCE and NEW in node.flags:
             texts = list(node.texts())
             for text in texts[1:-1] if any(text.is_live for text in texts) else ():
                 if text.kind == FIXED:

@@ -17,7 +17,7 @@ from ragmeter.targets.web.learning.kinds import (
     SOURCE,
     THOUGHT,
     classify,
-    looks_like_a_label,
+    with_numbers,
 )
 from ragmeter.targets.web.learning.selectors import selector_for
 from ragmeter.targets.web.learning.signs import Course, learn_end
@@ -26,19 +26,6 @@ from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
 _ALSO = 0.25
-#: How the doubt begins that is one of words alone: answers of a kind may well share some.
-IN_COMMON = "all answers"
-#: Words of an error, in a text of at most so many characters.
-_SHORT = 400
-_APOLOGY = re.compile(
-    r"\b(something|it)( has)? (went|gone) wrong|\b(an?|internal|unexpected|unknown|network|server) error\b|"
-    r"\berror \d{3}\b|\b(try|ask) (it |this |that )?again\b|\b(temporarily|currently) (un|not )available|"
-    r"\b(could|can|did) ?n[o']t (be )?(process|reach|connect|complete|load|handle)\w*|"
-    r"\bunable to (process|reach|connect|complete|load|generate|respond)|\b(too many requests|rate limit|quota)\b|"
-    r"\b(timed out|time-?out|overloaded|service unavailable|bad gateway)\b|"
-    r"\b(inténtalo|intente|erneut versuchen|später (noch ?mal|erneut)|réessaye[rz])\b",
-    re.IGNORECASE,
-)
 #: The most characters of a name that stands beside the question.
 _NAME = 40
 
@@ -364,11 +351,6 @@ def _alone(text: Text, inside: set[int]) -> Node:
     return node
 
 
-def with_numbers(text: str) -> str:
-    """A text with # for each number."""
-    return re.sub(r"\d[\d.,:]*", "#", text)
-
-
 def _dead_parts(content: Node) -> list[Node]:
     """The largest parts of an answer's element that hold labels only, one of each kind."""
     parts: dict[tuple[str, ...], Node] = {}
@@ -397,62 +379,3 @@ def _fixed_texts(content: Node, named: set[tuple[str, ...]]) -> list[tuple[str, 
     left = [text for text in left if text.kind in (FIXED, LABEL)]
     before = [(text.text, True) for text in left if texts.index(text) < live[0]]
     return [*before, *((text.text, False) for text in reversed(left) if texts.index(text) > live[-1])]
-
-
-def common_lines(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lines that begin all texts, but for their numbers, and those that end them, the outermost first."""
-    lists = [[line.strip() for line in with_numbers(text).splitlines() if line.strip()] for text in texts]
-    if len(set(texts)) < 2:
-        return (), ()
-    first = _shared([lines[:-1] for lines in lists])
-    return tuple(first), tuple(_shared([lines[len(first) + 1 :][::-1] for lines in lists]))
-
-
-def common_words(texts: Sequence[str]) -> tuple[str, str]:
-    """The words that begin all texts, and those that end them; nothing if the texts are the same."""
-    lists = [text.split() for text in texts]
-    if len(lists) < 2 or len(set(texts)) < 2:
-        return "", ""
-    return " ".join(_shared(lists)), " ".join(reversed(_shared([words[::-1] for words in lists])))
-
-
-def _shared(lists: Sequence[Sequence[str]]) -> list[str]:
-    """What all lists begin with."""
-    shared = []
-    for words in zip(*lists, strict=False):
-        if len(set(words)) > 1:
-            break
-        shared.append(words[0])
-    return shared
-
-
-def doubt_of(question: str, text: str) -> str:
-    """What is doubtful about one answer, whatever the others are."""
-    if not text.strip():
-        return "the answer is empty"
-    if what := looks_like_a_label(text):
-        return f"the answer looks like {what}: {text[:60]!r}"
-    asked = letters(question)
-    if asked and any(letters(line.partition(":")[2] or line) == asked for line in text.splitlines()):
-        return f"the question is a line of the answer: {text[:60]!r}"
-    if len(text) <= _SHORT and (words := _APOLOGY.search(text)) and words[0].casefold() not in question.casefold():
-        return f"the answer sounds like an error: {text[:60]!r}"
-    return ""
-
-
-def letters(text: str) -> str:
-    """The letters and figures of a text alone."""
-    return re.sub(r"[\W_]+", "", text.casefold())
-
-
-def doubts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """What is doubtful about questions and the answers that were read to them, before anything is scored."""
-    texts = [text for _, text in pairs]
-    doubts = [doubt for question, text in pairs if (doubt := doubt_of(question, text))]
-    first, last = common_words([text for text in texts if text.strip()])
-    for words, where in ((first, "begin"), (last, "end")):
-        if len(words.split()) >= 2:
-            doubts.append(f"{IN_COMMON} {where} with the same words: {words[:60]!r}")
-    if len(texts) > 1 and len({text.strip() for text in texts}) == 1:
-        doubts.append("the same text was read for different questions")
-    return doubts

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from ragmeter.targets.web.learning.doubts import doubt_of
 from ragmeter.targets.web.learning.kinds import is_label
-from ragmeter.targets.web.learning.learn import Learnt, Sample, doubt_of, joined, learn
+from ragmeter.targets.web.learning.learn import Learnt, Sample, joined, learn
 from ragmeter.targets.web.looks import LeftOver
 from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
