@@ -16,7 +16,8 @@ from ragmeter.io.addresses import public
 from ragmeter.io.write import dumps, replacing
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web.learning.asking import Lesson, Lessons, with_common_words
-from ragmeter.targets.web.learning.learn import Sample, doubts_of
+from ragmeter.targets.web.learning.doubts import doubts_of
+from ragmeter.targets.web.learning.learn import Sample
 from ragmeter.targets.web.looks import links_column
 from ragmeter.targets.web.target import WebTarget
 from ragmeter.targets.web.visit import Visit

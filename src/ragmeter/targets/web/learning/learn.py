@@ -132,12 +132,20 @@ def _picked(trees: Sequence[Tree]) -> _Places | None:
         message = next((node for node in tree.nodes if PICKED in node.flags), None)
         if message is None:
             return None
-        while (outer := message.outer) is not None and NEW in outer.flags:
-            if any(ECHO in text.flags for text in outer.texts()):
-                break
+        while (outer := message.outer) is not None and NEW in outer.flags and not _has_other_parts(outer, message):
             message = outer
         messages.append(message)
-    return _Places(messages, *_content(messages, several=len(messages) > 1))
+    return _Places(*_content(messages, several=len(messages) > 1))
+
+
+def _has_other_parts(outer: Node, part: Node) -> bool:
+    """Whether an element has more in it than paragraphs and the like of one answer: the question, another part."""
+    kids = [kid for kid in outer.nodes if kid.live() and not kid.is_prose and kid.signature != part.signature]
+    return (
+        any(ECHO in text.flags for text in outer.texts())
+        or (bool(kids) and not part.is_prose)
+        or part not in outer.nodes
+    )
 
 
 def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple[str, ...]) -> Node:
