@@ -77,7 +77,7 @@ def _has_form(value: object, kind: Any) -> bool:
     return True
 
 
-def links_column(links: list[str]) -> dict[str, str]:
+def links_column(links: list[str]) -> dict[str, str | float]:
     """The column `links` of the run: the addresses that an answer links to, as a JSON list; none if there is none."""
     return {"links": dumps([whole(link) for link in links])} if links else {}
 

@@ -102,8 +102,10 @@ class Visit(SendingPage):
         """Look at the page after such a question, and note its signs."""
         look = await self._look(frame)
         if look is not None:
-            self.last = look
-            self._note(look, time.perf_counter())
+            self.last, now, traffic = look, time.perf_counter(), self.events.traffic
+            self._note(look, now)
+            if traffic.carried and traffic.settled(now):
+                self.course.requested = traffic.heard_at
 
     def _note(self, look: FrameLook, now: float) -> None:
         signs = {*look["facts"], *([REQUEST] if self.events.traffic.has_asked else [])}
