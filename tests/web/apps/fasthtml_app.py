@@ -7,7 +7,7 @@ from pathlib import Path
 from answers import stream
 from fasthtml.common import Button, Div, FileResponse, Form, Input, Script, Titled, fast_app, serve
 
-app, route = fast_app(default_hdrs=False, hdrs=[Script(src="/htmx.js")], live=False)
+app, route = fast_app(default_hdrs=False, hdrs=[Script(src="/htmx")], live=False)
 
 
 def message(text, who):
@@ -20,7 +20,7 @@ def box():
     return Input(name="question", id="question", placeholder="Type a message", hx_swap_oob="true")
 
 
-@route("/htmx.js")
+@route("/htmx")
 def script():
     return FileResponse(Path(os.environ["HTMX"]))
 
