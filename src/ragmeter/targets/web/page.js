@@ -27,7 +27,7 @@ const mark = ({ question, rule, learning }) => {
   Object.assign(state, { located: [], passing: [] });
   state.mark = {
     ...memory, texts, answers, listed, errors: new Set(errors), touched: new Set(), there: new WeakSet(all("*")), reloaded: false,
-    grown: new Map(now.map(({ element, nodes }) => [element, nodes.map(({ text }) => text)])), was: new Map(answers.map(([element]) => [element, readable(element, skipped)])),
+    grown: textsOf(now), was: new Map(answers.map(([element]) => [element, readable(element, skipped)])),
     floating: new Set(now.map((block) => block.passing).filter(Boolean)), buttons: all(BUTTONS).filter((button) => !button.disabled).slice(0, 200),
   };
   return { ...memory, texts: packed(texts), answers: answers.map(([, text]) => text), facts: learning ? facts() : [] }; // for the page that comes next

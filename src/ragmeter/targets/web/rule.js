@@ -64,7 +64,7 @@ const STRANGE = /(^|[^a-z])(sources?|citations?|references?|refs|feedback|sugges
 const MORE = /^\W*(show|read|see|view|load|expand|continue|mehr|mostrar|ver|leer|voir|afficher|lire)\b.{0,14}\b(more|all|full|rest|reading|answer|message|anzeigen|más|plus|suite|todo)\W*$|^\W*(more|mehr|más|plus|weiterlesen|read on|expand)\W*$/i;
 const PLAIN = new Set(["P", "PRE", "CODE", "TABLE", "THEAD", "TBODY", "TR", "TD", "TH", "A", "SPAN", "SUP", "UL", "OL", "LI", "BLOCKQUOTE"]);
 const namesOf = (element) => [...classes(element), attribute(element, "data-testid") || ""].join(" ").replace(/([a-z])([A-Z])/g, "$1 $2");
-const isPressed = (element) => isButton(element) || tagName(element) === "A" || tagName(element) === "SUMMARY" || styleOf(element).cursor === "pointer";
+const HEADING = /^\W*(sources?|references|citations|related( (questions|articles|topics))?|see also|further reading|was this (answer )?helpful|follow-?ups?|fuentes|quellen|références|fonti)\W*$/i;
 // What is new on the page, and neither the question, nor the answer, nor named in the profile.
 const leftOver = () => {
   const { rule, there, reloaded } = state.mark, answers = state.located, found = [];
@@ -77,11 +77,12 @@ const leftOver = () => {
   const near = reloaded ? answers.flatMap((answer) => [...query(parent(answer) || answer, "*")]) : all("*").filter((element) => !there.has(element));
   for (const element of near) {
     const text = textContent(element).length < 60 ? squeezed(textContent(element)) : "";
-    if (MORE.test(text) && seen(element) && isPressed(element) && !isIn(element, named)) say("fold", element, text);
+    if (MORE.test(text) && seen(element) && ![...elementsIn(element)].some((inner) => squeezed(textContent(inner)) === text) && !isIn(element, named)) say("fold", element, text);
   }
   for (const element of answers.flatMap((answer) => [...query(answer, "*")])) {
-    if (PLAIN.has(tagName(element)) || !STRANGE.test(namesOf(element)) || isIn(element, named) || !seen(element)) continue;
-    if (squeezed(textContent(element))) say("part", element, squeezed(textContent(element)));
+    const isHeading = textContent(element).length < 60 && HEADING.test(textContent(element));
+    if (!isHeading && (PLAIN.has(tagName(element)) || !STRANGE.test(namesOf(element)))) continue;
+    if (!isIn(element, named) && seen(element) && !isButton(element) && squeezed(textContent(element))) say("part", element, squeezed(textContent(element)));
   }
   const read = new Set(answers);
   for (const { element, text, nodes, passing } of rule.beside ? news() : []) {

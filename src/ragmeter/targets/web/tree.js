@@ -107,9 +107,18 @@ const tokens = (element) => {
   return own.slice(-12);
 };
 // Of a text that has grown since the question, as in a terminal, what was added; and of lines, the question's own.
-const grown = (element, nodes) => {
-  const was = state.mark.grown.get(element) || [];
-  return nodes.map((part, place) => ({ ...part, text: was[place] && part.text.startsWith(was[place]) ? part.text.slice(was[place].length) : part.text })).filter(({ text }) => /\S/.test(text));
+const textsOf = (blocks) => {
+  const texts = new Map();
+  for (const { node, text } of blocks.flatMap(({ nodes }) => nodes)) texts.set(node, [...(texts.get(node) || []), text]);
+  return texts;
+};
+const grown = (nodes) => {
+  const places = new Map();
+  return nodes.map((part) => {
+    const place = places.get(part.node) || 0, was = (state.mark.grown.get(part.node) || [])[place];
+    places.set(part.node, place + 1);
+    return { ...part, text: was && part.text.startsWith(was) ? part.text.slice(was.length) : part.text };
+  }).filter(({ text }) => /\S/.test(text));
 };
 const isLine = (line) => letters(line) === letters(state.mark.question) || letters(line.replace(/^[^:>]{0,30}[:>]/, "")) === letters(state.mark.question);
 const inLines = (part) => {
@@ -143,7 +152,7 @@ const tree = () => {
   const texts = blocks.flatMap(({ element, text, nodes, aside, passing }) => {
     const flags = (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : ""), isWhole = (said) => isEcho(said) && words(said) >= words(state.mark.question);
     const echoed = TABLE.has(tagName(element)) ? isWhole(text) : isEcho(text);
-    return grown(element, nodes).flatMap((part) => inLines(part).map((line) => ({ ...line, flags: (echoed || line.echoed || isWhole(squeezed(line.text)) ? "e" : "") + flags })));
+    return grown(nodes).flatMap((part) => inLines(part).map((line) => ({ ...line, flags: (echoed || line.echoed || isWhole(squeezed(line.text)) ? "e" : "") + flags })));
   });
   for (const { node, text, flags } of texts.sort((one, other) => one.order - other.order)) {
     list.push([place(node), text.slice(0, LONGEST_IN_TREE), flags]);

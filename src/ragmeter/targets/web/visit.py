@@ -10,12 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ragmeter.effects.limits.caller import GiveUp, TryAgain
 from ragmeter.hints import option, parameter
 from ragmeter.io.cells import whole
 from ragmeter.table import SELECTOR_NOT_FOUND, TARGET_ERROR, TIMEOUT, UNSURE
 from ragmeter.targets.port import Answer
-from ragmeter.targets.web.finish import Finish, is_answer, without_cursor
+from ragmeter.targets.web.finish import LEARNS, Finish, is_answer, without_cursor
 from ragmeter.targets.web.learning.learn import Sample, learn
 from ragmeter.targets.web.learning.signs import REQUEST, Course, Moment
 from ragmeter.targets.web.looks import FrameLook, LeftOver, is_left_over, is_look, links_column, read_sources
@@ -75,7 +77,10 @@ class Visit(SendingPage):
 
     async def _wait(self, frame: Any, begun: float) -> Answer:
         """Look at the page until the answer is there and finished."""
-        finish = Finish(begun, self.reading.end)
+        end = self.reading.end
+        if not (self.reading.final or end.gone or end.back):
+            end = msgspec.structs.replace(end, still=LEARNS)
+        finish = Finish(begun, end)
         trouble, look, self.course = Trouble(), None, Course(self._signs_before(frame))
         while (left := begun + self.how.timeout - (started := time.perf_counter())) > 0:
             self._check_alive()
@@ -261,6 +266,8 @@ class Visit(SendingPage):
                     return GiveUp(SELECTOR_NOT_FOUND, f"{missed}; what is new on the page is in {guess}")
         place = f"{option('answer_selector')} says where the answer is"
         notes = self._notes()
+        if await self.page.locator("canvas").count():
+            notes = f"; the page draws on a canvas, and no text in it can be read{notes}"
         if text:
             notes = f"; the page still shows {whole(text)[:_SHOWN]!r}{notes}"
         elif look is not None and look["guess"]:

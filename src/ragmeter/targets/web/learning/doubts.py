@@ -9,18 +9,23 @@ from ragmeter.targets.web.learning.kinds import looks_like_a_label, with_numbers
 
 #: How the doubt begins that is one of words alone: answers of a kind may well share some.
 IN_COMMON = "all answers"
-#: Words of an error, in so many characters at the beginning of a text.
-_BEGINNING = 200
+#: Words of an error, in a text of at most so many characters; after a word such as "if", they are advice.
+_SHORT = 240
 _APOLOGY = re.compile(
-    r"\b(something|it)( has)? (went|gone) wrong|\b(an?|internal|unexpected|unknown|network|server) error\b|"
-    r"\berror \d{3}\b|\b(try|ask) (it |this |that )?again\b|\b(temporarily|currently) (un|not )available|"
-    r"\b(could|can|did) ?n[o']t (be )?(process|reach|connect|complete|load|handle)\w*|"
-    r"\bunable to (process|reach|connect|complete|load|generate|respond)|\b(too many requests|rate limit|quota)\b|"
-    r"\b(timed out|time-?out|overloaded|service unavailable|bad gateway)\b|"
     r"^\W*(undefined|null|nan|none|\[object \w+\])\W*$|"
-    r"\b(inténtalo|intente|erneut versuchen|später (noch ?mal|erneut)|réessaye[rz])\b",
+    r"\b(something|it)( has)? (went|gone) wrong|\b(an?|internal|unexpected|unknown|network|server) error\b|"
+    r"\berror \d{3}\b|\b(try|come back) (it |this |that )?(again|later)\b|\bask (again )?later\b|"
+    r"\b(temporarily|currently) (un|not )available|"
+    r"\b(could|can|did) ?n[o']t (be )?(process|reach|connect|complete|load|handle|generate|get)\w*|"
+    r"\bunable to (process|reach|connect|complete|load|generate|respond)|\b(too many requests|rate limit|quota)\b|"
+    r"\b(timed out|time-?out|overloaded|service unavailable|bad gateway|not responding|(request|query) failed)\b|"
+    r"\bhaving (some |a )?(trouble|difficult\w+|problems?)|\brefresh the page|\bsession (has )?expired|"
+    r"\bservers? (is|are) (busy|down)|\bconnection (was )?(lost|refused|reset|error)|"
+    r"\b(inténtalo|inténtelo|intente de nuevo|erneut versuchen|später (noch ?mal|erneut)|réessaye[rz]|riprova)\b|"
+    r"\b(ocurrió|producido|ocorreu|s'est produite|aufgetreten|verificato)\b|ошибк|エラー|错误|出错|稍后再试|오류",
     re.IGNORECASE,
 )
+_ADVICE = re.compile(r"\b(if|when|whenever|should|in case|si|cuando|wenn|falls|quand)\b", re.IGNORECASE)
 
 
 def common_lines(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -59,8 +64,8 @@ def doubt_of(question: str, text: str) -> str:
     asked = letters(question)
     if asked and any(letters(line.partition(":")[2] or line) == asked for line in text.splitlines()):
         return f"the question is a line of the answer: {text[:60]!r}"
-    words = _APOLOGY.search(text[:_BEGINNING])
-    if words and words[0].casefold() not in question.casefold():
+    words = _APOLOGY.search(text) if len(text) <= _SHORT else None
+    if words and words[0].casefold() not in question.casefold() and not _ADVICE.search(text[: words.start()]):
         return f"the answer sounds like an error: {text[:60]!r}"
     return ""
 

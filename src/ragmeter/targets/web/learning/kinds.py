@@ -32,6 +32,11 @@ _TOOL = re.compile(
     r"citations?|related( questions)?|kopieren|copiar|copier)\W*",
     re.IGNORECASE,
 )
+_SOURCES = re.compile(
+    r"\W*(sources?|references|citations|related( (questions|articles|topics))?|see also|further reading|learn more|"
+    r"you (may|might) also ask|follow-?ups?|fuentes|quellen|nachweise|références|fonti)\b[^a-z]*",
+    re.IGNORECASE,
+)
 _COUNTS = re.compile(r".{0,40}\b\d[\d.,]*\s*(tokens?|tok/s|ms|seconds?|sec|s|words?)\b.{0,20}", re.IGNORECASE)
 _MARKS = re.compile(r"[\s●○•◦∙·▌▍▎▋▊▉█▮▯■□◼◻⬤⏺…⋯⋮|_✓✔✗×]+")
 
@@ -86,6 +91,7 @@ def classify(trees: Sequence[Tree]) -> None:
                 text.kind = FIXED if key(text) in constants and ECHO not in text.flags else _kind(text)
             _beside_question(tree)
             _join_emphasis(tree)
+            _below_headings(tree)
         if all(tree.live() for tree in trees):
             return
 
@@ -106,6 +112,16 @@ def _beside_question(tree: Tree) -> None:
     for text in tree.live():
         if len(text.text) <= _LABEL and _place(text) in mine & theirs:
             text.kind = LABEL
+
+
+def _below_headings(tree: Tree) -> None:
+    """What follows a heading such as "Sources" in a message is no part of the answer."""
+    for heading in [text for text in tree.texts if _SOURCES.fullmatch(text.text)]:
+        around = heading.inside.outer
+        if around is not None and NEW in around.flags and not any(t.kind == QUESTION for t in around.texts()):
+            for text in around.texts():
+                if text.order >= heading.order and text.is_live:
+                    text.kind = SOURCE
 
 
 def masked(text: str) -> str:
@@ -160,11 +176,18 @@ def _by_words(text: Text) -> str:
     has_neighbours = text.inside.outer is not None and len(list(text.inside.outer.texts())) > 1
     if alone and has_neighbours and _CLOCK.fullmatch(text.text) and (not text.text[:1].isdigit() or _is_now(text.text)):
         return LABEL
-    if alone and has_neighbours and (_TOOL.fullmatch(text.text) or _COUNTS.fullmatch(text.text)):
+    if alone and has_neighbours and (_is_tool(text) or _COUNTS.fullmatch(text.text)):
         return TOOL
     if any(ROUND in node.flags for node in (text.inside, text.inside.outer) if node) and len(text.text) <= 2:
         return LABEL
     return ""
+
+
+def _is_tool(text: Text) -> bool:
+    """Whether it is the caption of a tool; "Yes" and "No" are one together only: alone, each is an answer."""
+    words = text.text.casefold().strip(" .!")
+    others = {other.text.casefold() for other in text.inside.outer.texts()} if text.inside.outer is not None else set()
+    return bool(_TOOL.fullmatch(text.text)) and (words not in ("yes", "no") or {"yes", "no"} <= others)
 
 
 def _is_now(text: str) -> bool:

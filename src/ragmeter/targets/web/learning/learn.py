@@ -239,11 +239,11 @@ def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[list[Node
         if any(node is None for node in inner) or len({node.signature for node in inner if node}) != 1:
             break
         levels.append([node for node in inner if node is not None])
-    kinds = {kid.signature for node in levels[-1] for kid in node.nodes if kid.live() and not kid.is_prose}
-    parts = [{kid.signature for kid in node.nodes if kid.live() and not kid.is_prose} for node in levels[-1]]
-    if several and len(kinds) > 1 and all(len(part) > 1 for part in parts):
-        first = [next(kid for kid in levels[-1][0].nodes if kid.signature == kind) for kind in sorted(parts[0])[:2]]
-        doubts.append(f"a message has several parts that change with the question: {' and '.join(map(_shown, first))}")
+    parts = [{() if kid.is_prose else kid.signature: kid for kid in node.nodes if kid.live()} for node in levels[-1]]
+    common = set.intersection(*(set(part) for part in parts)) if several else set()
+    if len(common) > 1 or (several and all(len(part.keys() - {()}) > 1 for part in parts)):
+        both = [_shown(kid) for _, kid in sorted(parts[0].items())[:2]]
+        doubts.append(f"a message has several parts that change with the question: {' and '.join(both)}")
     place = len(levels) - 1
     while place and not any(_has_labels(node) for node in levels[place - 1]):
         place -= 1
@@ -268,8 +268,8 @@ def _has_labels(node: Node) -> bool:
 
 def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[str]]:
     doubts: list[str] = []
-    for contents in places.levels:
-        if selector := _selector(contents, trees):
+    for contents, strict in [(level, strict) for strict in (True, False) for level in places.levels]:
+        if selector := _selector(contents, trees, strict=strict):
             break
     else:
         return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
@@ -279,8 +279,9 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
     prefixes: Counter[str] = Counter()
     suffixes: Counter[str] = Counter()
     for content in contents:
-        for part in _dead_parts(content):
-            names.leave_out(part)
+        unnamed = [part for part in _dead_parts(content) if not names.leave_out(part)]
+        aside = [part for part in unnamed if all(text.kind in (SOURCE, THOUGHT) for text in part.texts())]
+        doubts += [f"no selector holds for a part that is no answer: {_short(next(p.texts()).text)}" for p in aside]
         for words, at_start in _fixed_texts(content, names.named):
             (prefixes if at_start else suffixes)[with_numbers(words)] += 1
     outside = [text for tree in trees for text in tree.texts if id(text) not in ours and text.kind != QUESTION]
@@ -297,10 +298,11 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
     return names.answer(selector, tuple(prefixes), tuple(suffixes)), doubts
 
 
-def _selector(contents: Sequence[Node], trees: Sequence[Tree]) -> str | None:
+def _selector(contents: Sequence[Node], trees: Sequence[Tree], *, strict: bool) -> str | None:
     """A selector for the answers. A match in an answer is no second answer, nor is the question's own message.
 
-    The reader leaves that out, but a selector without it is better.
+    The reader leaves that out, but a selector without it is better. If not `strict`, it may match what all
+    answers have.
     """
     inside = {id(inner) for node in contents for inner in node.everything()}
     around = {id(outer) for node in contents for outer in node.lineage()}
@@ -310,8 +312,8 @@ def _selector(contents: Sequence[Node], trees: Sequence[Tree]) -> str | None:
         return id(node) not in inside and any(True for _ in node.texts())
 
     def harms(node: Node) -> bool:
-        is_question = any(id(inner) in beside for inner in node.everything()) and not any(node.live())
-        return touches(node) and (id(node) in around or not is_question)
+        is_known = not strict or any(id(inner) in beside for inner in node.everything())
+        return touches(node) and (id(node) in around or not is_known or bool(node.live()))
 
     return selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
 

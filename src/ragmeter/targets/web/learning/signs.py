@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ragmeter.targets.web.profile import End
 
@@ -16,6 +17,8 @@ _CHANGES, _SPAN = 3, 0.5
 #: Seconds of stillness: after a sign that has been seen to last; after a request with the whole answer; with no sign.
 SURE, WHOLE, UNSURE = 0.3, 1.0, 4.0
 _MOST = 2
+#: Without a sign, a text must be still for so many times the longest pause that was seen; the most seconds of that.
+_LONGER, _LONGEST = 2.0, 15.0
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ def learn_end(courses: Sequence[Course]) -> End:
         return End(weak, (), request=True, still=SURE if request[0] else WHOLE)
     if all(course.came_with_its_request for course in courses):
         return End(weak, (), request=True, still=WHOLE)
-    return End(weak, (), still=UNSURE)
+    pause = max((later - sooner for course in courses for sooner, later in pairwise(course.changes)), default=0.0)
+    return End(weak, (), still=max(UNSURE, min(round(_LONGER * pause, 1), _LONGEST)))
 
 
 def _plain(signs: Sequence[str]) -> list[str]:
