@@ -73,6 +73,8 @@ def name_kind(name: str) -> str:
     for kind, known in _NAMES.items():
         if any(word in known for word in words):
             return kind
+    if words[-2:-1] == ["role"] and words[-1] in _SIDES:
+        return ""  # it says whose message it is
     ends = [word for word in words if word not in _SIDES]
     return LABEL if ends and ends[-1] in _LAST else ""
 
