@@ -17,4 +17,4 @@ def main(page: flet.Page):
     page.add(messages, box)
 
 
-flet.app(main, port=int(sys.argv[1]), view=None)
+flet.run(main, host="127.0.0.1", port=int(sys.argv[1]), view=None, no_cdn=True)
