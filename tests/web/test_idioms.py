@@ -80,13 +80,13 @@ def test_the_rest_of_an_answer_is_a_doubt_where_no_click_is_named(site: str, tmp
 
 
 def test_what_is_clicked_before_is_learnt(site: str, tmp_path: Path) -> None:
-    found = {}
+    profiles = {}
     for kind in ("bubble", "banner"):
         lessons = _learn(_target(site, kind), tmp_path)
         assert lessons.profile is not None
         assert [lesson.failure for lesson in lessons.lessons] == [""] * 3
-        found[kind] = lessons.profile.before, lessons.profile.box
-    assert found == {"bubble": (("#open",), "#box"), "banner": (("#agree",), "#box")}
+        profiles[kind] = lessons.profile.before, lessons.profile.box
+    assert profiles == {"bubble": (("#open",), "#box"), "banner": (("#agree",), "#box")}
 
 
 @pytest.mark.slow

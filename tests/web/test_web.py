@@ -111,7 +111,7 @@ def selector_of(web: WebTarget) -> str:
 def test_the_element_that_was_found_is_told(site: str) -> None:
     web = target(site, "plain")
     ask_all(web, "x")
-    assert selector_of(web) == "div.message.bot"
+    assert selector_of(web) == "div.bot"
 
 
 def test_a_list_of_sources_beside_the_answer_is_no_part_of_it(site: str) -> None:

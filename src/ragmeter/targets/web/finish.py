@@ -13,7 +13,7 @@ from ragmeter.targets.web.traffic import Traffic
 #: if no sign is known that goes.
 _OFF, _NEVER_SEEN, STILL = 0.3, 1.0, 4.0
 #: Seconds while a page is learnt: what comes late is to be seen once.
-LEARNS = 6.0
+LEARNS = 8.0
 #: Seconds for a text that does not end as a sentence, a table or code does: the rest may still come. The same while
 #: the request with the question is under way, or something moves; and for a text with a placeholder among others.
 BROKEN_OFF, _AT_WORK_STILL, _WITH_PLACEHOLDER = 8.0, 20.0, 15.0

@@ -90,14 +90,14 @@ class SendingPage(OpenPage):
         """Click what a person would click to come to the box, and remember it for the profile."""
         watch = self._watch()
         while len(self.steps) < _STEPS:
-            found = [(frame, step) for frame in self._frames() if (step := await self._element_of(frame, "step"))]
-            if not found:
+            steps = [(frame, step) for frame in self._frames() if (step := await self._element_of(frame, "step"))]
+            if not steps:
                 await watch.is_quiet_for(0, has_box=True)
                 if watch.has_chat or watch.seconds > _COMES:
                     return
                 await asyncio.sleep(_POLL)
                 continue
-            for _, step in found:
+            for _, step in steps:
                 path = await self._path(step)
                 try:
                     await step.click(timeout=_DIALOG * 1000)

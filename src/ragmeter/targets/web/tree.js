@@ -103,8 +103,8 @@ const tokens = (element) => {
     if (value && value.length <= 40 && !/\d/.test(value)) own.push(`[${name}="${value.replace(/["\\]/g, "\\$&")}"]`);
   }
   for (const name of classes(element)) if (!GENERATED.test(name) && name.length <= 60) own.push("." + CSS.escape(name));
-  if (TABLE.has(tagName(element))) own.push(`:nth-child(${[...elementsIn(parentElement(element))].indexOf(element) + 1})`);
-  return own.slice(-12);
+  const place = TABLE.has(tagName(element)) ? [`:nth-child(${[...elementsIn(parentElement(element))].indexOf(element) + 1})`] : [];
+  return [...own.slice(0, 12), ...place];
 };
 // Of a text that has grown since the question, as in a terminal, what was added; and of lines, the question's own.
 const textsOf = (blocks) => {
@@ -150,7 +150,7 @@ const tree = () => {
     return places.get(element);
   };
   const texts = blocks.flatMap(({ element, text, nodes, aside, passing }) => {
-    const flags = (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : ""), isWhole = (said) => isEcho(said) && words(said) >= words(state.mark.question);
+    const flags = (aside ? "a" : "") + (passing && !state.mark.floating.has(passing) ? "f" : ""), isWhole = (said) => isEcho(said) && words(said) >= Math.max(2, words(state.mark.question));
     const echoed = TABLE.has(tagName(element)) ? isWhole(text) : isEcho(text);
     return grown(nodes).flatMap((part) => inLines(part).map((line) => ({ ...line, flags: (echoed || line.echoed || isWhole(squeezed(line.text)) ? "e" : "") + flags })));
   });

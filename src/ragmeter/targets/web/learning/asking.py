@@ -14,7 +14,7 @@ from ragmeter.effects.process.loop import Stoppable, run
 from ragmeter.hints import for_command_line
 from ragmeter.io.addresses import public
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web.learning.doubts import common_lines, common_words, doubts_of
+from ragmeter.targets.web.learning.doubts import IN_COMMON, common_lines, common_words, doubts_of
 from ragmeter.targets.web.learning.reading import ENOUGH
 from ragmeter.targets.web.looks import links_column
 from ragmeter.targets.web.profile import ENTER, Profile
@@ -82,7 +82,11 @@ async def _learn(
             await target.leave(repeated.visit, repeated.question)
     target.reading.final = target.reading.profile is not None
     try:
-        await _read_again(target, lessons)
+        learnt = target.reading.doubts
+        await _read_again(target, lessons, learnt)
+        if rest and lessons.doubts and all(doubt.startswith(IN_COMMON) for doubt in lessons.doubts):
+            lessons.lessons += await asyncio.gather(*(_ask(target, question) for question in rest))  # it may be chance
+            await _read_again(target, lessons, learnt)
         if last := [lesson.visit for lesson in lessons.read if lesson.visit is not None]:
             lessons.has_picture = await last[-1].picture(picture)
     finally:
@@ -113,8 +117,8 @@ async def _ask(target: WebTarget, question: Question) -> Lesson:
     return lesson
 
 
-async def _read_again(target: WebTarget, lessons: Lessons) -> None:
-    """Read the answers by what is known now, and see whether they agree."""
+async def _read_again(target: WebTarget, lessons: Lessons, learnt: list[str]) -> None:
+    """Read the answers by what is known now, and see whether they agree; `learnt` are doubts about the page."""
     reading = target.reading
     if reading.profile is None or not lessons.read:
         failures = [lesson.failure for lesson in lessons.lessons if lesson.failure]
@@ -139,7 +143,7 @@ async def _read_again(target: WebTarget, lessons: Lessons) -> None:
         target.found_box = last.box
     read = [(lesson.question.text, text) for lesson, text in zip(lessons.read, texts, strict=True)]
     left = [part for lesson in lessons.read if lesson.visit for part in lesson.visit.left]
-    lessons.doubts = list(dict.fromkeys([*reading.doubts, *doubts_of(read), *reading.left_over(left)]))
+    lessons.doubts = list(dict.fromkeys([*learnt, *doubts_of(read), *reading.left_over(left)]))
     reading.doubts = lessons.doubts
     for question, text in read:
         if not lessons.doubts:

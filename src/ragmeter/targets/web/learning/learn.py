@@ -21,11 +21,15 @@ from ragmeter.targets.web.learning.kinds import (
 )
 from ragmeter.targets.web.learning.selectors import selector_for
 from ragmeter.targets.web.learning.signs import Course, learn_end
-from ragmeter.targets.web.learning.tree import ECHO, LINK, NEW, PICKED, Node, Text, Tree
+from ragmeter.targets.web.learning.tree import BLOCK, ECHO, LINK, NEW, PICKED, Node, Text, Tree
 from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
 _ALSO = 0.25
+#: The last step of a selector that may leave something out: another tag alone may be anything in another answer.
+_TELLING = re.compile(r"[.#[]|-|^(details|summary|time|nav|aside|footer)$")
+#: Parts of a message: paragraphs, lists and tables; and words.
+_BLOCKS, _INLINE = ("blocks",), ("words",)
 #: The most characters of a name that stands beside the question.
 _NAME = 40
 
@@ -51,9 +55,10 @@ class Learnt:
 
 @dataclass
 class _Places:
-    """Where the answers are: the parts of the messages that may be answers, smaller ones first, and doubts."""
+    """Where the answers are: the parts of the messages that may be answers, and doubts."""
 
     levels: list[list[Node]]
+    small: int  # so many of them are as small as their labels require, or smaller
     doubts: list[str]
 
 
@@ -121,8 +126,8 @@ def _find(trees: Sequence[Tree]) -> _Places | None:
     messages = [node for group in groups for node in group.get(chosen, ())]
     if often < len(trees):
         doubts.append("not every answer is in the same kind of message")
-    levels, more = _content(messages, several=len(trees) > 1)
-    return _Places(levels, [*doubts, *more])
+    levels, small, more = _content(messages, several=len(trees) > 1)
+    return _Places(levels, small, [*doubts, *more])
 
 
 def _picked(trees: Sequence[Tree]) -> _Places | None:
@@ -141,11 +146,7 @@ def _picked(trees: Sequence[Tree]) -> _Places | None:
 def _has_other_parts(outer: Node, part: Node) -> bool:
     """Whether an element has more in it than paragraphs and the like of one answer: the question, another part."""
     kids = [kid for kid in outer.nodes if kid.live() and not kid.is_prose and kid.signature != part.signature]
-    return (
-        any(ECHO in text.flags for text in outer.texts())
-        or (bool(kids) and not part.is_prose)
-        or part not in outer.nodes
-    )
+    return any(ECHO in text.flags for text in outer.texts()) or (bool(kids) and not part.is_prose)
 
 
 def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple[str, ...]) -> Node:
@@ -231,23 +232,31 @@ def _below_old(top: Node, text: Text) -> Node:
     return inner[-1] if inner else text.inside
 
 
-def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[list[Node]], list[str]]:
-    """The parts of each message that may be the answer: as small as their labels require, and larger ones."""
+def _content(messages: Sequence[Node], *, several: bool) -> tuple[list[list[Node]], int, list[str]]:
+    """The parts of each message that may be the answer: as small as their labels require, smaller ones, larger ones.
+
+    The number is that of those that are as small or smaller.
+    """
     levels, doubts = [list(messages)], []
     while True:
         inner = [_only_part(node) for node in levels[-1]]
         if any(node is None for node in inner) or len({node.signature for node in inner if node}) != 1:
             break
         levels.append([node for node in inner if node is not None])
-    parts = [{() if kid.is_prose else kid.signature: kid for kid in node.nodes if kid.live()} for node in levels[-1]]
+    parts = [{_part_kind(kid): kid for kid in node.nodes if kid.live()} for node in levels[-1]]
     common = set.intersection(*(set(part) for part in parts)) if several else set()
-    if len(common) > 1 or (several and all(len(part.keys() - {()}) > 1 for part in parts)):
+    if len(common) > 1 or (several and all(len(part.keys() - {_BLOCKS, _INLINE}) > 1 for part in parts)):
         both = [_shown(kid) for _, kid in sorted(parts[0].items())[:2]]
         doubts.append(f"a message has several parts that change with the question: {' and '.join(both)}")
     place = len(levels) - 1
     while place and not any(_has_labels(node) for node in levels[place - 1]):
         place -= 1
-    return levels[place::-1], doubts
+    return [*levels[place:], *levels[:place][::-1]], len(levels) - place, doubts
+
+
+def _part_kind(node: Node) -> tuple[str, ...]:
+    """What kind of part it is: paragraphs and the like, words beside them, or an element of its own."""
+    return node.signature if not node.is_prose else _BLOCKS if BLOCK in node.flags else _INLINE
 
 
 def _only_part(node: Node) -> Node | None:
@@ -268,8 +277,13 @@ def _has_labels(node: Node) -> bool:
 
 def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[str]]:
     doubts: list[str] = []
-    for contents, strict in [(level, strict) for strict in (True, False) for level in places.levels]:
-        if selector := _selector(contents, trees, strict=strict):
+    others = [places.levels[0], *places.levels[places.small :]]
+    for contents, allowed in [
+        *((level, ()) for level in places.levels),
+        *((level, (QUESTION,)) for level in others),
+        *((level, (QUESTION, FIXED)) for level in others),
+    ]:
+        if selector := _selector(contents, trees, allowed):
             break
     else:
         return None, [f"no selector holds for the answers alone: name one with {option('answer_selector')}"]
@@ -298,24 +312,20 @@ def _rule(places: _Places, trees: Sequence[Tree]) -> tuple[Answer | None, list[s
     return names.answer(selector, tuple(prefixes), tuple(suffixes)), doubts
 
 
-def _selector(contents: Sequence[Node], trees: Sequence[Tree], *, strict: bool) -> str | None:
-    """A selector for the answers. A match in an answer is no second answer, nor is the question's own message.
+def _selector(contents: Sequence[Node], trees: Sequence[Tree], allowed: tuple[str, ...]) -> str | None:
+    """A selector for the answers. It may also match elements that have a text of each of the kinds that are allowed.
 
-    The reader leaves that out, but a selector without it is better. If not `strict`, it may match what all
-    answers have.
+    The reader leaves out the question's own message, and what all answers have can be cut off.
     """
     inside = {id(inner) for node in contents for inner in node.everything()}
     around = {id(outer) for node in contents for outer in node.lineage()}
-    beside = {id(text.inside): text for tree in trees for text in tree.texts if text.kind == QUESTION}
 
-    def touches(node: Node) -> bool:
-        return id(node) not in inside and any(True for _ in node.texts())
+    def harms(node: Node) -> bool:  # a match in an answer is no second answer
+        texts = [] if id(node) in inside else list(node.texts())
+        is_known = any(text.kind in allowed for text in texts) and not any(text.is_live for text in texts)
+        return bool(texts) and (id(node) in around or not is_known)
 
-    def harms(node: Node) -> bool:
-        is_known = not strict or any(id(inner) in beside for inner in node.everything())
-        return touches(node) and (id(node) in around or not is_known or bool(node.live()))
-
-    return selector_for(contents, trees, touches) or selector_for(contents, trees, harms)
+    return selector_for(contents, trees, harms)
 
 
 class _Names:
@@ -334,8 +344,8 @@ class _Names:
         if part.signature in self.named:
             return True
         name = selector_for([part], self._trees, lambda node: any(text.is_live for text in node.texts()))
-        if name is None or name.count(" ") > 2 or not re.search(r"[.#[]", re.split(r"[ >]", name)[-1]):
-            return False  # a tag alone may be anything in another answer
+        if name is None or name.count(" ") > 2 or not _TELLING.search(re.split(r"[ >]", name)[-1]):
+            return False
         self.named.add(part.signature)
         kind = next(part.texts()).kind
         (self._thinking if kind == THOUGHT else self._ignore)[name] = None

@@ -15,7 +15,7 @@ _DRAWN = 0.3
 #: A text that changed so often, over so many seconds, while a sign was on has shown that the sign lasts.
 _CHANGES, _SPAN = 3, 0.5
 #: Seconds of stillness: after a sign that has been seen to last; after a request with the whole answer; with no sign.
-SURE, WHOLE, UNSURE = 0.3, 1.0, 4.0
+SURE, WHOLE, UNSURE = 0.3, 1.0, 6.0
 _MOST = 2
 #: Without a sign, a text must be still for so many times the longest pause that was seen; the most seconds of that.
 _LONGER, _LONGEST = 2.0, 15.0
