@@ -21,7 +21,7 @@ from ragmeter.targets.web.learning.kinds import (
 )
 from ragmeter.targets.web.learning.selectors import selector_for
 from ragmeter.targets.web.learning.signs import Course, learn_end
-from ragmeter.targets.web.learning.tree import BLOCK, ECHO, LINK, NEW, PICKED, Node, Text, Tree
+from ragmeter.targets.web.learning.tree import BLOCK, LINK, NEW, PICKED, Node, Text, Tree
 from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
@@ -137,16 +137,10 @@ def _picked(trees: Sequence[Tree]) -> _Places | None:
         message = next((node for node in tree.nodes if PICKED in node.flags), None)
         if message is None:
             return None
-        while (outer := message.outer) is not None and NEW in outer.flags and not _has_other_parts(outer, message):
+        while (outer := message.outer) is not None and NEW in outer.flags and not outer.has_beside(message):
             message = outer
         messages.append(message)
     return _Places(*_content(messages, several=len(messages) > 1))
-
-
-def _has_other_parts(outer: Node, part: Node) -> bool:
-    """Whether an element has more in it than paragraphs and the like of one answer: the question, another part."""
-    kids = [kid for kid in outer.nodes if kid.live() and not kid.is_prose and kid.signature != part.signature]
-    return any(ECHO in text.flags for text in outer.texts()) or (bool(kids) and not part.is_prose)
 
 
 def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple[str, ...]) -> Node:

@@ -76,6 +76,11 @@ class Node:
         """Whether another element is in it, or is it."""
         return any(node is self for node in other.lineage())
 
+    def has_beside(self, part: Node) -> bool:
+        """Whether it has more in it than paragraphs and the like of the same answer: the question, another part."""
+        others = [node for node in self.nodes if node.live() and not node.is_prose and node.signature != part.signature]
+        return any(ECHO in text.flags for text in self.texts()) or (bool(others) and not part.is_prose)
+
     def everything(self) -> Iterator[Node]:
         """It and all elements in it."""
         yield self
