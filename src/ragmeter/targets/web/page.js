@@ -46,7 +46,7 @@ const path = (element) => {
   const own = tokens(element), id = own.find((token) => token.startsWith("#")), named = own.find((token) => token.startsWith("[data-"));
   if (id || named) return id || named;
   const tag = tagName(element).toLowerCase();
-  for (const name of ["name", "aria-label", "placeholder"]) {
+  for (const name of ["name", "aria-label", "title", "placeholder"]) {
     const value = attribute(element, name);
     if (value && value.length <= 40 && (isButton(element) || matches(element, EDITABLE))) return `${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`;
   }
