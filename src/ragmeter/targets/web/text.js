@@ -93,7 +93,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
   };
   const flow = (data, space) => {
     if (/^(pre|break-spaces)/.test(space) && space !== "pre-line") return void (data && say(data));
-    let text = data.replace(space === "pre-line" ? /[ \t\r\f]+/g : /[ \t\r\n\f]+/g, " ");
+    let text = data.replace(/\u200b/g, "").replace(space === "pre-line" ? /[ \t\r\f]+/g : /[ \t\r\n\f]+/g, " ");
     if (breaks || marker || !out.last || out.endsInSpace) text = text.replace(/^ /, "");
     if (text) say(text);
   };
