@@ -11,7 +11,7 @@ import pytest
 
 from ragmeter.effects.limits.caller import GiveUp
 from ragmeter.targets.port import Answer, Question
-from ragmeter.targets.web.looks import check_look
+from ragmeter.targets.web.looks import is_left_over, is_look
 from ragmeter.targets.web.page import OpenPage
 from ragmeter.targets.web.target import WebTarget, _script
 from ragmeter.targets.web.visit import Visit
@@ -171,9 +171,8 @@ def _work(page: Any, session: Any, code: str) -> float:
 
 
 LOOK: dict[str, Any] = {
-    "text": "x", "guess": "", "extra": "", "facts": [], "problem": "", "selector": None, "sources": None, "busy": None,
-    "signs": 0, "waiting": 0, "worked": False, "idle": False, "off": False, "timers": False, "ticking": False,
-    "lost": False, "echoed": False, "ready": True, "newly": True,
+    "text": "x", "guess": "", "facts": [], "problem": "", "selector": None, "sources": None, "busy": None,
+    "moves": False, "lost": False, "echoed": False, "ready": True, "newly": True,
 }  # fmt: skip
 
 
@@ -192,8 +191,10 @@ LOOK: dict[str, Any] = {
     ],
 )
 def test_what_a_page_reports_is_checked(change: dict[str, Any], valid: bool) -> None:
-    assert check_look({**LOOK, **change}) is valid
-    assert not check_look({})
+    assert is_look({**LOOK, **change}) is valid
+    assert not is_look({})
+    assert is_left_over([{"what": "text", "text": "a", "selector": "p"}])
+    assert not is_left_over([{"what": "text", "text": 1, "selector": "p"}])
 
 
 @pytest.mark.parametrize("result", [1, "x", [], {}, {"value": 1}, {"limit": 1}, {"problem": None}, {"values": {}}])

@@ -56,6 +56,12 @@ _PAGES = {
         "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p></div>`);"),
     "katex": (_FORM + "<style>.katex-mathml { position: absolute; clip: rect(1px, 1px, 1px, 1px); width: 1px; height: 1px; overflow: hidden }</style>",
         "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a} <span class=katex><span class=katex-mathml><math><semantics><mi>${q}</mi><annotation encoding='application/x-tex'>x^${q.length}</annotation></semantics></math></span><span class=katex-html aria-hidden=true>x2</span></span></p></div>`);"),
+    "tick": ("<div id=chat></div><label><input type=checkbox id=terms onchange='box.disabled = !this.checked'> I accept the privacy policy</label><input id=box disabled>",
+        "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p></div>`);"),
+    "text_log": ("<textarea id=log readonly>Welcome.\n</textarea><div id=chat></div><input id=box>", "log.value += `You: ${q}\n`; await sleep(300); log.value += `Bot: ${a}\n`;"),
+    "terminal": ("<pre id=log>Welcome.\n\n</pre><div id=chat></div><input id=box>", "log.firstChild.data += `> ${q}\n`; await sleep(300); log.firstChild.data += `${a}\n\n`;"),
+    "two_bubbles": (_FORM, "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a>Let me look that up for you.</div>`); await sleep(700); make(`<div class=a>${a}</div>`);"),
+    "cells": ("<table id=chat></table><textarea id=box></textarea>", "make(`<tr><td>${now()}</td><td>Guest</td><td>${q}</td></tr>`); await sleep(200); make(`<tr><td>${now()}</td><td>Helper</td><td>${a}</td></tr>`);"),
     "more": (_FORM, "make(`<div class=q>${q}</div>`); await sleep(200); const m = make(`<div class=a><p>${a.slice(0, 12)}</p><button class=show-more>Show more</button></div>`); m.querySelector('button').onclick = () => { m.innerHTML = `<p>${a}</p>`; };"),
 }  # fmt: skip
 PAGES = {

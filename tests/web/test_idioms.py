@@ -81,12 +81,12 @@ def test_the_rest_of_an_answer_is_a_doubt_where_no_click_is_named(site: str, tmp
 
 def test_what_is_clicked_before_is_learnt(site: str, tmp_path: Path) -> None:
     profiles = {}
-    for kind in ("bubble", "banner"):
+    for kind in ("bubble", "banner", "tick"):
         lessons = _learn(_target(site, kind), tmp_path)
         assert lessons.profile is not None
         assert [lesson.failure for lesson in lessons.lessons] == [""] * 3
         profiles[kind] = lessons.profile.before, lessons.profile.box
-    assert profiles == {"bubble": (("#open",), "#box"), "banner": (("#agree",), "#box")}
+    assert profiles == {"bubble": (("#open",), "#box"), "banner": (("#agree",), "#box"), "tick": (("#terms",), "#box")}
 
 
 @pytest.mark.slow

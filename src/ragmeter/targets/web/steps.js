@@ -48,7 +48,7 @@ const tick = () => {
     const label = choice.labels && choice.labels[0], place = seen(choice) ? choice : label;
     if (!place || !seen(place) || pressed.has(place) || choice.checked || attribute(choice, "aria-checked") === "true") continue;
     const near = boxes.find((box) => isNear(place, box)), outer = parent(choice), words = (label ? textContent(label) : "") + " " + about(choice) + " " + (outer ? squeezed(textContent(outer)).slice(0, 300) : "");
-    if (choice.required || (AGREEMENT.test(words) && (near || !boxes.length)) || (near && isOff(near))) return place;
+    if (choice.required || (AGREEMENT.test(words) && (near || !boxes.length)) || (near && isOff(near) && tagName(choice) === "INPUT")) return place;
   }
   return null;
 };

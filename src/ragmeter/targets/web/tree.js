@@ -109,7 +109,10 @@ const tokens = (element) => {
 // Of a text that has grown since the question, as in a terminal, what was added; and of lines, the question's own.
 const textsOf = (blocks) => {
   const texts = new Map();
-  for (const { node, text } of blocks.flatMap(({ nodes }) => nodes)) texts.set(node, [...(texts.get(node) || []), text]);
+  for (const { node, text } of blocks.flatMap(({ nodes }) => nodes)) {
+    if (!texts.has(node)) texts.set(node, []);
+    texts.get(node).push(text);
+  }
   return texts;
 };
 const grown = (nodes) => {
