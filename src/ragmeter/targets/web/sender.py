@@ -303,7 +303,8 @@ class SendingPage(OpenPage):
         traffic = self.events.traffic
         while True:
             state = await self._run(frame, "unsent", kind=str)
-            if not state or (state == EMPTY and (traffic.requests or traffic.carried)):  # nothing if it was replaced
+            is_under_way = bool(traffic.requests or traffic.carried)
+            if not state or traffic.broken or (state == EMPTY and is_under_way):  # nothing if it was replaced
                 return ""
             may_be_under_way = traffic.under_way or traffic.carried
             if time.perf_counter() > until + (_UNDER_WAY if may_be_under_way else 0):
