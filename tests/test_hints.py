@@ -44,6 +44,7 @@ OTHERS = {
         "--site-per-process",
         "--webrtc-ip-handling-policy",
     },
+    "targets/web/sender.py": {"--login"},
 }
 
 
