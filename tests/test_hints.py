@@ -44,7 +44,6 @@ OTHERS = {
         "--site-per-process",
         "--webrtc-ip-handling-policy",
     },
-    "targets/web/sender.py": {"--login"},
 }
 
 

@@ -199,7 +199,7 @@ class SendingPage(OpenPage):
         """What to do about a page that wants a password before anything else; nothing if it wants none."""
         if not any(sign.get("login") for sign in await self._signs()):
             return ""
-        save = f"ragmeter web --url {public(self.how.url)} --login login.json"
+        save = f"ragmeter web --login login.json --url {public(self.how.url)}"
         return f"the page asks for a password: log in once by `{save}`, and use {option('storage_state', 'login.json')}"
 
     async def _type(self, box: Any, question: str) -> None:
