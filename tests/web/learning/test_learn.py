@@ -152,7 +152,7 @@ def test_an_answer_in_a_place_that_was_there_before() -> None:
     [
         (".msg_timestamp", "label"), (".chat-name", "label"), (".name-tag-list", ""), (".with-avatar", ""),
         ('[data-testid="stChatMessageAvatarUser"]', "label"), (".source-list", "source"), (".reasoning", "thought"),
-        (".message-content", ""), (".quick-replies", "tool"), (".chat-outer-container-role-ai", ""),
+        (".message-content", ""), (".quick-replies", "tool"), (".chat-outer-container-role-ai", ""), (".hover-actions-parent", ""),
     ],
 )  # fmt: skip
 def test_what_names_say(name: str, kind: str) -> None:

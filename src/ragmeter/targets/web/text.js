@@ -143,7 +143,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
     if (type === 3) return flow(node.data, parentElement(node) ? styleOf(parentElement(node)).whiteSpace : "normal");
     if (type !== 1 || (node !== root && skipped(node))) return;
     const style = styleOf(node), tag = tagName(node);
-    if (!formula(node) && (!visible(style, node) || (node !== root && tag !== "A" && clickable(style, cursor)))) return;
+    if (!formula(node) && (!visible(style, node) || (node !== root && tag !== "A" && !(isButton(node) && inSentence(node)) && clickable(style, cursor)))) return;
     if (!FAR.has(tag) && tag !== "CODE" && !SENTENCE.has(tag) && !inSentence(node) && isCodeLabel(node, squeezed(textContent(node)))) return;
     const source = formula(node);
     if (source) return flow(source, "normal");
