@@ -22,7 +22,7 @@ from ragmeter.hints import by_caller, column_option, for_command_line, for_pytho
 PACKAGE = Path(ragmeter.__file__).parent
 #: A whole command, or a browser's own switch.
 COMMAND = re.compile(
-    r"`?(ragmeter [a-z]+|pip install|optimum-cli export|playwright open) [^`]*`?"
+    r"`?(ragmeter [a-z]+|pip install|optimum-cli export) [^`]*`?"
     r"|^--(no-sandbox|site-per-process|[a-z-]+=.*)$"
 )
 
@@ -36,7 +36,6 @@ OTHERS = {
     "engine/ask.py": {"--allow-failures"},
     "hints.py": {"--editable"},
     "pytest_plugin.py": {"--strict-markers"},
-    "targets/web/sender.py": {"--save-storage"},
     "targets/web/browser.py": {
         "--autofill-server-url",
         "--force-webrtc-ip-handling-policy",

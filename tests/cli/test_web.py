@@ -245,6 +245,8 @@ def test_interrupted_and_resumed(ragmeter: Command, tmp_path: Path, site: str) -
         (["--browser-path", "/nothing"], "no browser at /nothing"),
         (["--workers", "0"], "--workers"),
         (["--headed"], "--headed needs a screen"),
+        (["--login", "login.json"], "needs a screen"),
+        (["--record", "page.toml"], "needs a screen"),
         (["--output", "."], "is a folder"),
     ],
 )

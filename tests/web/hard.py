@@ -70,7 +70,7 @@ CLOSED_PAGE = """<my-chat></my-chat><script>customElements.define("my-chat", cla
     if (this.shadowRoot === null) root.append(p); }; } });</script>"""
 RICH = """<p>One<br>two</p><ul><li><p>loose</p></li><li>tight<ol><li>inner</li></ol></li></ul><pre><code>def f():
     return 1</code></pre><div style="white-space: pre-wrap">a
-  b</div><table><tr><th>x</th><td>1</td></tr><tr><th>y</th><td>2</td></tr></table><p>See <a href="https://example.org/doc">the doc</a><sup style="cursor: pointer">[1]</sup>
+  b</div><table><tr><th>x</th><td>1</td></tr><tr><th>y</th><td>2</td></tr></table><p>See &#8203;<a href="https://example.org/doc">the doc</a>&#8203;<sup style="cursor: pointer">[1]</sup>
 <math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math></p><details><summary>More</summary>folded</details><button>Copy</button>"""
 
 #: A page that reaches for another origin in every way, and answers once each has come to its end. The window comes last:

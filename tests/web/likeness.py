@@ -95,6 +95,13 @@ const stop = () => document.querySelector("[aria-label=Stop]").remove();
 const bot = () => { const m = make(`<div class="flex"><img class="rounded-full" alt="profile" width=28 height=28><div><div class=line-clamp-1>llama-3</div><div class="chat-assistant"><div class="markdown-prose"></div></div></div></div>`, conversation()); return { write: (html) => { m.querySelector(".markdown-prose").innerHTML = html; }, end: stop }; };
 const fail = (text) => { make(`<div><div class="chat-assistant"><div class="flex border border-red-600/10 bg-red-600/10 text-red-500"><div>${text}</div></div></div></div>`, conversation()); stop(); };
 """
+#: A paragraph stands alone, several have a box around them; the form is there only while the page waits for a question.
+_PYWEBIO = """<div class=pywebio><div id=pywebio-scope-ROOT><div><div class=webio-scrollable><div class=pywebio-scope-SoF7XxtOqv id=chat></div></div></div></div><div id=input-cards><div class=card><form><input id=box name=data></form></div></div></div><script>
+const chat = document.querySelector("#chat"), card = document.querySelector(".card");
+const user = (q) => { make(`<p><strong>You</strong>: ${q}</p>`, chat); card.hidden = true; };
+const bot = () => { let all; return { write: (html) => { all = html; }, end: () => { const whole = make(`<div>${all}</div>`, document.createElement("div")); chat.append(whole.children.length > 1 ? whole : whole.firstElementChild); card.hidden = false; } }; };
+const fail = (text) => { make(`<div class="toastify on">An internal error occurred in the application: ${text}</div>`, document.body); };
+"""
 #: A page that nobody knows, with names that say little: who wrote a message, a letter in a circle, when, on which side. Its
 #: greeting is written when the question is there already.
 _UNKNOWN = """<div id=k1><section class="b1 b1-start"><div class=b3><div class=b4>Mira</div><div class=b5 id=greeting></div></div></section></div><div id=k2><textarea id=box></textarea><div class=a0>Version 7</div></div><script>
@@ -121,6 +128,7 @@ PAGES = {
     f"like_{name}": f"{page}{_TALK}</script>{_DIALOGS.get(name, '')}"
     for name, page in {
         "chainlit": _CHAINLIT, "gradio": _GRADIO, "streamlit": _STREAMLIT, "nicegui": _NICEGUI, "panel": _PANEL,
+        "pywebio": _PYWEBIO,
         "open_webui": _OPEN_WEBUI, "unknown": _UNKNOWN, "log": _LOG,
     }.items()
 }  # fmt: skip

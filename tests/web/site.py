@@ -85,6 +85,8 @@ KINDS = {
     "elsewhere": 'add("user", q); const r = await post(new URLSearchParams(location.search).get("to") + "/answer", q); add("bot", await r.text());',
     "leave_to": 'location.href = new URLSearchParams(location.search).get("to");',
     "limited": 'add("user", q); const r = await post("/limited", q); if (r.ok) add("bot", await r.text());',
+    "two_parts": """const d = add("turn", ""); d.innerHTML = "<div class=verdict></div><div class=passages></div>"; const r = await post("/answer", q);
+        d.children[1].textContent = "Passage of " + q + ": " + await r.text(); d.children[0].textContent = "Yes to " + q;""",
     "leave": 'location.href = location.href.replace("127.0.0.1", "localhost");',
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Chat applications that nobody here wrote, each in an environment of its own, which `make test-slow` makes.
 
-They stream over their own protocols, render Markdown, and know nothing of ragmeter. Each is asked the twelve questions
-of `apps/answers.py`, with the selector of its box alone.
+They stream over their own protocols, render Markdown, and know nothing of ragmeter. Each is asked the questions of
+`apps/answers.py`, with the selector of its box alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ragmeter.targets.web.target import WebTarget
 from tests.browser import missing
 from tests.command import PATIENCE
 from tests.web.apps.answers import FAILS, QUESTIONS, expected, plain
-from tests.web.chat_apps import COMMANDS, ENVIRONMENTS, started
+from tests.web.chat_apps import COMMANDS, ENVIRONMENTS, PRESENT, started
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,10 +28,10 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_twelve_answers_by_the_box_alone(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", PRESENT)
+def test_all_answers_by_the_box_alone(name: str, tmp_path: Path) -> None:
     with started(name, tmp_path) as url:
-        target = WebTarget(Page(url, COMMANDS[name][2], timeout=PATIENCE))
+        target = WebTarget(Page(url, COMMANDS[name][2] or None, timeout=PATIENCE))
         questions = [Question(str(place), text) for place, text in enumerate(QUESTIONS)]
         replies = dict(
             zip(QUESTIONS, ask(target, questions, Limits(2, 1), None, lambda count: None).in_order, strict=True)
@@ -43,7 +43,7 @@ def test_twelve_answers_by_the_box_alone(name: str, tmp_path: Path) -> None:
     assert read == {text: expected(text) for text in replies}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", PRESENT)
 def test_a_conversation_and_the_box_found_by_itself(name: str, tmp_path: Path) -> None:
     turns = [QUESTIONS[0], QUESTIONS[2], QUESTIONS[8], QUESTIONS[9], QUESTIONS[10]]
     with started(name, tmp_path) as url:

@@ -118,8 +118,8 @@ def test_a_list_of_sources_beside_the_answer_is_no_part_of_it(site: str) -> None
     plain, with_sources = (ask_all(target(site, "rich", sources_selector=css), "x")[0] for css in (None, "a.source"))
     assert isinstance(plain, Answer)
     assert isinstance(with_sources, Answer)
-    assert plain.answer.endswith("See [the doc](https://example.org/doc) [1].")
-    assert with_sources.answer.endswith("See [the doc](https://example.org/doc) [1].")
+    assert plain.answer.endswith("See the doc [1].")
+    assert with_sources.answer.endswith("See the doc [1].")
     assert with_sources.retrieved == ["https://example.org/one", "https://example.org/two"]
 
 
@@ -128,17 +128,18 @@ def test_rich_text_comes_back_readable(site: str) -> None:
     assert isinstance(answer, Answer)
     assert answer.answer.split("\n\n") == [
         "Result", "Answer to x: it is so. bold", "- first\n- second", "| a | b |\n| 1 | 2 |",
-        "```\nx = 1\ny = 2\n```", "See [the doc](https://example.org/doc) [1].",
+        "```\nx = 1\ny = 2\n```", "See the doc [1].",
     ]  # fmt: skip
     assert answer.retrieved == ["https://example.org/one", "https://example.org/two"]
-    assert answer.contexts == ["[One](https://example.org/one)", "[Two](https://example.org/two)"]
+    assert answer.contexts == ["One", "Two"]
+    assert answer.columns == {"links": '["https://example.org/doc"]'}
 
 
 def test_formatted_text_keeps_its_lines(site: str) -> None:
     (answer,) = texts(ask_all(target(site, "formatted"), "x"))
     assert answer == (
         "One\ntwo\n\n- loose\n- tight\n  1. inner\n\n```\ndef f():\n    return 1\n```\n\na\n  b\n\n"
-        "| x | 1 |\n| y | 2 |\n\nSee [the doc](https://example.org/doc)[1] $x^2$"
+        "| x | 1 |\n| y | 2 |\n\nSee the doc[1] $x^2$"
     )
 
 

@@ -59,14 +59,13 @@ _AVERAGE = "average_score"
 
 def run(chosen: argparse.Namespace) -> int:
     """Ask the page, score, and write the CSV file."""
+    from ragmeter.cli.web_window import without_run
     from ragmeter.engine.ask_plan import ASKS
     from ragmeter.io.names import limited_name, plain_name
     from ragmeter.runs.run_place import RunPlace
 
-    if chosen.learn is not None:
-        from ragmeter.cli.web_learning import learn
-
-        return learn(chosen, _target(chosen, None))
+    if (code := without_run(chosen, partial(_target, chosen, None))) is not None:
+        return code
     if missing := [f"--{name}" for name in ("input", "output") if getattr(chosen, name) is None]:
         parser().error(f"the following arguments are required: {', '.join(missing)}")
     _check(chosen)
@@ -243,6 +242,12 @@ def parser() -> Parser:
         help="ask three questions (the first of --input, if it is given), one of them twice; write how the page is "
         "read to FILE, a picture of it beside it, and print what would be read; nothing is scored",
     )
+    add(
+        "--record",
+        metavar="FILE",
+        type=Path,
+        help="learn it from you: in a window, ask two or three questions and click each answer, then close the window",
+    )
     add("--input-selector", metavar="CSS", help="the box that takes the question; without it, it is looked for")
     add("--submit-selector", metavar="CSS", help="the button that sends it; without it, Enter does")
     add(
@@ -295,7 +300,8 @@ def parser() -> Parser:
 def _browser_options(parser: Parser) -> None:
     login = parser.add_argument_group("getting in")
     add = login.add_argument
-    add("--storage-state", metavar="FILE", help="cookies and storage, as Playwright saves them")
+    add("--login", metavar="FILE", type=Path, help="open a window to log in by hand; FILE is for --storage-state")
+    add("--storage-state", metavar="FILE", help="cookies and storage, as --login or Playwright saves them")
     add("--http-user", metavar="NAME", help="for HTTP authentication; the password is in RAGMETER_HTTP_PASSWORD")
     add(
         "--cookie",

@@ -29,17 +29,23 @@ def learn(chosen: argparse.Namespace, target: WebTarget) -> int:
     """`--learn FILE`: ask three questions, one of them twice; write the profile and its picture, print what is read."""
     from ragmeter.targets.port import Question
     from ragmeter.targets.web.learning.asking import QUESTIONS, learn_page
-    from ragmeter.targets.web.profile import write_profile
 
     check_numbers(chosen)
     path: Path = chosen.learn
     check_writable(path.parent)
     questions = _first_questions(chosen) or [Question(f"learn-{i}", text) for i, text in enumerate(QUESTIONS, 1)]
-    picture = path.with_suffix(".png")
-    lessons = learn_page(target, questions, picture, twice=True)
+    lessons = learn_page(target, questions, path.with_suffix(".png"), twice=True)
+    return keep_lessons(chosen, path, lessons)
+
+
+def keep_lessons(chosen: argparse.Namespace, path: Path, lessons: Lessons) -> int:
+    """Print what was read, and write the profile that was learnt."""
+    from ragmeter.targets.web.profile import write_profile
+
     show(lessons)
     if lessons.profile is None:
         return UNSCORED
+    picture = path.with_suffix(".png")
     write_profile(path, lessons.profile, lessons.doubts and [f"In doubt: {doubt}" for doubt in lessons.doubts])
     print(f"written: {path}" + (f" and {picture}, where all of it is outlined" if lessons.has_picture else ""))
     for doubt in lessons.doubts:

@@ -1,4 +1,4 @@
-"""Twelve questions and their known answers, for chat applications that other people wrote.
+"""Fourteen questions and their known answers, for chat applications that other people wrote.
 
 Standard library only: each application runs it in an environment of its own. An answer has parts in Markdown, and
 seconds of silence between them.
@@ -37,6 +37,8 @@ ANSWERS: dict[str, list[str | float]] = {
     "When does the museum open?": [SAME],
     "When does the library open?": [SAME],
     "At what time does the train leave?": ["10:30"],
+    "What is the energy of a mass?": ["The energy is $E = mc^2$ in joules, and not less."],
+    "Where is the manual?": ["Read [the manual](https://example.org/manual) first, then ask again."],
     "What happens without an index?": [],
 }  # fmt: skip
 QUESTIONS = list(ANSWERS)
@@ -96,7 +98,8 @@ def silence(question: str) -> float:
 def plain(text: str) -> str:
     """A text without the marks of Markdown and with single spaces: how answers are compared."""
     text = re.sub(r"^\|?[-|: ]+\|?$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"```\w*|^[ ]*[-*•] |\|", " ", text.replace("**", ""), flags=re.MULTILINE)
+    text = re.sub(r"\[([^\]]+)\]\(https?:[^)]+\)", r"\1", text)
+    text = re.sub(r"```\w*|^[ ]*[-*•] |\||\$", " ", text.replace("**", ""), flags=re.MULTILINE)
     return " ".join(text.split())
 
 

@@ -153,6 +153,7 @@ def test_an_answer_in_a_place_that_was_there_before() -> None:
         (".msg_timestamp", "label"), (".chat-name", "label"), (".name-tag-list", ""), (".with-avatar", ""),
         ('[data-testid="stChatMessageAvatarUser"]', "label"), (".source-list", "source"), (".reasoning", "thought"),
         (".message-content", ""), (".quick-replies", "tool"),
+        (".chat-outer-container-role-ai", ""), (".hover-actions-parent", ""),
     ],
 )  # fmt: skip
 def test_what_names_say(name: str, kind: str) -> None:
@@ -185,6 +186,7 @@ def test_words_that_all_answers_share() -> None:
 @pytest.mark.parametrize(
     ("text", "doubt"),
     [
+        ("Read the manual first, then ask again.", ""),
         ("Sorry, please try again later.", "sounds like an error"), ("undefined", "sounds like an error"),
         ("You: Is it so?\nBot: Yes.", "the question is a line"), ("10:30 has passed. Is it so? Yes.", ""),
         ("It is so. " * 30 + "Try again.", ""), ("Just now", "looks like a clock"), ("", "is empty"),

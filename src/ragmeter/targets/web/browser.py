@@ -83,7 +83,7 @@ async def launch(playwright: Any, path: str | None, *, headed: bool, own_origin:
         raise UsageError(f"there is no browser at {path}", hint=_INSTALL)
     if headed and sys.platform == "linux" and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise UsageError(
-            f"{by_caller('--headed', 'headed=True')} needs a screen, and there is no display",
+            f"{by_caller('--headed', 'headed=True')} needs a screen, as a window does, and there is no display",
             hint="leave it out, or use xvfb-run",
         )
     executable = path or installed(playwright, headed=headed)

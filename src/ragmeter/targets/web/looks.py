@@ -6,6 +6,9 @@ from typing import Any, TypedDict, TypeGuard
 
 import msgspec
 
+from ragmeter.io.cells import whole
+from ragmeter.io.write import dumps
+
 
 class Link(TypedDict):
     """A source that the page shows: its text, and its address if it has one."""
@@ -23,6 +26,7 @@ class Look(TypedDict):
     lost: bool
     echoed: bool
     selector: str | None
+    links: list[str]
     sources: list[Link] | None
     busy: str | None
     moves: bool
@@ -71,6 +75,11 @@ def _has_form(value: object, kind: Any) -> bool:
     except msgspec.ValidationError:
         return False
     return True
+
+
+def links_column(links: list[str]) -> dict[str, str | float]:
+    """The column `links` of the run: the addresses that an answer links to, as a JSON list; none if there is none."""
+    return {"links": dumps([whole(link) for link in links])} if links else {}
 
 
 def read_sources(links: list[Link] | None) -> tuple[list[str] | None, list[str] | None]:

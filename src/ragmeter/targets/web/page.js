@@ -46,7 +46,7 @@ const path = (element) => {
   const own = tokens(element), id = own.find((token) => token.startsWith("#")), named = own.find((token) => token.startsWith("[data-"));
   if (id || named) return id || named;
   const tag = tagName(element).toLowerCase();
-  for (const name of ["name", "aria-label", "placeholder"]) {
+  for (const name of ["name", "aria-label", "title", "placeholder"]) {
     const value = attribute(element, name);
     if (value && value.length <= 40 && (isButton(element) || matches(element, EDITABLE))) return `${tag}[${name}="${value.replace(/["\\]/g, "\\$&")}"]`;
   }
@@ -71,7 +71,7 @@ const look = (rule) => {
     state.mark.rule = { ...NONE, ...rule };
   }
   const length = counter(LONGEST, "the answer has more characters than "), { learning } = state.mark;
-  const ruled = state.mark.rule.selector ? readByRule(length) : { elements: [], text: "" };
+  const ruled = state.mark.rule.selector ? readByRule(length) : { elements: [], links: [], text: "" };
   const blocks = learning || !ruled.text ? news() : [], others = blocks.filter(({ text }) => !isEcho(text));
   const floating = ({ passing }) => passing && !state.mark.floating.has(passing);
   Object.assign(state, { located: ruled.elements, passing: [...new Set(others.filter(floating).map(({ passing }) => passing))] });
@@ -79,7 +79,7 @@ const look = (rule) => {
   const isReady = !atWork(state.mark.rule), text = ruled.text, echoed = blocks.length > others.length;
   return {
     text, guess, problem: trouble(text ? [text] : others.filter(({ element }) => !inCode(element)).slice(-20).map((block) => block.text)), lost: !text && !others.length && isLost(echoed), echoed,
-    selector: ruled.elements.length ? path(ruled.elements[0]) : null, sources: state.mark.rule.sources ? shownSources(state.mark.rule.sources, length) : null,
+    links: [...new Set(ruled.links)], selector: ruled.elements.length ? path(ruled.elements[0]) : null, sources: state.mark.rule.sources ? shownSources(state.mark.rule.sources, length) : null,
     ready: isReady, newly: shown(state.mark.rule.back).length > state.mark.shown, facts: learning ? facts() : [], ...work(),
   };
 };
@@ -187,5 +187,5 @@ const safely = (work) => (argument) => {
   }
 };
 const api = { sender, closer, step };
-for (const [name, work] of Object.entries({ mark, restore, look, tree, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText, leftOver, chatBox })) api[name] = safely(work);
+for (const [name, work] of Object.entries({ mark, restore, look, tree, pick, candidates, guess, wrong, which, path, unsent, signs, outline, allText, dialogText, leftOver, chatBox })) api[name] = safely(work);
 Object.defineProperty(window, "__ragmeter", { value: Object.freeze(api) });

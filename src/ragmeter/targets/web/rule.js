@@ -44,13 +44,13 @@ const fresh = (selector, before) => {
 
 const readByRule = (length) => {
   const { rule } = state.mark;
-  const elements = fresh(rule.selector, state.mark.answers), ignore = new Set([...rule.ignore, ...rule.thinking].flatMap((selector) => all(selector)));
+  const links = [], elements = fresh(rule.selector, state.mark.answers), ignore = new Set([...rule.ignore, ...rule.thinking].flatMap((selector) => all(selector)));
   const isIgnored = (element) => {
     for (let e = element; e; e = parent(e)) if (ignore.has(e)) return true;
     return false;
   };
   const leave = (element) => skipped(element) || ignore.has(element);
-  return { elements, text: elements.filter((element) => !isIgnored(element)).map((element) => trimmed(added(element, readable(element, leave, length)), rule)).filter(Boolean).join("\n\n") };
+  return { elements, links, text: elements.filter((element) => !isIgnored(element)).map((element) => trimmed(added(element, readable(element, leave, length, links)), rule)).filter(Boolean).join("\n\n") };
 };
 // Of a text that has grown since the question, what was added, without the question's own line.
 const added = (element, text) => {

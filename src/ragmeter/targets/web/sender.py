@@ -199,7 +199,7 @@ class SendingPage(OpenPage):
         """What to do about a page that wants a password before anything else; nothing if it wants none."""
         if not any(sign.get("login") for sign in await self._signs()):
             return ""
-        save = f"playwright open --save-storage=login.json {public(self.how.url)}"
+        save = f"ragmeter web --login login.json --url {public(self.how.url)}"
         return f"the page asks for a password: log in once by `{save}`, and use {option('storage_state', 'login.json')}"
 
     async def _type(self, box: Any, question: str) -> None:
@@ -303,7 +303,8 @@ class SendingPage(OpenPage):
         traffic = self.events.traffic
         while True:
             state = await self._run(frame, "unsent", kind=str)
-            if not state or (state == EMPTY and (traffic.requests or traffic.carried)):  # nothing if it was replaced
+            is_under_way = bool(traffic.requests or traffic.carried)
+            if not state or traffic.broken or (state == EMPTY and is_under_way):  # nothing if it was replaced
                 return ""
             may_be_under_way = traffic.under_way or traffic.carried
             if time.perf_counter() > until + (_UNDER_WAY if may_be_under_way else 0):

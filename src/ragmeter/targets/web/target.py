@@ -268,10 +268,15 @@ class WebTarget(Target):
             idle = self._idle.pop()
             if not idle.gone:
                 return idle
-        visit = await self._new()
-        visit.reading, visit.turns = self.reading, self._turns
+        visit = await self.new_visit()
         if question.session_id is not None:
             self._sessions[question.session_id] = visit
+        return visit
+
+    async def new_visit(self) -> Visit:
+        """A page that is not opened yet."""
+        visit = await self._new()
+        visit.reading, visit.turns = self.reading, self._turns
         return visit
 
     async def _new(self) -> Visit:

@@ -78,7 +78,7 @@ class Text {
   toString() { return this.parts.join(""); }
 }
 
-const readable = (root, skipped, length = counter(LONGEST, "the answer has more characters than ")) => {
+const readable = (root, skipped, length = counter(LONGEST, "the answer has more characters than "), links = []) => {
   let out = new Text(), breaks = 0, marker = "", depth = 0;
   const cursor = styleOf(root).cursor, places = new Map();
   const apart = (lines) => { if (!marker) breaks = Math.max(breaks, lines); };
@@ -93,7 +93,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
   };
   const flow = (data, space) => {
     if (/^(pre|break-spaces)/.test(space) && space !== "pre-line") return void (data && say(data));
-    let text = data.replace(space === "pre-line" ? /[ \t\r\f]+/g : /[ \t\r\n\f]+/g, " ");
+    let text = data.replace(/\u200b/g, "").replace(space === "pre-line" ? /[ \t\r\f]+/g : /[ \t\r\n\f]+/g, " ");
     if (breaks || marker || !out.last || out.endsInSpace) text = text.replace(/^ /, "");
     if (text) say(text);
   };
@@ -112,7 +112,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
   const inside = (node) => { for (const child of children(node)) write(child); };
   const row = (node) => {
     apart(1);
-    say("| " + [...node.cells].map((cell) => squeezed(readable(cell, skipped, length))).join(" | ") + " |");
+    say("| " + [...node.cells].map((cell) => squeezed(readable(cell, skipped, length, links))).join(" | ") + " |");
     apart(1);
   };
   const fenced = (code) => { apart(2); say("```\n" + code.replace(/^\n+/, "").trimEnd() + "\n```"); apart(2); };
@@ -125,9 +125,8 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
     LI: item,
     TR: row,
     A: (node) => {
-      if (!/^https?:/.test(node.href)) return inside(node);
-      const label = squeezed(part(node));
-      flow(!label || label === node.href ? node.href : "[" + label + "](" + node.href + ")", "normal");
+      if (/^https?:/.test(node.href)) links.push(node.href);
+      inside(node);
     },
   };
   const part = (node) => { // the text of an element on its own
@@ -144,7 +143,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
     if (type === 3) return flow(node.data, parentElement(node) ? styleOf(parentElement(node)).whiteSpace : "normal");
     if (type !== 1 || (node !== root && skipped(node))) return;
     const style = styleOf(node), tag = tagName(node);
-    if (!formula(node) && (!visible(style, node) || (node !== root && tag !== "A" && clickable(style, cursor)))) return;
+    if (!formula(node) && (!visible(style, node) || (node !== root && tag !== "A" && !(isButton(node) && inSentence(node)) && clickable(style, cursor)))) return;
     if (!FAR.has(tag) && tag !== "CODE" && !SENTENCE.has(tag) && !inSentence(node) && isCodeLabel(node, squeezed(textContent(node)))) return;
     const source = formula(node);
     if (source) return flow(source, "normal");

@@ -145,7 +145,7 @@ const tree = () => {
       for (let e = element; e && !places.has(e); e = parent(e)) chain.push(e);
       for (const e of chain.reverse()) {
         const its = styleOf(e), isNew = !state.mark.there.has(e);
-        const flags = [[isNew, "n"], [isBlock(its), "b"], [!parentElement(e) && parent(e), "r"], [isButton(e), "c"], [isRound(e), "i"], [tagName(e) === "A" && e.href, "l"]].filter(([holds]) => holds).map(([, flag]) => flag).join("");
+        const flags = [[isNew, "n"], [isBlock(its), "b"], [!parentElement(e) && parent(e), "r"], [isButton(e), "c"], [isRound(e), "i"], [tagName(e) === "A" && e.href, "l"], [e === state.picked, "p"]].filter(([holds]) => holds).map(([, flag]) => flag).join("");
         list.push([parent(e) ? places.get(parent(e)) : -1, tagName(e), tokens(e), flags]);
         places.set(e, list.length - 1);
       }
@@ -162,4 +162,11 @@ const tree = () => {
     if (list.length > MOST_IN_TREE) return [];
   }
   return list;
+};
+// The tree with an element that a person has clicked marked in it, if that has something new that is not the question.
+const pick = (element) => {
+  const isIn = ({ element: block, text }) => !isEcho(text) && (within(element, block) || within(block, element));
+  if (!state.mark || within(state.box, element) || !news().some(isIn)) return null;
+  state.picked = element;
+  return tree();
 };

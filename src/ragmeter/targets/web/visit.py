@@ -20,7 +20,7 @@ from ragmeter.targets.port import Answer
 from ragmeter.targets.web.finish import LEARNS, Finish, is_answer, without_cursor
 from ragmeter.targets.web.learning.learn import Sample, learn
 from ragmeter.targets.web.learning.signs import REQUEST, Course, Moment
-from ragmeter.targets.web.looks import FrameLook, LeftOver, is_left_over, is_look, read_sources
+from ragmeter.targets.web.looks import FrameLook, LeftOver, is_left_over, is_look, links_column, read_sources
 from ragmeter.targets.web.page import TAMPERED, Page
 from ragmeter.targets.web.sender import SendingPage
 from ragmeter.targets.web.trouble import LOST, Trouble
@@ -97,6 +97,25 @@ class Visit(SendingPage):
             problem = await self._too_late(finish.text if await self._has_text(look) else "", look)
         raise problem
 
+    def begin(self, question: str, frame: Any, before: dict[str, Any]) -> None:
+        """A question that a person has sent, and what our script remembers from before it."""
+        self._marks = {frame: before}
+        self.events.traffic.question(time.perf_counter(), question)
+        self.course = Course(self._signs_before(frame))
+
+    async def watch(self, frame: Any) -> None:
+        """Look at the page after such a question, and note its signs."""
+        look = await self._look(frame)
+        if look is not None:
+            self.last, now, traffic = look, time.perf_counter(), self.events.traffic
+            self._note(look, now)
+            if traffic.carried and traffic.settled(now):
+                self.course.requested = traffic.heard_at
+
+    def _note(self, look: FrameLook, now: float) -> None:
+        signs = {*look["facts"], *([REQUEST] if self.events.traffic.has_asked else [])}
+        self.course.moments.append(Moment(now, hash(look["text"] or look["guess"]), frozenset(signs)))
+
     def _signs_before(self, frame: Any) -> frozenset[str]:
         mark = self._marks.get(frame) or {}
         facts = mark.get("facts")
@@ -108,8 +127,7 @@ class Visit(SendingPage):
         if self.how.answer_selector is not None:
             look["guess"] = ""  # what is elsewhere is no answer
         if not self.reading.final:
-            signs = {*look["facts"], *([REQUEST] if traffic.has_asked else [])}
-            self.course.moments.append(Moment(now, hash(look["text"] or look["guess"]), frozenset(signs)))
+            self._note(look, now)
         ended = finish.see(look, traffic, now)
         if ended and traffic.carried and traffic.settled(now):
             self.course.requested = traffic.heard_at
@@ -158,6 +176,7 @@ class Visit(SendingPage):
             *read_sources(look["sources"]),
             latency_ms=(finish.changed - finish.begun) * 1000,
             time_to_first_token_ms=None if finish.first is None else (finish.first - finish.begun) * 1000,
+            columns=links_column(look["links"]),
         )
 
     async def _left_over(self, frame: Any) -> list[LeftOver]:
@@ -226,7 +245,7 @@ class Visit(SendingPage):
             first["lost"] = first["lost"] and not (look["echoed"] or look["text"])
             if look["text"] or (look["guess"] and not first["guess"]):
                 first |= {"text": look["text"], "guess": look["guess"]}
-                first |= {"selector": look["selector"], "frame": candidate}
+                first |= {"selector": look["selector"], "links": look["links"], "frame": candidate}
             if look["text"]:
                 return first
         return first

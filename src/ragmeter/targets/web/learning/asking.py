@@ -16,6 +16,7 @@ from ragmeter.io.addresses import public
 from ragmeter.targets.port import Answer, Question
 from ragmeter.targets.web.learning.doubts import IN_COMMON, common_lines, common_words, doubts_of
 from ragmeter.targets.web.learning.reading import ENOUGH
+from ragmeter.targets.web.looks import links_column
 from ragmeter.targets.web.profile import ENTER, Profile
 from ragmeter.targets.web.target import WebTarget, used_by
 from ragmeter.targets.web.visit import Visit
@@ -133,7 +134,8 @@ async def _read_again(target: WebTarget, lessons: Lessons, learnt: list[str]) ->
     texts = await _texts(lessons)
     for lesson, text in zip(lessons.read, texts, strict=True):
         if lesson.answer is not None:
-            lesson.answer = replace(lesson.answer, answer=text)
+            links = lesson.visit.last["links"] if lesson.visit is not None else []
+            lesson.answer = replace(lesson.answer, answer=text, columns=links_column(links))
     lessons.profile = reading.profile
     target.page = used_by(reading.profile, target.page)
     last = lessons.read[-1].visit

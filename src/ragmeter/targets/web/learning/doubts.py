@@ -14,7 +14,7 @@ _SHORT = 240
 _APOLOGY = re.compile(
     r"^\W*(undefined|null|nan|none|\[object \w+\])\W*$|"
     r"\b(something|it)( has)? (went|gone) wrong|\b(an?|internal|unexpected|unknown|network|server) error\b|"
-    r"\berror \d{3}\b|\b(try|ask|come back) (it |this |that )?(again|later)\b|"
+    r"\berror \d{3}\b|\b(try|come back) (it |this |that )?(again|later)\b|\bask (again )?later\b|"
     r"\b(temporarily|currently) (un|not )available|"
     r"\b(could|can|did) ?n[o']t (be )?(process|reach|connect|complete|load|handle|generate|get)\w*|"
     r"\bunable to (process|reach|connect|complete|load|generate|respond)|\b(too many requests|rate limit|quota)\b|"

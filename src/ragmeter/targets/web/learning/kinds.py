@@ -60,7 +60,7 @@ _NAMES = {
 #: Words that say it only at the end of a name.
 _LAST = _words("name time date meta metadata dot dots typing sender author role persona status")
 _SIDES = _words("sent received left right small sm text label user bot assistant ai human me you system")
-_HAS = _words("has have with without no show hide is")
+_HAS = _words("has have with without no show hide is parent")
 _SENTENCE = _words("P LI TD TH PRE CODE BLOCKQUOTE")
 
 
@@ -73,6 +73,8 @@ def name_kind(name: str) -> str:
     for kind, known in _NAMES.items():
         if any(word in known for word in words):
             return kind
+    if words[-2:-1] == ["role"] and words[-1] in _SIDES:
+        return ""  # it says whose message it is
     ends = [word for word in words if word not in _SIDES]
     return LABEL if ends and ends[-1] in _LAST else ""
 

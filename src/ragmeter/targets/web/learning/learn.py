@@ -21,7 +21,7 @@ from ragmeter.targets.web.learning.kinds import (
 )
 from ragmeter.targets.web.learning.selectors import selector_for
 from ragmeter.targets.web.learning.signs import Course, learn_end
-from ragmeter.targets.web.learning.tree import BLOCK, LINK, NEW, Node, Text, Tree
+from ragmeter.targets.web.learning.tree import BLOCK, LINK, NEW, PICKED, Node, Text, Tree
 from ragmeter.targets.web.profile import ERRORS, Answer, End, Profile
 
 #: Of two parts that change with the question, the smaller one is worth a doubt if it has this share of the larger one.
@@ -74,7 +74,7 @@ def learn(samples: Sequence[Sample], base: Profile | None = None) -> Learnt:
     classify(trees)
     if len(trees) > 1 and not any(tree.live() for tree in trees):
         return Learnt(None, ["the page shows the same text for different questions"], is_same=True)
-    places = _find(trees)
+    places = _picked(trees) or _find(trees)
     if places is None:
         return Learnt(None, ["no part of the page looks like an answer: there are only labels"], has_text=False)
     answer, doubts = _rule(places, trees)
@@ -128,6 +128,19 @@ def _find(trees: Sequence[Tree]) -> _Places | None:
         doubts.append("not every answer is in the same kind of message")
     levels, small, more = _content(messages, several=len(trees) > 1)
     return _Places(levels, small, [*doubts, *more])
+
+
+def _picked(trees: Sequence[Tree]) -> _Places | None:
+    """Where the answers are that a person has clicked, if one was in each tree."""
+    messages = []
+    for tree in trees:
+        message = next((node for node in tree.nodes if PICKED in node.flags), None)
+        if message is None:
+            return None
+        while (outer := message.outer) is not None and NEW in outer.flags and not outer.has_beside(message):
+            message = outer
+        messages.append(message)
+    return _Places(*_content(messages, several=len(messages) > 1))
 
 
 def _first(groups: Sequence[dict[tuple[str, ...], list[Node]]], signature: tuple[str, ...]) -> Node:

@@ -11,8 +11,8 @@ PROSE = frozenset(
     ("P", "UL", "OL", "LI", "TABLE", "THEAD", "TBODY", "TR", "TD", "TH", "PRE", "CODE", "BLOCKQUOTE", "H1", "H2", "H3",
      "H4", "H5", "H6", "A", "STRONG", "B", "EM", "I", "DL", "DT", "DD", "SUP", "SUB")
 )  # fmt: skip
-#: The flags of an element: it is new, a block, at the top of a shadow root, a button, round, a link.
-NEW, BLOCK, ROOT, BUTTON, ROUND, LINK = "nbrcil"
+#: Flags of an element: it is new, a block, at the top of a shadow root, a button, round, a link, clicked by a person.
+NEW, BLOCK, ROOT, BUTTON, ROUND, LINK, PICKED = "nbrcilp"
 #: The flags of a text: it repeats the question, it is there to be clicked, it floats over the page.
 ECHO, ASIDE, FLOATS = "eaf"
 
@@ -75,6 +75,11 @@ class Node:
     def holds(self, other: Node) -> bool:
         """Whether another element is in it, or is it."""
         return any(node is self for node in other.lineage())
+
+    def has_beside(self, part: Node) -> bool:
+        """Whether it has more in it than paragraphs and the like of the same answer: the question, another part."""
+        others = [node for node in self.nodes if node.live() and not node.is_prose and node.signature != part.signature]
+        return any(ECHO in text.flags for text in self.texts()) or (bool(others) and not part.is_prose)
 
     def everything(self) -> Iterator[Node]:
         """It and all elements in it."""
