@@ -54,6 +54,8 @@ _PAGES = {
         "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p></div>`);"),
     "bubble": ("<input type=search placeholder='Search the shop'><div id=window hidden>" + _FORM + "</div><button id=open onclick='document.querySelector(\"#window\").hidden = false'>Chat</button>",
         "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p></div>`);"),
+    "line_numbers": (_FORM, "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p><div class=code><div class=ln>1<br>2</div><pre><code>${q}\\nend</code></pre></div></div>`);"),
+    "citations": (_FORM, "make(`<div class=q>${q}</div>`); await sleep(200); const n = 1 + q.length % 3; make(`<div class=a><p>${a}<a href='#s${n}'>${n}</a> <sup><a href='https://example.com/${n}'>[${n}]</a></sup></p></div>`);"),
     "katex": (_FORM + "<style>.katex-mathml { position: absolute; clip: rect(1px, 1px, 1px, 1px); width: 1px; height: 1px; overflow: hidden }</style>",
         "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a} <span class=katex><span class=katex-mathml><math><semantics><mi>${q}</mi><annotation encoding='application/x-tex'>x^${q.length}</annotation></semantics></math></span><span class=katex-html aria-hidden=true>x2</span></span></p></div>`);"),
     "tick": ("<div id=chat></div><label><input type=checkbox id=terms onchange='box.disabled = !this.checked'> I accept the privacy policy</label><input id=box disabled>",
@@ -72,4 +74,5 @@ PAGES = {
 
 def expected(name: str, question: str) -> str:
     """What must be read."""
-    return ANSWERS[question] + (f" $x^{len(question)}$" if name == "katex" else "")
+    added = {"katex": f" $x^{len(question)}$", "line_numbers": f"\n\n```\n{question}\nend\n```"}
+    return ANSWERS[question] + added.get(name, "")

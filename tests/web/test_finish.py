@@ -17,6 +17,7 @@ from ragmeter.targets.web.traffic import Traffic
 QUIET: Look = {
     "text": "", "guess": "", "facts": [], "problem": "", "lost": False, "echoed": False, "selector": None,
     "sources": None, "busy": None, "moves": False, "ready": True, "newly": False,
+    "links": [],
 }  # fmt: skip
 NO_SIGN = End()
 SIGN = End(gone=("#stop",), still=0.3)

@@ -19,12 +19,18 @@ const formula = (element) => {
   const text = source ? textContent(source) : math ? attribute(math, "alttext") || textContent(math) : textContent(element);
   return "$" + squeezed(text) + "$";
 };
-// -- labels of code: its language and tools --------------------------------------------------------------------------
+// -- labels of code: its language, tools and line numbers -------------------------------------------------------------
 const TOOLS = /^\W*(copy( code)?|copied!?|run|save|edit|download|wrap|collapse|expand|preview|kopieren|copiar|copier)\W*$/i;
 const LANGUAGE = /^(python|py|javascript|js|typescript|ts|jsx|tsx|java|kotlin|scala|swift|c|c\+\+|cpp|c#|csharp|go|golang|rust|ruby|php|perl|r|julia|bash|sh|shell|zsh|powershell|sql|html|xml|css|scss|json|yaml|yml|toml|ini|markdown|md|latex|dockerfile|makefile|text|txt|plaintext|plain text|code|console|diff|graphql|lua|dart|matlab|haskell|elixir)$/i;
 const CODE = "pre, .cm-editor, .CodeMirror, .monaco-editor, .ace_editor";
+const isCounting = (text) => {
+  const digits = text.replaceAll(" ", "");
+  let count = "";
+  for (let line = 1; count.length < digits.length; line++) count += line;
+  return digits !== "" && count === digits;
+};
 const isCodeLabel = (element, text) => {
-  if (text.length > 30 || !(LANGUAGE.test(text) || TOOLS.test(text))) return false;
+  if (!isCounting(text) && (text.length > 30 || !(LANGUAGE.test(text) || TOOLS.test(text)))) return false;
   let outer = element;
   for (let steps = 0; steps < 6 && outer; steps++, outer = parent(outer)) {
     const code = query(outer, CODE);
@@ -59,6 +65,12 @@ const editorText = (element) => {
   if (query(element, ".view-line").length) lines.sort((one, other) => top(one) - top(other));
   return lines.map((line) => textContent(line).replace(/\u00a0/g, " ").replace(/\u200b/g, "")).join("\n");
 };
+
+// A link that only numbers a source: of the page itself, raised, or called a citation.
+const SOURCE_MARK = /(^|[\s_-])(cit(e|ation)|footnote|reference)s?([\s_-]|$)/i;
+const isCitation = (link) => /^\[?\d{1,3}\]?$/.test(squeezed(textContent(link))) && (
+  /^#/.test(attribute(link, "href") || "")
+  || [link, parent(link)].some((element) => element && (tagName(element) === "SUP" || SOURCE_MARK.test(attribute(element, "class") || ""))));
 
 // Text in pieces: joined only once, since it may have very many.
 class Text {
@@ -126,7 +138,7 @@ const readable = (root, skipped, length = counter(LONGEST, "the answer has more 
     TR: row,
     A: (node) => {
       if (/^https?:/.test(node.href)) links.push(node.href);
-      inside(node);
+      if (!isCitation(node)) inside(node);
     },
   };
   const part = (node) => { // the text of an element on its own
