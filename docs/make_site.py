@@ -30,7 +30,7 @@ GROUPS = {
     "scoring": ("Scoring", "evaluate add_metrics ask score_table Evaluation Run open_target"),
     "questions": (
         "Questions asked of runs",
-        "compare gate report export explain list_documents repeats list_metrics get_metric prefer choose_sample "
+        "compare gate report export explain list_documents repeats list_metrics get_metric prefer watch choose_sample "
         "calibrate Comparison Calibration",
     ),
     "judges": ("Judges", "Judge Cascade FakeProvider ChatReply"),

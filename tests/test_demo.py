@@ -49,7 +49,7 @@ def test_the_summary_is_shown(demo: tuple[str, Path]) -> None:
         "response_coverage_rate ↑ 0.88",
         "rouge_l_score[language=en] ↑ 0.66",
         "No difference seen between tuned and basic: 100% right instead of 71% (+29 points, 95%: -26 to +73, ",
-        "token_f1 ↑ = not significant 0.43 0.81 +0.38 +0.13 to +0.64",
+        "token_f1 ↑ ? no verdict 0.43 0.81 +0.38 +0.13 to +0.64",
         "a true difference in token_f1 of",
         "written: report.html",
         "the interval rules out a loss of more than 0.05",

@@ -94,5 +94,14 @@ def test_every_outcome_has_a_meaning() -> None:
 def test_outcomes_without_a_verdict_are_those_of_judges_and_silence() -> None:
     named = {name for name, value in vars(table).items() if isinstance(value, str) and value in table.MEANINGS}
     assert len(named) == len(table.MEANINGS)  # no two outcomes have one name
-    undecided = {"unparsable", "refused", "tied", "timeout", "judge_error", "skipped_budget"}
+    undecided = {
+        "unparsable",
+        "refused",
+        "tied",
+        "no_quorum",
+        "timeout",
+        "judge_error",
+        "image_error",
+        "skipped_budget",
+    }
     assert table.OUTCOMES_WITHOUT_VERDICT == undecided <= table.MEANINGS.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 
@@ -29,6 +30,7 @@ def test_the_help_is_short_and_the_long_one_has_every_option(name: str, ragmeter
     parser = COMMANDS[name].parser()
     groups = [group for group in parser._action_groups if group.title not in JUDGE_GROUPS]
     actions = [action for group in groups for action in group._group_actions if action.option_strings]
+    actions = [action for action in actions if action.help != argparse.SUPPRESS]  # a former option, which is refused
     own = {next(flag for flag in action.option_strings if flag.startswith("--")) for action in actions}
     assert own - {"--help-all"} <= set(flags(long.stdout))
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from ragmeter import add_metrics, evaluate, get_metric
 from ragmeter.cli.main import main
 from ragmeter.definition import METRICS
+from ragmeter.documents.hops import Hop, written_hops
 from ragmeter.engine import executors
 from ragmeter.engine.executors import Auto, Threads, _cut, executor_of, map_pieces
 from ragmeter.engine.processes import Processes
@@ -158,10 +159,17 @@ def test_our_own_metrics_score_each_row_by_itself() -> None:
     columns["must_contain"] = columns["must_match"] = ["a" for _ in columns["answer"]]
     columns["expected_json"] = ['{"a": 1}' for _ in columns["answer"]]
     columns["cost_usd"] = [0.002 * (place % 9) for place, _ in enumerate(columns["answer"])]
+    hops = [
+        [Hop("retrieval", ids=(f"d{place % 3}", "b")), Hop("tool", tool="a")]
+        for place, _ in enumerate(columns["answer"])
+    ]
+    columns["hops"] = [written_hops(of_row) for of_row in hops]
+    columns["expected_tool_calls"] = ['[{"name": "a"}]' if place % 3 else '["b"]' for place, _ in enumerate(hops)]
     columns["unanswerable"] = ["yes" if place % 3 else "no" for place, _ in enumerate(columns["answer"])]
     columns |= {name: [value[place % 2] for place, _ in enumerate(columns["answer"])] for name, value in JUDGED.items()}
     metrics = [metric for metric in known() if metric.source.startswith("ragmeter.") and not metric.embedded]
     metrics = [metric for metric in metrics if not metric.by_session]  # which look at whole conversations
+    metrics = [metric for metric in metrics if metric.name != "jury_agreement"]  # of one judge there is none
     metrics += [get_metric("rouge_l_score[language=de]"), get_metric("ndcg@2")]
     (whole,) = score_batches([Batch(columns)], metrics, executor=Threads(1))
     sent: list[bytes] = []

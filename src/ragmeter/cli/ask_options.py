@@ -29,11 +29,12 @@ def read_dataset(chosen: argparse.Namespace, source: Source) -> Dataset:
 
 def choose_by_questions(chosen: argparse.Namespace, dataset: Callable[[], Dataset]) -> MetricChoice | None:
     """The metrics that the questions allow, where none are named. Otherwise the dataset is not read yet."""
-    from ragmeter.engine.default_metrics import MetricChoice
+    from ragmeter.engine.default_metrics import RETURNED, USUALLY_RETURNED, MetricChoice
 
     if chosen.metrics is not None:
         return None
-    return MetricChoice.before_asking(dataset().batches, read_models(chosen))
+    returned = USUALLY_RETURNED if asks_for_gate(chosen) else RETURNED  # for a gate nothing is left out later
+    return MetricChoice.before_asking(dataset().batches, read_models(chosen), returned=returned)
 
 
 def read_ask_plan(

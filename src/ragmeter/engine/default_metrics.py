@@ -36,6 +36,11 @@ class DefaultMetric:
     marks: tuple[str, ...] = ()
     model: Model | None = None
 
+    @property
+    def is_rare(self) -> bool:
+        """Whether most tables lack what it needs, and nobody misses it."""
+        return not _RARE.isdisjoint((*self.needs, *self.marks))
+
     def missing(self, columns: Collection[str]) -> tuple[str, ...]:
         """The columns that it needs and that are not there."""
         marked = not self.marks or any(mark in columns for mark in self.marks)
@@ -59,9 +64,10 @@ DEFAULT_METRICS = (
     DefaultMetric("tool_calls_match", ("expected_tool_calls",), marks=(HOPS, "tool_calls")),
     DefaultMetric("step_count", (HOPS,)),
 )
-#: What a system that is asked may return, until its answers are there.
+#: What a system that is asked may return, until its answers are there; and what every rule of a gate may rely on.
 RETURNED = ("answer", "contexts", "retrieved", HOPS)
-#: What a question must be marked with is rarely there, and nobody misses it; so are hops.
+USUALLY_RETURNED = RETURNED[:3]
+#: Columns that are rarely there: what a question must be marked with, and what agents do.
 _RARE = frozenset({*MARKS, HOPS, "expected_tool_calls"})
 #: The columns that are empty in the first rows are looked for in so many.
 _LOOKED_AT = 262_144
@@ -98,16 +104,24 @@ class MetricChoice:
         metrics = tuple(name for name, lacks in missing.items() if not lacks)
         return cls(
             metrics,
-            {name: lacks for name, lacks in missing.items() if lacks and not _RARE.intersection(lacks)},
+            {
+                metric.name: missing[metric.name]
+                for metric in usable
+                if missing[metric.name]
+                and not _RARE.intersection(metric.needs)
+                and not _RARE.intersection(metric.marks)
+            },
             frozenset(empty),
             looked_at,
             _no_causes(metrics, columns) if {"reference", "answer"} <= set(columns) else "",
         )
 
     @classmethod
-    def before_asking(cls, batches: Sequence[Batch], models: Collection[Model] = ()) -> MetricChoice:
-        """The choice for questions, as if the system returned all that it may return."""
-        columns = {name for batch in batches for name in filled_columns(batch.columns)} | set(RETURNED)
+    def before_asking(
+        cls, batches: Sequence[Batch], models: Collection[Model] = (), *, returned: Collection[str] = RETURNED
+    ) -> MetricChoice:
+        """The choice for questions, as if the system returned all of these columns."""
+        columns = {name for batch in batches for name in filled_columns(batch.columns)} | set(returned)
         return cls.of(columns, long_references=has_long_references(batches[0].columns), models=models)
 
     def with_returned(self, columns: Collection[str]) -> MetricChoice:
@@ -117,7 +131,9 @@ class MetricChoice:
         metrics = tuple(name for name in self.metrics if not gone[name])
         if not metrics:
             return self
-        lacking = {name: tuple(gone[name]) for name in self.metrics if gone[name]}
+        lacking = {
+            name: tuple(gone[name]) for name in self.metrics if gone[name] and not _RARE.intersection(gone[name])
+        }
         no_causes = self.no_causes or _no_causes(metrics, {*columns, "relevant"})
         return MetricChoice(metrics, {**lacking, **self.lacking}, self.empty, self.looked_at, no_causes)
 

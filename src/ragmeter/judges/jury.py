@@ -43,7 +43,9 @@ def juror_column(juror: str) -> str:
 
 
 def _by_juror(settings: Settings) -> Mapping[str, Settings]:
-    names = jurors_in(settings["jurors"]) if settings["jurors"] else []
+    if not settings["jurors"]:
+        return {verdict.name: verdict.settings}  # a jury that is not named yet: what its columns are made of
+    names = jurors_in(settings["jurors"])
     return {name: {**verdict.settings, **juror_settings(name)} for name in names}
 
 

@@ -16,6 +16,7 @@ from ragmeter.documents.comparison import (
     NumberOfTests,
 )
 from ragmeter.documents.metrics import is_few
+from ragmeter.hints import by_caller
 from ragmeter.wording.comparison import JudgedDifference, Wording, listed
 from ragmeter.wording.metrics import first_of, is_right
 from ragmeter.wording.numbers import (
@@ -348,7 +349,11 @@ def order_sentences(
     ]
     if pair is None:
         return lines
-    how = f"more questions about {_and(pair)}" if asked else f"asking about {_and(pair)} (--all-pairs)"
+    how = (
+        f"more questions about {_and(pair)}"
+        if asked
+        else f"asking about {_and(pair)} ({by_caller('--all-pairs', 'all_pairs=True')})"
+    )
     return [*lines, f"What would make the order clearer: {how}."]
 
 

@@ -11,6 +11,7 @@ from msgspec import structs
 from ragmeter.analysis.testsets import accepted, keep_card
 from ragmeter.documents.testset import Acceptance
 from ragmeter.errors import InputError, UsageError
+from ragmeter.hints import option
 from ragmeter.io.lock import file_lock
 from ragmeter.io.source import open_source
 from ragmeter.io.write import replacing, write_rows
@@ -81,7 +82,7 @@ class QuestionSheet:
         if not rows or not {QID, *ASKED} <= rows[0].keys():
             raise InputError(f"this is no file of labels of a test set: it needs {', '.join(ASKED)}", file=file)
         if other := next((row[QID] for row in rows if row[QID] not in known), None):
-            hint = "name another file with --output"
+            hint = f"name another file with {option('output')}"
             raise InputError(f"the question {other} is not in {self._run.name}", file=file, hint=hint)
         return rows
 
