@@ -26,7 +26,7 @@ const walk = () => {
         if (type !== 1 || isWritten(child)) continue;
         const source = formula(child);
         if (source) { say(child, source); continue; }
-        if (skipped(child)) continue;
+        if (skipped(child) || (tagName(child) === "A" && isCitation(child))) continue;
         const its = styleOf(child);
         if (!visible(its, child)) continue;
         if (isEditor(child) || tagName(child) === "TEXTAREA") say(child, isEditor(child) ? editorText(child) : child.value);
