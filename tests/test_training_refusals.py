@@ -37,13 +37,14 @@ def test_an_answer_after_a_refusal_is_an_answer() -> None:
 def test_it_knows_refusals_of_a_sitting_that_it_has_not_seen() -> None:
     from train_refusals import Model, names_of, written
 
-    from ragmeter.metrics.refusals.detector import LIKELY, is_read_as_refusal
+    from ragmeter.metrics.refusals.detector import is_read_as_refusal, model_threshold
 
     seen = [answer for answer in written() if answer.writer != "parts4"]
     unseen = [answer for answer in written() if answer.writer == "parts4"]
     likely = Model(seen, names_of(seen)).probabilities(names_of(unseen))
     tables = [is_read_as_refusal(answer.text) for answer in unseen]
-    both = [is_read or p > LIKELY for is_read, p in zip(tables, likely, strict=True)]
+    thresholds = [model_threshold(answer.text) for answer in unseen]
+    both = [is_read or p > least for is_read, p, least in zip(tables, likely, thresholds, strict=True)]
     right_by_tables = sum(answer.declines == is_read for answer, is_read in zip(unseen, tables, strict=True))
     right = sum(answer.declines == verdict for answer, verdict in zip(unseen, both, strict=True))
     assert right >= right_by_tables + 20

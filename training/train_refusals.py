@@ -209,8 +209,8 @@ def checked(answers: Sequence[Answer], names: Sequence[Sequence[set[str]]]) -> N
                 if answers[i].kind == _JOINED:
                     continue
                 is_read = detector.is_read_as_refusal(answers[i].text)
-                is_asked = detector.is_for_model(answers[i].text)
-                verdicts.append((answers[i], is_read, is_read or (is_asked and probability > detector.LIKELY)))
+                is_seen = probability > detector.model_threshold(answers[i].text)
+                verdicts.append((answers[i], is_read, is_read or is_seen))
         print(f"\neach {by} judged without having been seen: n, tables alone, with the model (missed, false alarms)")
         for key in ("writer", "language", "kind"):
             for value, rows in _grouped([v for v in verdicts if key == by or v[0].writer.startswith("parts")], key):

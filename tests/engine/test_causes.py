@@ -248,6 +248,19 @@ def test_a_gold_answer_word_for_word_declines_nothing() -> None:
     assert (evaluation["offline_correct"].mean, causes(evaluation)) == (1, ["rightly_declined"])
 
 
+@pytest.mark.parametrize(
+    ("reference", "cause"),
+    [
+        ("The sign says nothing of the fee.", "not_retrieved"),
+        ("Das Blatt dreht sich ausschließlich um den Winterdienst.", "not_retrieved"),  # only the model thinks so
+        ("The document does not mention the fee.", "rightly_declined"),
+    ],
+)
+def test_a_reference_declines_in_a_known_phrase_alone(reference: str, cause: str) -> None:
+    asked = {"question": "What is the fee?", "reference": reference, "answer": "I don't know.", "contexts": [FRANCE]}
+    assert causes(evaluate([asked], metrics="offline_correct")) == [cause]
+
+
 def test_who_answers_a_question_without_an_answer_is_not_right(tmp_path: Path) -> None:
     asked = {"question": QUESTION, "reference": None, "answer": "Paris", "contexts": [ITALY], "unanswerable": "yes"}
     evaluation = evaluate([{**asked, "qid": "1"}, {**row("Paris", FRANCE), "qid": "2"}], metrics="offline_correct")

@@ -217,6 +217,30 @@ PLAIN = [
 ]
 
 
+#: Gold answers with a negation in a name: the question, the gold answer, the answer, and whether it is right.
+NAMED = [
+    ("What did Bush sign?", "No Child Left Behind Act", "Bush signed the No Child Left Behind Act.", True),
+    ("What did Bush sign?", "No Child Left Behind Act", "Bush did not sign the No Child Left Behind Act.", False),
+    ("What did Bush sign?", "no child left behind act", "Bush signed the No Child Left Behind Act.", True),
+    ("Which song did he sing?", "Nowhere Man", "It is Nowhere Man.", True),
+    ("Which song did he sing?", "Nowhere Man", "He didn't sing Nowhere Man.", False),
+    ("Which song did he sing?", "Can't Buy Me Love", "The song is Can't Buy Me Love.", True),
+    ("Which song did he sing?", "Can't Buy Me Love", "The song is not Can't Buy Me Love.", False),
+    ("What was the first Bond film?", "Dr. No", "The first Bond film was Dr. No.", True),
+    ("What was the first Bond film?", "Dr. No", "The first Bond film was not Dr. No.", False),
+    ("What is the name?", "None of the above", "The name is None of the above.", True),
+    ("What is the right choice?", "None of the above", "The right choice is none of the above.", True),
+    ("What is the right choice?", "None of the above", "The right choice is one of the above.", False),
+    ("¿Qué película ganó?", "No Country for Old Men", "La ganadora fue No Country for Old Men.", True),
+    ("¿Qué película ganó?", "No Country for Old Men", "La ganadora no fue No Country for Old Men.", False),
+    ("¿Cómo se llama la novela?", "Nadie es perfecto", "La novela se llama Nadie es perfecto.", True),
+    # A sentence is no name.
+    ("What is the rule for dogs?", "Dogs are not allowed.", "The rule that dogs are not allowed was dropped.", False),
+    ("What is the rule for dogs?", "Dogs are not allowed.", "The sign says Dogs Are Allowed.", False),
+    ("Are dogs allowed?", "No dogs", "You can ignore the no dogs sign, dogs are allowed.", False),
+]
+
+
 def probabilities(rows: list[tuple[str, str, str]]) -> Floats:
     questions, golds, answers = zip(*rows, strict=True)
     return get_metric("offline_correct_probability")(list(questions), list(golds), list(answers))
@@ -238,7 +262,7 @@ def test_the_opposite_is_wrong() -> None:
     assert high == []
 
 
-@pytest.mark.parametrize(("question", "gold", "answer", "is_right"), PLAIN)
+@pytest.mark.parametrize(("question", "gold", "answer", "is_right"), [*PLAIN, *NAMED])
 def test_plain_answers(question: str, gold: str, answer: str, *, is_right: bool) -> None:
     assert (probabilities([(question, gold, answer)])[0] >= 0.5) == is_right
 

@@ -199,6 +199,20 @@ def test_other_languages(language: str, setting: str) -> None:
     assert unrelated < part - 0.2
 
 
+@pytest.mark.parametrize(
+    ("reference", "is_an_answer"),
+    [
+        ("The procedure to file a restraining order depends on the type of restraining order and the court.", 0.0),
+        ("The documents don't say how it is filed.", 1.0),
+    ],
+)
+def test_a_refusal_is_no_answer_unless_the_reference_declines_in_a_known_phrase(
+    reference: str, is_an_answer: float
+) -> None:
+    line = shares(["How is an order filed?"], [reference], ["I don't know."])[0]
+    assert line[list(SHARES).index("answers")] == is_an_answer
+
+
 def test_an_unknown_aspect_is_an_error_that_lists_them() -> None:
     with pytest.raises(UsageError, match="must be one of overall, correctness, completeness"):
         get_metric("offline_quality[aspect=beauty]")

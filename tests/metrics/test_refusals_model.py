@@ -7,8 +7,8 @@ import math
 import pytest
 
 from ragmeter.metrics.refusals import is_miss, model, without_refusals
-from ragmeter.metrics.refusals.detector import clauses_to_learn, is_for_model, is_read_as_refusal
-from ragmeter.metrics.refusals.model import Clause, classes_of, features, probability
+from ragmeter.metrics.refusals.detector import clauses_to_learn, is_read_as_refusal, model_threshold
+from ragmeter.metrics.refusals.model import NEVER, Clause, classes_of, features, probability
 
 
 def test_a_word_has_the_classes_of_its_beginning() -> None:
@@ -61,7 +61,22 @@ def test_refusals_in_words_of_their_own(answer: str) -> None:
     ["Paris", "Nothing Compares", "x" * 2000, "Библиотека не работает в понедельник, но открыта во вторник.", ""],
 )
 def test_the_model_is_not_asked_about(answer: str) -> None:
-    assert not is_for_model(answer)
+    assert model_threshold(answer) == NEVER
+
+
+@pytest.mark.parametrize(
+    ("answer", "declines"),
+    [
+        ("poner su asunto sobre la mesa", False),
+        ("poner su tema sobre la mesa", False),
+        ("No tengo su tema sobre la mesa, lo siento.", True),
+        ("reveló que existían dos clades (ramas genéticas) del genoma de Y.", False),
+        ("no reveló los dos clades del genoma de Y, el texto no dice nada de eso.", True),
+        ("Los fragmentos recuperados tratan sobre la historia del acueducto y las obras de restauración.", True),
+    ],
+)
+def test_words_that_hardly_tell_must_make_a_refusal_very_likely(answer: str, declines: bool) -> None:
+    assert is_miss(answer) is declines
 
 
 def test_a_claim_keeps_what_only_the_model_takes_for_a_refusal() -> None:

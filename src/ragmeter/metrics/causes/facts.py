@@ -164,9 +164,9 @@ class _Row:
         if self.failure is None and (self.unanswerable or not (self.right.holds and self.retrieved.holds)):
             self.declines = has_text(self.answer) and is_miss(self.answer) and not self._repeats_reference
             if self.declines:  # one reference that declines lets it
-                self.reference_declines = any(map(is_miss, self.references))
+                self.reference_declines = any(map(is_read_as_refusal, self.references))
             elif self.right.holds is False:  # where one has an answer, there was something to retrieve
-                self.reference_declines = bool(self.references) and all(map(is_miss, self.references))
+                self.reference_declines = bool(self.references) and all(map(is_read_as_refusal, self.references))
             if not has_text(self.answer):  # a bad answer, that no passage says
                 self.supported = Known(False, OFFLINE_SUPPORT)
         if self.passages == []:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragmeter.metrics.bags import Ids, Sides, bags, share
-from ragmeter.metrics.offline.matching.comparison import refusals
+from ragmeter.metrics.offline.matching.comparison import clear_refusals, refusals
 from ragmeter.metrics.offline.matching.match import look_up
 from ragmeter.metrics.offline.reading.tables import Mark
 from ragmeter.metrics.offline.reading.vocabulary import LONGEST, Bools, Floats, Texts, chunked, languages_of, vocabulary
@@ -52,7 +52,7 @@ def shares(
         vocab = vocabulary(code)
         sides = [side.rows(rows) for side in split]
         asked, gold, answered = (vocab.texts(side) for side in sides)
-        declines = refusals(answered, sides[2]) & ~refusals(gold, sides[1])
+        declines = refusals(answered, sides[2]) & ~clear_refusals(gold, sides[1])
         has_words = (np.diff(gold.starts) > 0) & (np.diff(answered.starts) > 0)
         by_name = _Pairs.of(asked, gold, answered).shares()
         by_name["answers"] = (has_words & ~declines).astype(np.float64)

@@ -15,12 +15,11 @@ from enum import Enum
 
 from ragmeter.metrics.markup import bare, without_thoughts
 from ragmeter.metrics.normalize import fold
-from ragmeter.metrics.refusals.model import Clause, may_decline, probability
+from ragmeter.metrics.refusals.model import NEVER, Clause, probability, threshold_of
 from ragmeter.metrics.refusals.tables import Expression, Language, cues, joints, languages
 
 _LONGEST = 4000  # characters of an answer that are read
 LONGEST_LEARNT = 1000  # characters of an answer that the model judges: longer ones that it would find are rare
-LIKELY = 0.5  # the probability above which an answer declines that no table finds: few false alarms on unseen answers
 _LONGEST_CLAUSE = 400
 _MOST_CLAUSES = 40
 _WORDS_OF_LABEL = 4
@@ -61,17 +60,20 @@ def is_miss(answer: str) -> bool:
     words = set(_WORD.findall(folded))
     if _reads_as_refusal(answer, _candidates(folded, words)):
         return True
-    return _is_for_model(folded, words) and probability(clauses_to_learn(answer)) > LIKELY
+    threshold = _threshold(folded, words)
+    return threshold < NEVER and probability(clauses_to_learn(answer)) > threshold
 
 
-def is_for_model(answer: str) -> bool:
-    """Whether the model is asked about an answer that no table finds to decline."""
+def model_threshold(answer: str) -> float:
+    """The model's probability above which an answer declines that no table finds; `NEVER` if the model is not asked."""
     folded = fold(answer)
-    return _is_for_model(folded, set(_WORD.findall(folded)))
+    return _threshold(folded, set(_WORD.findall(folded)))
 
 
-def _is_for_model(folded: str, words: set[str]) -> bool:
-    return len(folded) <= LONGEST_LEARNT and may_decline(words) and _OTHER_SCRIPT.search(folded) is None
+def _threshold(folded: str, words: set[str]) -> float:
+    if len(folded) > LONGEST_LEARNT or _OTHER_SCRIPT.search(folded) is not None:
+        return NEVER
+    return threshold_of(words, asks="?" in folded)
 
 
 def clauses_to_learn(answer: str) -> list[Clause]:

@@ -23,23 +23,12 @@ _NUMBER = "0"
 _MOST_TOKENS = 60
 _FAR, _NEAR = 8, 3  # words between two classes that make a pair
 #: The model is not asked about a text without a word of these classes, nor about a very short one: the tables have the
-#: short refusals.
-_TELLING = frozenset(
-    {
-        "negation",
-        "nothing",
-        "speaker",
-        "user",
-        "user_verb",
-        "document",
-        "sorry",
-        "refer",
-        "need",
-        "policy",
-        "information",
-        "which",
-    }
-)
+#: short refusals. Words of the second set often mean something else (Spanish "su" is "his", too) and alone say little.
+_TELLING = frozenset({"negation", "nothing", "speaker", "user_verb", "document", "sorry", "refer", "need", "policy"})
+_HARDLY_TELLING = frozenset({"user", "information", "which"})
+#: Probabilities above which a text declines: where few unseen answers are taken for refusals, and where words of the
+#: second set alone speak for one. NEVER: the model is not asked.
+LIKELY, VERY_LIKELY, NEVER = 0.5, 0.7, 1.0
 _FEWEST_WORDS = 4
 _LEAST_KNOWN = 0.25  # the share of words with a class: fewer have texts in a language that the classes don't know
 BIAS = "bias"
@@ -81,12 +70,15 @@ def classes_of(word: str) -> frozenset[str]:
     return own.union(*(beginnings.get(word[:end], ()) for end in range(3, len(word) + 1)))
 
 
-def may_decline(words: set[str]) -> bool:
-    """Whether a text with these folded words may decline: quick, for most do not."""
-    if len(words) < _FEWEST_WORDS:
-        return False
+def threshold_of(words: set[str], *, asks: bool) -> float:
+    """The probability above which a text with these folded words declines: quick, for most never do."""
     classes = [own for own in map(classes_of, words) if own]
-    return len(classes) >= _LEAST_KNOWN * len(words) and any(not own.isdisjoint(_TELLING) for own in classes)
+    if len(words) < _FEWEST_WORDS or len(classes) < _LEAST_KNOWN * len(words):
+        return NEVER
+    present = frozenset().union(*classes)
+    if present.isdisjoint(_TELLING) and not asks:
+        return NEVER if present.isdisjoint(_HARDLY_TELLING) else VERY_LIKELY
+    return NEVER if present.isdisjoint(_TELLING | _HARDLY_TELLING) else LIKELY
 
 
 def probability(clauses: Sequence[Clause]) -> float:

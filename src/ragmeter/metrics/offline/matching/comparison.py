@@ -77,8 +77,7 @@ class Compared:
     @cached_property
     def gold_declines(self) -> Bools:
         """The gold answers that say that there is no answer, by known phrases alone: a name may sound like one."""
-        declines = np.array([is_read_as_refusal(text) for text in self.references.texts], bool)
-        return np.asarray(declines[self.references.of_row] & (np.diff(self.pairs.gold.starts) > 0))
+        return np.asarray(clear_refusals(self.pairs.gold, self.references) & (np.diff(self.pairs.gold.starts) > 0))
 
     @cached_property
     def asked(self) -> Asked:
@@ -160,3 +159,9 @@ def refusals(answers: Texts, split: Chunked) -> Bools:
     """The answers that decline to answer, as flags."""
     declines = np.array([is_miss(text) for text in split.texts], bool)
     return np.asarray(declines[split.of_row] | (np.diff(answers.starts) == 0))
+
+
+def clear_refusals(references: Texts, split: Chunked) -> Bools:
+    """The references that say in a known phrase that there is no answer, as flags: a sentence may sound like one."""
+    declines = np.array([is_read_as_refusal(text) for text in split.texts], bool)
+    return np.asarray(declines[split.of_row] | (np.diff(references.starts) == 0))

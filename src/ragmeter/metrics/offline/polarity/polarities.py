@@ -20,7 +20,7 @@ import regex
 from ragmeter.metrics.normalize import words_and_figures
 from ragmeter.metrics.offline import thresholds as threshold
 from ragmeter.metrics.offline.polarity.poles import DECIDES, Poles, poles_of
-from ragmeter.metrics.offline.polarity.statements import NAME, Clause, Concepts, Roots, Statement, common, read
+from ragmeter.metrics.offline.polarity.statements import NAME, Clause, Concepts, Roots, Statement, common, named, read
 from ragmeter.metrics.offline.reading.tables import plain
 from ragmeter.metrics.offline.reading.vocabulary import Chunked, Small
 
@@ -97,7 +97,7 @@ def compare(question: str, reference: str, answer: str, poles: Poles) -> int:
     is_polar = _is_polar(question, poles)
     plain_question = _NEGATED_QUESTION.sub(r"\1 ", question)  # "Isn't it closed?" asks if it is closed
     asked = read(plain_question, poles)
-    gold, answered = (read(text, poles) for text in (reference, answer))
+    gold, answered = read(reference, poles, named(answer, poles)), read(answer, poles)
     if is_polar and _OF_THE_PAST.search(question) and asked.concepts.isdisjoint(poles.verdicts):
         answered = answered.without(poles.concepts("present") - asked.concepts - gold.concepts)
     if any(c.begins("or") and poles.leads.keys() & c.order[1:3] for c in answered.clauses):

@@ -17,7 +17,8 @@ from ragmeter.metrics.offline.reading.tables import plain
 _STOP = regex.compile(r"\.(?!\d)|[;:!?\n()—–…]|,(?!\d)|\s-\s")
 _LEAD_ENDS = regex.compile(r"\s*(?:[.,;:!?—–-]|$)")
 _FREE = regex.compile(r"(\w+)-free\b")
-NAME = regex.compile(r"(?<=[\p{L}\p{N},;] )\p{Lu}\p{L}+")
+#: Words with a capital within a sentence: "Dr. No", "Can't Buy Me Love".
+NAME = regex.compile(r"(?<=[\p{L}\p{N},;] |\b(?:Dr|Mrs?|Ms|St|Sra?)\. )(?:\p{Lu}\p{L}*n['’]t\b|\p{Lu}\p{L}+)")
 Roots = frozenset[str]
 Concepts = frozenset[int]
 
@@ -136,9 +137,16 @@ def common(first: Iterable[str], second: Roots) -> list[str]:
 
 
 @lru_cache(maxsize=4_096)
-def read(text: str, poles: Poles) -> Statement:
-    """A text as a statement."""
-    names = frozenset(words_and_figures(plain(" ".join(NAME.findall(text)))))
+def named(text: str, poles: Poles) -> frozenset[str]:
+    """The words of a text that are names, as they stand in clauses."""
+    words = words_and_figures(plain(" ".join(NAME.findall(text))))
+    return frozenset(words).union(poles.joined(words))
+
+
+@lru_cache(maxsize=4_096)
+def read(text: str, poles: Poles, names: frozenset[str] = frozenset()) -> Statement:
+    """A text as a statement. `names` are those of another text: they are names here, too, where a sentence begins."""
+    names |= named(text, poles)
     folded = _FREE.sub(r"without \1", plain(text)).strip(" \"'¿¡*")
     lead, rest = _lead(folded, poles)
     clauses: list[Clause] = []
