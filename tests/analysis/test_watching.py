@@ -51,8 +51,8 @@ def write_log(path: Path, wrong: tuple[float, ...] = (0.05, 0.05, 0.6), each: in
     return path
 
 
-def test_runs_are_compared_with_the_oldest_one(folder: Path) -> None:
-    watched = watch(["c", "b", "a"], margin=0.05)
+def test_runs_are_compared_with_the_first_one_named(folder: Path) -> None:
+    watched = watch(["a", "c", "b"], margin=0.05)
     assert (watched.metric, watched.baseline, watched.target, watched.is_dated) == ("right", "a", None, True)
     assert [look.name for look in watched.looks] == ["b", "c"]
     same, worse = watched.looks
@@ -61,7 +61,7 @@ def test_runs_are_compared_with_the_oldest_one(folder: Path) -> None:
     assert worse.interval == anytime_interval(units, (-1.0, 1.0), level_of_look(2, 0.95))
     assert worse.mean == WORSE.mean()
     assert watched.as_dict()["passed"] is False
-    assert watch(["c", "b", "a"], margin=0.6).passed, "that much is allowed"
+    assert watch(["a", "c", "b"], margin=0.6).passed, "that much is allowed"
 
 
 def test_less_is_better_of_some(folder: Path) -> None:
@@ -75,6 +75,36 @@ def test_a_run_without_a_date_stays_where_it_was_named(folder: Path) -> None:
     watched = watch(["c", "undated", "a"], metric="right")
     assert (watched.baseline, watched.is_dated) == ("c", False)
     assert [look.name for look in watched.looks] == ["undated", "a"]
+
+
+def test_a_run_of_some_of_the_questions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_run(folder / "runs" / "part", {"right": RIGHT[:20]})
+    assert main(["watch", "a", "part"]) == 1
+    assert "right has scores for too few of the baseline's questions: part (20 of 300)." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ((10, 9, 1), ["1", "9", "10"]),
+        (("v2", "v10", "v1"), ["v1", "v10", "v2"]),
+        ((1767225600, 1767225601, 1767398400), ["2026-01-01", "2026-01-03"]),
+        (("2026-01-02 10:00", "2026-01-02T23:30:00-05:00", "2026-01-01"), ["2026-01-01", "2026-01-02"]),
+    ],
+)
+def test_values_in_order(values: tuple[object, ...], names: list[str], tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps({"when": value, "stars": 1}) + "\n" for value in values))
+    looks = watch([log], metric="stars", by="when", target=0.5, bounds=(0, 1)).looks
+    assert [look.name for look in looks] == names
+
+
+@pytest.mark.parametrize("value", ["yesterday", "13/02/2026", "10/1/2026", "13.02.2026"])
+def test_no_date(value: str, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps({"when": when, "stars": 1}) + "\n" for when in ("2026-01-01", value)))
+    with pytest.raises(InputError, match=rf"log\.jsonl, line 2: when is no date: {value}"):
+        watch([log], metric="stars", by="when", target=0.5, bounds=(0, 1))
 
 
 def test_rows_of_a_run_without_scores(folder: Path) -> None:
@@ -128,7 +158,8 @@ def test_conversations_of_a_log_belong_together(folder: Path) -> None:
         (["a", "b", "--margin", "-1"], "--margin must be between 0 and 1"),
         (["a", "b", "--margin", "nan"], "--margin must be between 0 and 1"),
         (["a", "--target", "70"], "--target: right lies between 0 and 1"),
-        (["a", "b", "--bounds", "0", "1"], "beside --target"),
+        (["a", "b", "--bounds", "0", "1"], "--bounds needs --target"),
+        (["a", "b", "a"], "a is named twice"),
         (["a", "--target", "0.5", "--bounds", "1", "0"], "the lower one first"),
         (["log.jsonl", "--target", "0.5", "--bounds", "0", "inf"], "has no bounds"),
         (["log.jsonl"], "there is no run on the same questions to compare log.jsonl with"),
@@ -170,12 +201,12 @@ def test_a_row_without_its_day(folder: Path) -> None:
 def test_in_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["watch", "a", "b", "c", "--margin", "0.05"]) == 1
     shown = capsys.readouterr().out
-    assert shown.startswith("right left the baseline a by more than 0.05: c (-0.3")
+    assert shown.startswith("right got worse than the baseline a by more than 0.05: c (-0.3")
     assert "3 Nov 2026" in shown
     assert "├" in shown
     assert "┊ the margin of 0.05" in shown
-    assert "All looks together hold at 95%" in shown
+    assert "that were ever made together hold at 95%" in shown
     assert main(["watch", "a", "b"]) == 0
-    assert "right is not seen to leave the baseline a: 1 look." in capsys.readouterr().out
+    assert "right is not seen to get worse than the baseline a: 1 look." in capsys.readouterr().out
     assert main(["watch", "a", "b", "c", "--json"]) == 1
     assert [look["name"] for look in json.loads(capsys.readouterr().out)["looks"]] == ["b", "c"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ragmeter.analysis.comparing import compare
+from ragmeter.analysis.gating.rules import MOST_FAILED
 from ragmeter.documents.comparison import JUDGES_DIFFER
 from ragmeter.documents.record import Interval, plain
 from ragmeter.engine.evaluation import evaluate
@@ -21,7 +24,9 @@ from ragmeter.hints import option, parameter
 from ragmeter.io.cells import as_number, is_missing
 from ragmeter.io.source import open_source
 from ragmeter.io.write import RUNS
+from ragmeter.runs.looks import earlier_looks
 from ragmeter.runs.lookup import RunLike, find_run
+from ragmeter.runs.question_set import missing_questions
 from ragmeter.runs.run import Run, full_name
 from ragmeter.stats.anytime import anytime_interval, level_of_look
 from ragmeter.stats.clusters import Clustered, Codes, cluster_codes
@@ -35,8 +40,12 @@ from ragmeter.wording.numbers import given
 _OF_LOGS, _SESSION = "offline_hallucinated", "session_id"
 #: How the names of numbers begin of which less is better; of others, any change counts.
 _LESS_IS_BETTER = ("latency", "time_to", "cost", "duration", "tokens")
-#: A value of time is cut to its day.
+#: A time is cut to its day.
 _DAY = 10
+#: Numbers from here on are Unix seconds, and from there on milliseconds.
+_SECONDS, _MILLISECONDS = 1e9, 1e11
+#: What people read as a date, though not in ISO 8601.
+_OTHER_DATE = re.compile(r"(\d{1,2}[/.-]){1,2}\d{4}\b.*|\d{4}[/.]\d{1,2}\b.*|\d{1,2}/\d{1,2}/\d{2}", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,8 @@ class Look:
     """One run, or a part of a log: its mean, and what is judged by its interval at this look's own level.
 
     That is the mean, or its difference from the baseline on the same questions. `beyond`: the whole interval is worse
-    than the margin allows. Without enough scores there is no interval.
+    than the margin allows. `lacking`: of more of the baseline's questions than a gate allows it has no score. Without
+    enough scores there is no interval.
     """
 
     name: str
@@ -56,6 +66,7 @@ class Look:
     interval: Interval | None
     level: float
     beyond: bool
+    lacking: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,8 +88,8 @@ class Watched:
 
     @property
     def passed(self) -> bool:
-        """Whether every look has an interval, and none left the margin."""
-        return not any(look.beyond or look.interval is None for look in self.looks)
+        """Whether every look has an interval and its scores, and none left the margin."""
+        return not any(look.beyond or look.lacking or look.interval is None for look in self.looks)
 
     def as_dict(self) -> dict[str, Any]:
         """The result as a dict for JSON."""
@@ -112,10 +123,11 @@ def watch(
 ) -> Watched:
     """Look at a metric over time: does it leave the margin?
 
-    All looks together, and those at a run or a log that is still growing, give a false alarm in at most 1 - `level`.
+    All looks at a baseline together, whenever they were made, give a false alarm in at most 1 - `level`: they are
+    counted beside it. Of looks beside a target, those that are named together do.
 
     Args:
-        runs: runs on the same questions, of which the first one is the baseline; or files of answers.
+        runs: runs on the same questions, of which the first one named is the baseline; or files of answers.
         metric: a metric, or of files a column of numbers; by default that which runs are judged by.
         margin: so much worse is allowed.
         target: the mean that is expected; without it, that of the first run on the same questions.
@@ -130,7 +142,9 @@ def watch(
     if sample is not None and sample < 1:
         raise UsageError(f"{parameter('sample')} must be at least 1, got {sample:,}")
     points: list[_Point] = []
-    for run in runs:
+    for place, run in enumerate(runs):
+        if run in runs[:place]:
+            raise UsageError(f"{run} is named twice")
         is_file = isinstance(run, str | Path) and Path(run).is_file()
         if not is_file and (by is not None or sample is not None):
             name = "by" if sample is None else "sample"
@@ -139,20 +153,20 @@ def watch(
     names = sorted({point.measure.name for point in points})
     if len(names) > 1:
         raise UsageError(f"the runs have several metrics: {', '.join(names)}", hint=f"name one: {option('metric')}")
-    is_dated = all(point.created for point in points)
-    points = sorted(points, key=lambda point: point.created) if is_dated else points
-    first, rest = points[0], points[1:]
+    first, rest = points[0], points[1:] if target is None else points
+    is_dated = all(point.created for point in rest)
+    rest = sorted(rest, key=lambda point: point.created) if is_dated else rest
     if target is None and not all(point.run and rest for point in points):
         raise UsageError(
             f"there is no run on the same questions to compare {first.name} with",
-            hint=f"name the mean that {names[0]} should have with {option('target', 0.8)}",
+            hint=f"name the mean that {names[0]} should have with {parameter('target')}",
         )
     limits = _limits(points, bounds, margin, target)
     looks = [
-        _beside_run(point, first, level_of_look(number, level), margin)
+        _beside_run(point, first, level, margin)
         if target is None
         else _beside_target(point, limits, level_of_look(number, level), target, margin)
-        for number, point in enumerate(rest if target is None else points, 1)
+        for number, point in enumerate(rest, 1)
     ]
     n_clipped = sum(int(((point.scores < limits[0]) | (point.scores > limits[1])).sum()) for point in points)
     baseline = first.name if target is None else None
@@ -170,7 +184,8 @@ def _of_run(run: RunLike, metric: str | None, output_dir: str | Path) -> _Point:
 
 def _of_file(path: Path, metric: str | None, by: str | None, sample: int | None, seed: int) -> Iterator[_Point]:
     """The parts of a log, each scored offline, or with the numbers of one of its columns."""
-    parts: dict[str, list[NewRow]] = {}
+    rows_by_value: dict[str, list[NewRow]] = {}
+    lines: dict[str, int] = {}
     name = metric or _OF_LOGS
     for line, row in open_source(path).records():
         if by is not None and is_missing(row.get(by)):
@@ -179,32 +194,71 @@ def _of_file(path: Path, metric: str | None, by: str | None, sample: int | None,
             numbers = {name: as_number(row[name])} if name in row else {}
         except ValueError:
             raise InputError(f"{name} is no number", file=str(path), line=line) from None
-        parts.setdefault("" if by is None else str(row[by])[:_DAY], []).append({**row, **numbers})
-    for value, rows in sorted(parts.items()):
+        value = "" if by is None else str(row[by])
+        lines.setdefault(value, line)
+        rows_by_value.setdefault(value, []).append({**row, **numbers})
+    titles, is_dated = ({"": ""}, False) if by is None else _titles(lines, by, path)
+    parts: dict[str, list[NewRow]] = {}
+    for value, title in titles.items():
+        parts.setdefault(title, []).extend(rows_by_value[value])
+    for value, rows in parts.items():
+        created = value if is_dated else ""
         drawn = rows if sample is None or sample >= len(rows) else random.Random(seed).sample(rows, sample)  # noqa: S311
         if name not in drawn[0]:
             scored = _of_run(evaluate(drawn, metrics=name).run, name, RUNS)
-            yield replace(scored, name=value or path.name, created=value, run=None)
+            yield replace(scored, name=value or path.name, created=created, run=None)
             continue
         scores = np.array([row.get(name) for row in drawn], dtype=np.float64)
         sessions = [row.get(_SESSION) for row in drawn]
         codes = cluster_codes(pa.array(map(str, sessions))) if all(sessions) else None
         way = "lower" if name.startswith(_LESS_IS_BETTER) else "none"
         measure = Measure(name, direction=way, bounds=(-math.inf, math.inf))
-        yield _Point(value or path.name, value, measure, scores, codes)
+        yield _Point(value or path.name, created, measure, scores, codes)
+
+
+def _titles(lines: Mapping[str, int], by: str, path: Path) -> tuple[dict[str, str], bool]:
+    """The title of the look that each value belongs to, in order, and whether these are days.
+
+    Days of times in ISO 8601 or in Unix seconds, numbers in their order, or else texts.
+    """
+    try:
+        numbers = {value: float(value) for value in lines}
+    except ValueError:
+        days = {value: value[:_DAY] for value in lines if _is_time(value)}
+        for value, line in lines.items():
+            if value not in days and (days or _OTHER_DATE.fullmatch(value.strip())):
+                raise InputError(
+                    f"{by} is no date: {value}", file=str(path), line=line, hint="write all as 2026-01-31"
+                ) from None
+        return dict(sorted((days or {value: value for value in lines}).items())), bool(days)
+    ordered = sorted(numbers, key=lambda value: numbers[value])
+    if not all(_SECONDS <= number < _MILLISECONDS * 100 for number in numbers.values()):
+        return {value: value for value in ordered}, False
+    seconds = {value: numbers[value] / (1 if numbers[value] < _MILLISECONDS else 1000) for value in ordered}
+    return {value: datetime.fromtimestamp(second, UTC).date().isoformat() for value, second in seconds.items()}, True
+
+
+def _is_time(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _limits(points: Sequence[_Point], bounds: Interval | None, margin: float, target: float | None) -> Interval:
     """The bounds that were given, or else the metric's; an error where margin or mean don't fit them."""
-    if bounds is not None and (target is None or not bounds[0] < bounds[1]):
-        raise UsageError(f"{parameter('bounds')} are two numbers, the lower one first, beside {parameter('target')}")
+    if bounds is not None and target is None:
+        raise UsageError(f"{parameter('bounds')} needs {parameter('target')}")
+    if bounds is not None and not bounds[0] < bounds[1]:
+        raise UsageError(f"{parameter('bounds')} are two numbers, the lower one first")
     metric, (low, high) = points[0].measure.name, bounds or points[0].measure.bounds
     for point in points if bounds is None else ():
         low, high = limits_of((low, high), point.scores[~np.isnan(point.scores)])
     if not math.isfinite(high - low):
         raise UsageError(
             f"{metric} has no bounds, and an interval that holds at any time needs them",
-            hint=f"give {option('target', 900)}, and the least and greatest value that count: {option('bounds')}",
+            hint=f"name the least and greatest value that count: {parameter('bounds')}, beside {parameter('target')}",
         )
     if not 0 <= margin <= high - low:
         raise UsageError(f"{parameter('margin')} must be between 0 and {given(high - low)}, got {given(margin)}")
@@ -216,6 +270,7 @@ def _limits(points: Sequence[_Point], bounds: Interval | None, margin: float, ta
 def _beside_run(point: _Point, baseline: _Point, level: float, margin: float) -> Look:
     """A run's difference from the baseline, as `compare()` has it."""
     assert point.run is not None and baseline.run is not None  # noqa: S101, PT018 - only runs are compared with a run
+    level = level_of_look(len(earlier_looks(baseline.run, point.run, must_count=True)) + 1, level)
     how: dict[str, Any] = {
         "interval": ANYTIME,
         "level": level,
@@ -230,7 +285,9 @@ def _beside_run(point: _Point, baseline: _Point, level: float, margin: float) ->
         raise UsageError(result.sentence)
     beyond = _is_beyond(result.interval, point.measure, 0.0, margin)
     means = result.mean_b, result.difference
-    return Look(point.name, point.created, result.n, pair.n_paired, *means, result.interval, level, beyond)
+    required, missing = missing_questions(baseline.run, point.run, point.measure.name)
+    lacking, n_total = len(missing) > MOST_FAILED * len(required), max(len(required), result.n)
+    return Look(point.name, point.created, result.n, n_total, *means, result.interval, level, beyond, lacking)
 
 
 def _beside_target(point: _Point, limits: Interval, level: float, target: float, margin: float) -> Look:

@@ -10,11 +10,11 @@ from ragmeter.cli.parser import Parser, command_parser
 from ragmeter.io.write import dumps
 
 _DESCRIPTION = f"""\
-Draw a metric over time, and say whether it got worse than the margin allows, however often you look.
+Draw a metric over time, and say whether it got worse than the margin allows.
 
-The runs are compared with the first one on the same questions. A file is a log of answers, which need no references:
-it is scored offline, and compared with the mean that --target names. The exit code is {FAILED} if the metric left the
-margin, or has no scores.
+The runs are compared with the one that is named first, on the same questions; all looks at it are counted. A file is a
+log of answers, which need no references: it is scored offline, and compared with the mean that --target names. The exit
+code is {FAILED} if the metric got worse than the margin allows, or has scores for too few questions.
 """
 
 

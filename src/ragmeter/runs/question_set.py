@@ -1,5 +1,6 @@
-"""Which questions a run is about: a fingerprint of its rows' qids, questions and references, in any order.
+"""Which questions a run is about, and what was answered: fingerprints of its rows, in any order.
 
+That of the questions is of qids, questions and references.
 Runs with the same fingerprint can be compared row by row, whoever answered, and from whatever file. A run of some of
 the questions has another one.
 """
@@ -22,6 +23,8 @@ from ragmeter.table import QID
 
 #: What makes a question; where a table has none but the qid, its gold documents do.
 _COLUMNS = (QID, "question", "reference")
+#: What makes the content of a run beside its questions; where it has none of these, its scores do.
+_CONTENT = ("answer", "retrieved", "contexts")
 _SYSTEM = "system_name"
 #: Rows that are read together, and the longest table whose texts are read for this.
 _AT_ONCE, MOST_ROWS = 65_536, 2_000_000
@@ -55,6 +58,25 @@ def read_questions(run: Run) -> tuple[QuestionSet | None, str | None]:
         return questions, systems[0] or None if len(systems) == 1 else None
     except RagmeterError:  # its damage is said elsewhere
         return None, None
+
+
+def content_of(run: Run) -> str:
+    """A hash of what was answered and retrieved, whatever the rows' order, and whatever it is scored by."""
+    columns = run.columns
+    names = [name for name in _CONTENT if name in columns] or run.row_metrics
+    names = [QID, *names]
+    batches = (batch.select(names) for batch in run.batches(_AT_ONCE))
+    return hashlib.sha256(np.sort(_digests(batches, names)).astype(">u8").tobytes()).hexdigest()[:16]
+
+
+def missing_questions(baseline: Run, run: Run, metric: str) -> tuple[pa.Array, pa.Array]:
+    """The questions that a baseline has a score for, and those of them that a run has none for."""
+    required, scored = _scored_questions(baseline, metric), _scored_questions(run, metric)
+    return required, required.filter(pc.invert(pc.is_in(required, value_set=scored)))
+
+
+def _scored_questions(run: Run, metric: str) -> pa.Array:
+    return pc.unique(run.column(QID).filter(pa.array(~np.isnan(run.scores(metric)))))
 
 
 def _columns(available: Iterable[str]) -> list[str]:

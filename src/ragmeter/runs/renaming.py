@@ -12,12 +12,13 @@ from ragmeter.runs.colours import COLOURS, rename_colour
 from ragmeter.runs.comparisons import rename_in_comparisons
 from ragmeter.runs.journals import SHARED, journals_of
 from ragmeter.runs.layout import writing
+from ragmeter.runs.looks import LOOKS
 from ragmeter.runs.places import hold, settle
 from ragmeter.runs.run import Run
 from ragmeter.runs.tags import TAGS, change_tags, read_tags
 
 #: Files of ours in a folder of runs.
-_OURS = (TAGS, BASELINES, COLOURS, SHARED)
+_OURS = (TAGS, BASELINES, COLOURS, LOOKS, SHARED)
 #: Endings of files that ragmeter writes: beside them, a folder with such a name is taken for a file.
 _FILES = (
     ".csv", ".html", ".json", ".jsonl", ".lock", ".log", ".md", ".parquet", ".png", ".sqlite", ".svg", ".tex", ".tmp",

@@ -46,6 +46,17 @@ def questions_needed(
     return max(2, math.ceil(half + math.sqrt(half * half + squared * variances.pseudo_rows) - 1e-9))
 
 
+def questions_for_sequence(n: int, half_width: float, error: float, margin: float, *, power: float = 0.8) -> int:
+    """How many questions show with this power that two runs that are alike differ by less than the margin.
+
+    By an interval at any time, which n questions have given with this half of its width, and this standard error.
+    That of scores that do not vary shrinks as 1 / n, any other as 1 / √n.
+    """
+    if not error:
+        return math.ceil(n * half_width / margin)
+    return math.ceil(n * ((half_width + z_quantile(power) * error) / margin) ** 2)
+
+
 def smallest_difference(
     variances: Variances, n: int, *, repeats: int = 1, alpha: float = 0.05, power: float = 0.8
 ) -> float:

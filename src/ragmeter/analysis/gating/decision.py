@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, compare, shared_measures
@@ -38,11 +36,12 @@ from ragmeter.metrics.causes import CAUSES, SHARE_OF, direction_of, hides_in
 from ragmeter.registry import declared
 from ragmeter.runs.looks import earlier_looks
 from ragmeter.runs.lookup import RunLike, find_run
+from ragmeter.runs.question_set import missing_questions
 from ragmeter.runs.run import Run, known_names
 from ragmeter.stats.anytime import level_of_look
 from ragmeter.stats.confidence import ANYTIME
 from ragmeter.stats.intervals import difference_limits
-from ragmeter.stats.power import Variances, questions_needed
+from ragmeter.stats.power import Variances, questions_for_sequence, questions_needed
 from ragmeter.table import NUMBER_COLUMNS, QID, Measure
 from ragmeter.wording import gate as words
 from ragmeter.wording.answer_causes import cause_words
@@ -304,7 +303,8 @@ class _Baselines:
             named = [other.metric for other in self._gate.rules if other.baseline and self.run(other) == baseline]
             metrics = [measure.name for measure in shared_measures(baseline, run)]
             metrics += [name for name in dict.fromkeys(named) if name not in metrics]  # such as latency_ms
-            looks, how = earlier_looks(baseline, run), dict[str, Any](slices=[], better=0, worse=0)
+            how = dict[str, Any](slices=[], better=0, worse=0)
+            looks = earlier_looks(baseline, run, must_count=self._gate.sequential)
             if self._gate.sequential:
                 level = level_of_look(len(looks) + 1, 0.95)
                 how |= {"interval": ANYTIME, "level": level, "alpha": 1 - level}
@@ -346,12 +346,17 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alp
         return result.sentence if result.difference is None else words.no_interval(result.sentence)
     worst, best = _ends(rule, result.interval, result.direction)
     worse = not passed and best < -rule.value
-    error = result.shown_error if result.interval_method == ANYTIME else result.standard_error
-    variances = Variances((error or 0.0) ** 2 * result.n_questions)
-    needed: float = questions_needed(variances, rule.value, alpha=alpha) if rule.value else 0.0
-    if rule.value and math.isfinite(span):
-        needed = max(needed, 3 * span / rule.value * result.n_questions / (result.n_clusters or result.n))
-    unclear = not passed and not worse and needed > result.n_questions
+    error, n = result.standard_error or 0.0, result.n_questions
+    sequential = result.interval_method == ANYTIME
+    needed: float = 0.0
+    if rule.value and sequential:
+        needed = questions_for_sequence(n, (result.interval[1] - result.interval[0]) / 2, error, rule.value)
+    elif rule.value:
+        needed = questions_needed(Variances(error**2 * n), rule.value, alpha=alpha)
+        if math.isfinite(span):
+            needed = max(needed, 3 * span / rule.value * n / (result.n_clusters or result.n))
+    unmoved = not (sequential or passed or result.better or result.worse)
+    unclear = not passed and not worse and needed > n
     few = ("rows" if result.n_clusters is None else "clusters") if is_few(result.n, result.n_clusters) else None
     return words.margin_reason(
         result.sentence,
@@ -361,7 +366,7 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alp
         lost=worse,
         needed=needed if unclear else None,
         few=few,
-        unmoved=(result.n_clusters or result.n) if not (passed or result.better or result.worse) else None,
+        unmoved=(result.n_clusters or result.n) if unmoved else None,
         alike=result.interval[0] == result.interval[1],
         unit="questions" if result.n_clusters is None else "clusters",
         what="a difference" if rule.kind == SAME_AS else "a loss",
@@ -378,17 +383,12 @@ def _ends(rule: Rule, interval: Interval, direction: str) -> Interval:
 
 def _unpaired_questions(rule: Rule, run: Run, baseline: Run) -> _Unscored:
     """Questions scored in the baseline but not in the run: leaving out hard questions must not pass the gate."""
-    required, scored = _scored_questions(baseline, rule.metric), _scored_questions(run, rule.metric)
-    missing = required.filter(pc.invert(pc.is_in(required, value_set=scored)))
+    required, missing = missing_questions(baseline, run, rule.metric)
     in_run = int(pc.sum(pc.is_in(missing, value_set=run.column(QID))).as_py() or 0)
     counts = {"not in the run": len(missing) - in_run, "with no score": in_run}
     causes = tuple((cause, count) for cause, count in counts.items() if count)
     unit = f"questions that {baseline.name} has a score for"
     return _Unscored(unit, len(missing), len(required), causes, rule.baseline)
-
-
-def _scored_questions(run: Run, metric: str) -> pa.Array:
-    return pc.unique(run.column(QID).filter(pa.array(~np.isnan(run.scores(metric)))))
 
 
 def usual_measures() -> dict[str, Measure]:

@@ -44,25 +44,39 @@ def _lines(watched: Watched) -> Iterator[str]:
     looks, beyond = watched.looks, [look for look in watched.looks if look.beyond]
     against = f"the baseline {watched.baseline}" if watched.target is None else f"the target {given(watched.target)}"
     by = f" by more than {given(watched.margin)}" if watched.margin else ""
+    clipped = f" {watched.n_clipped:,} scores are clipped to the bounds." if watched.n_clipped else ""
+    left, leave = ("left", "leave") if watched.direction == "none" else ("got worse than", "get worse than")
     if beyond:
         figures = ", ".join(_figures(watched, beyond[0]))
         more = f", and {len(beyond) - 1:,} more" if len(beyond) > 1 else ""
-        yield f"{watched.metric} left {against}{by}: {beyond[0].name} ({figures}){more}."
+        yield f"{watched.metric} {left} {against}{by}: {beyond[0].name} ({figures}){more}.{clipped}"
     elif silent := [look.name for look in looks if look.interval is None]:
-        yield f"{watched.metric} has too few scores to say anything: {', '.join(silent)}."
+        yield f"{watched.metric} has too few scores to say anything: {_listed(silent)}.{clipped}"
+    elif lacking := [f"{look.name} ({look.n:,} of {look.n_total:,})" for look in looks if look.lacking]:
+        yield f"{watched.metric} has scores for too few of the baseline's questions: {_listed(lacking)}."
     else:
-        yield f"{watched.metric} is not seen to leave {against}{by}: {len(looks):,} look{'s'[: len(looks) != 1]}."
+        n_looks = f"{len(looks):,} look{'s'[: len(looks) != 1]}"
+        yield f"{watched.metric} is not seen to {leave} {against}{by}: {n_looks}.{clipped}"
     margin = f", {_MARGIN} the margin of {given(watched.margin)}" if watched.margin else ""
     ends = interval(_scale(watched))
     yield f"{titled(watched.metric, watched.direction)}, drawn from {ends}: {_CENTRE} {against}{margin}"
-    yield (
-        f"All looks together hold at {percent(watched.level)}, however often you look: the last one has "
-        f"{percent(looks[-1].level)} for itself."
-    )
-    if watched.n_clipped:
-        yield f"clipped to the bounds: {watched.n_clipped:,} scores"
-    if not watched.is_dated and len(looks) > 1:
+    these = "These looks together hold"
+    if watched.target is None:
+        these = "All looks at the baseline that were ever made together hold"
+    yield f"{these} at {percent(watched.level)}: the last one has {percent(looks[-1].level)} for itself."
+    if not watched.is_dated and any(look.created for look in looks):
         yield "some have no date, so they are in the order in which they were named"
+
+
+def _listed(names: list[str]) -> str:
+    """The first three of many."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+
+
+def _margins(watched: Watched) -> list[float]:
+    """Where the margin ends: on the side that is worse, or on both."""
+    centre, sides = watched.target or 0.0, {"higher": [-1], "lower": [1]}.get(watched.direction, [-1, 1])
+    return [centre + side * watched.margin for side in sides]
 
 
 def _figures(watched: Watched, look: Look) -> tuple[str, str]:
@@ -77,7 +91,8 @@ def _scale(watched: Watched) -> tuple[float, float]:
     """The ends of the drawing: of all intervals, and of the margin."""
     centre = watched.target or 0.0
     ends = [end for look in watched.looks for end in look.interval or ()]
-    return min([*ends, centre - watched.margin]), max([*ends, centre + watched.margin])
+    ends += [centre, *_margins(watched)]
+    return min(ends), max(ends)
 
 
 def _drawn(watched: Watched, look: Look) -> Text:
@@ -88,7 +103,7 @@ def _drawn(watched: Watched, look: Look) -> Text:
         return round((value - low) / (high - low) * (_WIDTH - 1)) if high > low else 0
 
     cells = [" "] * _WIDTH
-    for value in (centre - watched.margin, centre + watched.margin) if watched.margin else ():
+    for value in _margins(watched) if watched.margin else ():
         cells[place(value)] = _MARGIN
     cells[place(centre)] = _CENTRE
     if look.interval is not None and look.value is not None:
