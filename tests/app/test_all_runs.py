@@ -83,7 +83,7 @@ def test_lines_stand_by_question_set_with_the_newest_first(client: Client) -> No
     assert shown(page)[2:] == ["people-new", "people-old", "new", "middle", "old"]
     text = words(page)
     assert "yesterday 12:00" in text
-    assert re.search(r"new nightly release dense yesterday 12:00 12 0\.\d+ [±−]", text)
+    assert re.search(r"new nightly release dense yesterday 12:00 11/12 0\.\d+ [±−]", text)
     assert "12 questions" in text
 
 

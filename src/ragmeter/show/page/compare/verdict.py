@@ -8,6 +8,7 @@ from ragmeter.naming import base_of
 from ragmeter.show.page.compare.view import BOTH_RIGHT, BOTH_WRONG, GOT_BETTER, GOT_WORSE, SAME, CompareView, tone, way
 from ragmeter.show.page.elements import Content, Markup, element, joined, text
 from ragmeter.show.page.parts import SIGNS, alarm, meaning, stat, stats
+from ragmeter.show.system_tables import SystemTables
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import score_alarms
 from ragmeter.wording.metrics import is_right
@@ -43,9 +44,11 @@ def heading(view: CompareView) -> Markup:
         )
         if part
     ]
+    first_place = SystemTables(comparison).first_place
     sentences = [sentence for sentence in (outlook(view.headline), *_not_in_both(view)) if sentence]
     return joined(
         element("h1", element("span", f"{parts.verdict}:", class_=shade), " ", text(parts.means)),
+        element("p", text(first_place), class_="verdict") if first_place else None,
         element("p", [joined(part, " · ") for part in small], test, class_="soft amounts"),
         element("p", [joined(text(sentence), " ") for sentence in sentences], class_="soft") if sentences else None,
     )
@@ -119,10 +122,10 @@ def _times(view: CompareView) -> list[Markup]:
     for name, result in view.times.items():
         if result.mean_a is None or result.mean_b is None or result.difference is None:
             continue
-        shade = tone(result.verdict)
-        moved = f"{numbers.signed_whole(result.difference)} ({result.verdict})"
-        words = joined(f"{TIMES.get(name, name)}, ", element("span", sign(shade), moved, class_=f"change {shade}"))
-        cards.append(stat(f"{numbers.whole(result.mean_b)} ms", words))
+        shade, decimals = tone(result.verdict), numbers.deserved_decimals(result.interval)
+        moved = f"{numbers.signed(result.difference, decimals=decimals)} ({result.verdict})"
+        words = joined(f"mean {TIMES.get(name, name)}, ", element("span", sign(shade), moved, class_=f"change {shade}"))
+        cards.append(stat(f"{numbers.number(result.mean_b, decimals=decimals)} ms", words))
     return cards
 
 
