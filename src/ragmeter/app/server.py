@@ -155,7 +155,7 @@ class App:
                 known = self._entries.get(name)
                 entries[name] = known if known and known[0] == stamps else _entry(self._folder / name, stamps)
             self._entries = entries
-            keep_colours(self._folder, {name: entry.created for name, (_, entry) in entries.items()})
+            keep_colours(self._folder, {name: (entry.created, entry.questions) for name, (_, entry) in entries.items()})
             return tagged((entry for _, entry in self._entries.values()), self._folder)
 
     def read_ahead(self) -> None:
