@@ -190,9 +190,11 @@ AGAINST_PEOPLE = "Judge against people"
 ESTIMATES = "Values with their intervals"
 SHARE_RIGHT, SHARE_WRONG = "Share of right answers", "Share of wrong answers"
 AS_IT_IS, LABELS_ALONE, CORRECTED = "judge, as it is", "labels alone", "corrected"
-RELIABILITY = "Is it as sure as it may be?"
+RELIABILITY = "Is the judge right as often as it says?"
 JUDGE_SAYS, PEOPLE_SAY = "probability, by the judge", "share right, by people"
-ON_THE_DIAGONAL = "On the dashed line the judge is as sure as it may be; below it is too sure that answers are right."
+ON_THE_DIAGONAL = (
+    "On the dashed line as many answers are right as the judge says; below it, fewer are: the judge is too sure."
+)
 NO_PROBABILITY = (
     "This run's judge does not say how sure it is: add `offline_correct_probability`, or judge by a cascade."
 )
@@ -257,9 +259,11 @@ COMPARISONS = {
     ":none": "has no value",
     ":some": "has a value",
 }
+HAS_OUTCOME = " has no score: "
 USUAL_COLUMNS = "the usual columns"
 PRESETS = {
     "wrong": "wrong",
+    "is_hallucinated": "hallucinated",
     "hallucinated": "likely hallucinated",
     "no_score": "no score",
     "disagree": "judges disagree",

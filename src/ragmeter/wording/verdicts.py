@@ -230,7 +230,7 @@ def _questions(result: JudgedDifference) -> str:
     n = f"{result.n_questions:,} question{'' if result.n_questions == 1 else 's'}"
     if result.n != result.n_questions:
         return f"{result.n:,} answers to {n}"
-    return n if result.n_clusters is None else f"{n} in {result.n_clusters:,} clusters"
+    return n if result.n_clusters is None else f"{n} in {result.n_clusters:,} groups"
 
 
 def _amount(result: JudgedDifference, value: float) -> str:
