@@ -79,4 +79,4 @@ def _candidate(view: CompareView, name: str) -> Markup:
     address = view.addresses.candidate(name)
     is_shown = name == view.pair.b
     shown = link(text(name), address, aria_current="true" if is_shown else None) if address else text(name)
-    return joined(view.lettered(name), " ", shown)
+    return view.named(name, shown)

@@ -9,6 +9,7 @@ from ragmeter.show.page.compare.view import BOTH_RIGHT, BOTH_WRONG, GOT_BETTER, 
 from ragmeter.show.page.elements import Content, Markup, element, joined, text
 from ragmeter.show.page.parts import SIGNS, alarm, meaning, stat, stats
 from ragmeter.show.system_tables import SystemTables
+from ragmeter.table import NUMBER_COLUMNS
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import score_alarms
 from ragmeter.wording.metrics import is_right
@@ -43,15 +44,27 @@ def heading(view: CompareView) -> Markup:
             tally_in_short(pair.metrics, {TIMES.get(name, name): result for name, result in view.times.items()}),
         )
         if part
-    ]
+    ] + ([] if view.for_owner else [test])
     first_place = SystemTables(comparison).first_place
-    sentences = [sentence for sentence in (outlook(view.headline), *_not_in_both(view)) if sentence]
+    sentences = [sentence for sentence in (outlook(view.headline), *_not_in_both(view), _time(view)) if sentence]
     return joined(
         element("h1", element("span", f"{parts.verdict}:", class_=shade), " ", text(parts.means)),
         element("p", text(first_place), class_="verdict") if first_place else None,
-        element("p", [joined(part, " · ") for part in small], test, class_="soft amounts"),
+        element(
+            "p", [joined(" · " if place else None, part) for place, part in enumerate(small)], class_="soft amounts"
+        ),
         element("p", [joined(text(sentence), " ") for sentence in sentences], class_="soft") if sentences else None,
     )
+
+
+def _time(view: CompareView) -> str:
+    """For an owner, what an answer of both runs takes."""
+    result = view.times.get(NUMBER_COLUMNS[0]) if view.for_owner else None
+    if result is None or result.mean_a is None or result.mean_b is None:
+        return ""
+    decimals = numbers.deserved_decimals(result.interval)
+    before, after, _ = numbers.compared(result.mean_a, result.mean_b, decimals)
+    return f"An answer of {view.pair.b} takes {after} ms on average, one of {view.pair.a} {before} ms."
 
 
 def _not_in_both(view: CompareView) -> list[str]:
