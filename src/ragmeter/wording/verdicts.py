@@ -349,10 +349,7 @@ def apart_sentence(best: Sequence[str], groups: Sequence[Sequence[str]], baselin
 
 
 def first_place_sentence(order: Mapping[str, float], best: Sequence[str], groups: Sequence[Sequence[str]]) -> str:
-    """Which systems share first place, or how far the first is ahead; and which others can't be told apart.
-
-    `order` has the mean of each system, the best one first.
-    """
+    """Which systems share first place, or how far the first is ahead; `order` has the means, the best one first."""
     if best in groups:
         first = f"{_and(best)} share first place: no test tells them apart."
     elif len(best) > 1:
