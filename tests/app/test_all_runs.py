@@ -83,7 +83,7 @@ def test_lines_stand_by_question_set_with_the_newest_first(client: Client) -> No
     assert shown(page)[2:] == ["people-new", "people-old", "new", "middle", "old"]
     text = words(page)
     assert "yesterday 12:00" in text
-    assert re.search(r"new nightly release dense yesterday 12:00 12 0\.\d+ [±−]", text)
+    assert re.search(r"new nightly release dense yesterday 12:00 11/12 0\.\d+ [±−]", text)
     assert "12 questions" in text
 
 
@@ -233,3 +233,18 @@ def test_times_in_words() -> None:
     assert spoken(days=400) == "15 Oct 2025"
     assert times.spoken("soon") == "soon"
     assert [times.time_left(seconds) for seconds in (42, 600, 9_000)] == ["42 s", "10 min", "2.5 h"]
+
+
+def test_runs_that_share_no_question_are_told(tmp_path: Path) -> None:
+    for run, qids in (("a", "123"), ("b", "345"), ("c", "678")):
+        rows = [{"qid": qid, "answer": "x", "reference": "x"} for qid in qids]
+        ragmeter.evaluate(rows, metrics="exact_match", run=run, output_dir=tmp_path)
+    with serving(tmp_path) as client:
+        assert client.page("/compare/shared?run=a&run=b") == '{"shared":1}'
+        assert client.page("/compare/shared?run=a&run=b&run=c") == '{"shared":0}'
+        assert client.ask("/compare/shared?run=a&run=d").status == 404
+
+
+def test_ctrl_k_finds_what_the_search_of_the_list_finds(client: Client) -> None:
+    assert ">new<" in client.page("/find?search=yesterday+dense")
+    assert ">All runs<" in client.ask("/run/nowhere").text  # a link that leads on

@@ -229,7 +229,7 @@ def test_any_test_and_alpha_kept_with_the_runs_and_as_a_command(tmp_path: Path) 
     with serving(tmp_path) as client:
         page = client.page("/compare?baseline=a&run=b&test=t&alpha=0.01")
         command = unescape(re.search(r'data-copy="(ragmeter [^"]+)"', page)[1])  # type: ignore[index]
-        assert command == f"ragmeter compare a b --test t --alpha 0.01 --output-dir {tmp_path} --keep"
+        assert command == f"ragmeter compare a b --test t --alpha 0.01 --output-dir {tmp_path}"
         assert client.post("/compare/keep", baseline="a", run=["b"], test="t", alpha="x").status == 400
         assert client.post("/compare/keep", run=["a"], test="t", alpha="0.01").status == 400
         assert kept_comparison([Run(tmp_path / "a"), Run(tmp_path / "b")]) is None

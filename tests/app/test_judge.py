@@ -54,7 +54,7 @@ def test_two_by_two_with_links_to_its_rows(client: Client, tmp_path: Path) -> No
 def test_how_sure_the_judge_is(client: Client, tmp_path: Path) -> None:
     labelled(client, tmp_path)
     page = client.page("/run/a/agreement")
-    curve = re.search(r'aria-label="Is it as sure as it may be\?: ([^"]*)"', page)
+    curve = re.search(r'aria-label="Is the judge right as often as it says\?: ([^"]*)"', page)
     assert curve is not None
     assert curve[1].count("(n 10)") == 3
 

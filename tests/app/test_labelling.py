@@ -55,6 +55,15 @@ def test_a_label_is_in_the_file_at_once(client: Client, tmp_path: Path) -> None:
     assert "1 of 20 labelled" in words(client.page("/run/a/label?rater=Ann"))
 
 
+def test_the_form_says_who_has_labelled_and_offers_as_many_rows(client: Client) -> None:
+    assert 'name="n" value="100"' in client.page("/run/a/label")
+    begin(client)
+    record(client, 0, "correct")
+    page = client.page("/run/a/label")
+    assert "Ann has labelled 1 of 20 rows." in words(page)
+    assert 'name="n" value="20"' in page
+
+
 def test_undone_and_skipped(client: Client, tmp_path: Path) -> None:
     begin(client)
     assert record(client, 0, "correct") == 200

@@ -63,7 +63,7 @@ def test_a_run_has_its_figures_failures_and_rows(client: Client) -> None:
     text = words(page)
     assert "1 to 50 of 120 rows" in text
     assert 'name="descending"' not in page
-    assert "1 row has no score: no_answer (the row has no answer) ; all metrics" in text
+    assert "1 row has no score: no answer ; all metrics" in text
     assert 'title="Harmonic mean of token precision and recall' in page
 
 

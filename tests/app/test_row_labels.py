@@ -102,13 +102,13 @@ def test_a_few_rows_without_a_score_are_amber(tmp_path: Path) -> None:
     red, amber = alarms(tmp_path, "Yes", [None, *["x"] * 39])
     assert red == []
     assert len(amber) == 1
-    assert amber[0].startswith("Rows with no score: 1 no_answer · 1 more 1 row has no score: no_answer")
+    assert amber[0].startswith("Rows with no score: 1 no answer · 1 more 1 row has no score: no answer")
     assert "verdicts are the same" in amber[0]
 
 
 def test_many_missing_answers_are_red(tmp_path: Path) -> None:
     red, _ = alarms(tmp_path, "Yes", [None] * 10 + ["x"] * 30)
-    assert red == ["The system failed on 10 of 40 rows: no_answer (the row has no answer) ; all metrics"]
+    assert red == ["The system failed on 10 of 40 rows: no answer ; all metrics"]
     red, _ = alarms(tmp_path / "empty", "Yes", [""] * 10 + ["x"] * 30)
     assert "10 an empty one" in red[0]
 

@@ -16,11 +16,11 @@ from ragmeter.app.conditions import Condition
 from ragmeter.app.figures import Figures, Histogram
 from ragmeter.app.queries import Database
 from ragmeter.app.row_query import RowQuery, presets
-from ragmeter.app.run_parts import _in_bar
+from ragmeter.app.run_parts import _in_bar, _p_of_slice
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import address
-from tests.make_runs import make_run
+from tests.make_runs import make_run, summary_of
 
 NAN = float("nan")
 
@@ -47,6 +47,30 @@ def test_ready_made_choices(run: Run) -> None:
     assert places(run, show=("disagree",)) == [1, 3]
     assert places(run, show=("wrong", "disagree")) == [3]
     assert places(run, show=("wrong", "no_score", "hallucinated")) == []
+
+
+def test_hallucinated_rows_and_those_that_decline(tmp_path: Path) -> None:
+    rows = [
+        {"qid": "a", "question": "Who wrote it?", "answer": "Ann Low wrote it.", "contexts": ["Ann Low wrote it."]},
+        {"qid": "b", "question": "Who wrote it?", "answer": "Bob Hill of Rome did.", "contexts": ["Ann Low wrote it."]},
+        {"qid": "c", "question": "Who wrote it?", "answer": "I don't know.", "contexts": ["Ann Low wrote it."]},
+    ]
+    ragmeter.evaluate(rows, metrics="offline_hallucinated", run="said", output_dir=tmp_path)
+    run = Run(tmp_path / "said")
+    said = run.scores("offline_hallucinated")
+    assert places(run, show=("is_hallucinated",)) == [place for place, score in enumerate(said) if score == 1]
+    assert places(run, show=("no_score",)) == [2]
+
+
+def test_rows_with_the_same_verdict_are_sorted_by_the_probability(tmp_path: Path) -> None:
+    scores = {
+        "right": [1.0, 0.0, 0.0, 1.0],
+        "token_f1": [0.1, 0.2, 0.3, 0.4],
+        "right_probability": [0.9, 0.4, 0.1, 0.6],
+    }
+    assert places(make_run(tmp_path / "sure", scores), sort="right") == [2, 1, 3, 0]
+    del scores["right_probability"]
+    assert places(make_run(tmp_path / "unsure", scores), sort="right", descending=True) == [3, 0, 2, 1]
 
 
 def test_a_choice_is_offered_where_the_run_has_its_columns(tmp_path: Path) -> None:
@@ -138,3 +162,13 @@ def test_bars_of_a_histogram_have_each_row_once(tmp_path: Path) -> None:
         is_last = place + 1 == len(bars.counts)
         conditions = _in_bar("score", bars.edges[place], bars.edges[place + 1], is_whole=False, is_last=is_last)
         assert Database().rows(run, RowQuery(conditions=conditions)).total == count
+
+
+def test_a_slice_differs_where_a_test_says_so() -> None:
+    overall = summary_of(mean=0.5, sd=0.5, n_total=400, n_scored=400)
+    assert _p_of_slice(overall, 0.6, 20) > 0.05  # some luck
+    assert _p_of_slice(overall, 0.9, 40) < 1e-4
+    assert _p_of_slice(overall, 1.0, 9) == 1.0  # too few
+    assert _p_of_slice(overall, None, 0) == 1.0
+    of_conversations = summary_of(mean=0.5, sd=0.5, n_total=400, n_scored=400, n_clusters=20)
+    assert _p_of_slice(of_conversations, 0.9, 40) > 0.05

@@ -27,11 +27,16 @@ def test_by_the_order_of_creation(tmp_path: Path) -> None:
 
 
 def test_kept_after_others_are_gone_and_after_a_new_name(tmp_path: Path) -> None:
-    keep_colours(tmp_path, {"a": "2026-02-01", "b": "2026-01-01"})
-    keep_colours(tmp_path, {"a": "2026-02-01", "c": "2025-01-01"})
+    keep_colours(tmp_path, {"a": ("2026-02-01", "q"), "b": ("2026-01-01", "q")})
+    keep_colours(tmp_path, {"a": ("2026-02-01", "q"), "c": ("2025-01-01", "q")})
     rename_colour(tmp_path, "a", "z")
     assert read_colours(tmp_path) == {"z": 2, "b": 1, "c": 3}
     assert colours_of([Run(tmp_path / "z")]) == [2]
+
+
+def test_runs_of_other_questions_are_numbered_by_themselves(tmp_path: Path) -> None:
+    keep_colours(tmp_path, {"a": ("2026-01-01", "q"), "other": ("2026-01-02", "p"), "b": ("2026-01-03", "q")})
+    assert read_colours(tmp_path) == {"a": 1, "other": 1, "b": 2}
 
 
 def test_where_nobody_may_write_and_where_a_manifest_is_damaged(tmp_path: Path) -> None:

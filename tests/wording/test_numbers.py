@@ -69,17 +69,18 @@ def test_a_number(value: float | None, text: str) -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
-def test_a_difference_is_that_of_the_means_as_they_are_shown(before: float, after: float) -> None:
-    first, second, difference = compared(before, after, 3)
-    if float(first) != float(second):
-        assert float(difference) == pytest.approx(float(second) - float(first), abs=1e-9)
-    first, second, difference, _ = compared_percents(before, after, 0)
-    if first != second:
-        assert float(difference) == pytest.approx(float(second[:-1]) - float(first[:-1]), abs=1e-9)
+def test_a_difference_is_rounded_itself(before: float, after: float) -> None:
+    assert compared(before, after, 3)[2] == signed(after - before, decimals=3)
+    *_, difference, decimals = compared_percents(before, after, 0)
+    assert difference == signed(100 * after - 100 * before, decimals=decimals)
+
+
+def test_a_difference_is_not_that_of_rounded_means() -> None:
+    assert compared(0.6814, 0.6546, 3) == ("0.681", "0.655", "-0.027")
 
 
 def test_rates_have_a_digit_more_where_the_sum_would_look_wrong() -> None:
-    assert compared_percents(139 / 220, 131 / 220, 0) == ("63.2%", "59.5%", "-3.7", 1)
+    assert compared_percents(139 / 220, 131 / 220, 0) == ("63.2%", "59.5%", "-3.6", 1)
     assert compared_percents(0.44, 0.7, 0) == ("44%", "70%", "+26", 0)
     assert compared(None, 0.5, 2) == ("–", "0.50", "–")
 

@@ -64,19 +64,23 @@ def _line(run: Run, reason: NotScored) -> Markup:
 def _because(run: Run, reason: NotScored) -> Markup:
     """The cause, which leads to its rows, what it means, and the metrics that it concerns."""
     named = [name for name in reason.metrics if outcome_column(name) in run.columns]
-    words: Content = text(cause_name(reason.cause))
+    words: Content = text(_spaced(cause_name(reason.cause)))
     if named:
         condition = Condition(outcome_column(named[0]), EQUAL, reason.cause)
         words = link(words, address("run", run.name, filter=condition.written) + "#rows")
-    meaning = cause_meaning(reason.cause)
+    meaning = "" if reason.cause.startswith("no_") else cause_meaning(reason.cause)  # its name says it
     return joined(words, text(f" ({meaning})") if meaning else None, text(f"; {reason.which_metrics}"))
+
+
+def _spaced(cause: str) -> str:
+    return cause.replace("_", " ")
 
 
 def _amber(lines: list[Content], causes: dict[str, int]) -> Content:
     """One line, with the others behind a click: what has no score must not push away what has one."""
     if len(lines) < 2:
         return element("div", lines, class_="note amber") if lines else None
-    first = f"{wording.WITHOUT_SCORE} {counted_causes(causes)}" if causes else lines[0]
+    first = f"{wording.WITHOUT_SCORE} {_spaced(counted_causes(causes))}" if causes else lines[0]
     more = len(lines) - len(causes)
     summary = joined(first, f" · {wording.MORE_LINES.format(count=more)}" if causes and more else None)
     return element("details", element("summary", summary), _listed(lines), class_="note amber")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from ragmeter.app import wording
@@ -182,12 +182,25 @@ def _row(runs: RunList, entry: RunEntry, axes: dict[str, Axis], tint: str) -> Ma
         _cell(element("div", name, mark, tags, _problem(entry)), "name"),
         _cell(text(entry.system) if entry.system else None, "system"),
         _cell(when if entry.created else None, "when"),
-        _cell(rows_shown(entry.n_rows, limited=entry.limited) if entry.n_rows else None, "n number"),
+        _cell(_counted(entry, axes), "n number"),
         [_cell(_figure(name, entry.metrics.get(name), axis), "metric", name) for name, axis in axes.items()],
         _cell(_lacking(entry), "lacks number", wording.FAILED),
         _cell("" if entry.cost_usd is None else numbers.money(entry.cost_usd), "cost number", wording.COST),
         _cell(actions_button(entry.name), "menu"),
         role="row",
+    )
+
+
+def _counted(entry: RunEntry, names: Iterable[str]) -> str | None:
+    """A run's number of rows, after how many have a score by the first metric that is shown, if these are fewer."""
+    if not entry.n_rows:
+        return None
+    rows = rows_shown(entry.n_rows, limited=entry.limited)
+    first = next((entry.metrics[name] for name in names if name in entry.metrics), None)
+    return (
+        rows
+        if first is None or first.n_scored == first.n_total
+        else f"{first.n_scored:,}{' of ' if entry.limited else '/'}{rows}"
     )
 
 

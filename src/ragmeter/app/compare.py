@@ -213,4 +213,4 @@ def _settings(runs: Sequence[Run], query: CompareQuery, chosen: Chosen) -> Marku
     elif chosen.is_kept and chosen.kept is not None:
         note = element("p", wording.KEPT.format(day=day(chosen.kept.created)), class_="note good")
     is_chosen = bool(query.test or query.alpha or query.margin)
-    return folded(wording.SETTINGS, note, form, command(command_of(runs, settings)), opened=is_chosen, name="settings")
+    return folded(wording.SETTINGS, note, form, command(command_of(runs, chosen)), opened=is_chosen, name="settings")

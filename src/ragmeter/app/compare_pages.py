@@ -9,6 +9,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from ragmeter.analysis.comparing.row_pairs import pair
 from ragmeter.app import wording
 from ragmeter.app.compare import compare_page
 from ragmeter.app.compare_query import CompareQuery, ordered
@@ -72,6 +73,12 @@ class ComparePages:
         query = CompareQuery.read(fields, runs)
         keep_comparison(runs, chosen_settings(runs, query).settings)
         return JSONResponse({"next": query.address()})
+
+    def shared(self, request: Request) -> Response:
+        """How many questions of the first run each other one has, at least."""
+        first, *others = self._compared_runs(request)
+        counts = [len(pairing) - pairing.questions_differ for pairing in (pair(first, other) for other in others)]
+        return JSONResponse({"shared": min(counts, default=0)})
 
     def export(self, request: Request) -> Response:
         """The rows that Compare lists, all of them, as a file."""

@@ -114,10 +114,10 @@ def chosen_settings(runs: Sequence[Run], query: CompareQuery) -> Chosen:
     return Chosen(replace(settings, where=query.cut_to or settings.where, baseline=baseline), kept)
 
 
-def command_of(runs: Sequence[Run], settings: ComparisonSettings) -> str:
-    """The command that makes and keeps the same comparison."""
+def command_of(runs: Sequence[Run], chosen: Chosen) -> str:
+    """The command that makes the same comparison, and keeps it where it is kept."""
     arguments: list[str] = []
-    for name, value in settings.as_dict().items():
+    for name, value in chosen.settings.as_dict().items():
         if value == getattr(USUAL, name):
             continue
         if name == "slices":
@@ -133,7 +133,8 @@ def command_of(runs: Sequence[Run], settings: ComparisonSettings) -> str:
         else:
             shown = "none" if value is None else value if isinstance(value, str) else given(value)
             arguments += [f"--{name}", shown]
-    return shlex.join(["ragmeter", "compare", *(run.name for run in runs), *arguments, *in_folder(runs[0]), "--keep"])
+    arguments += [*in_folder(runs[0]), *(["--keep"] if chosen.is_kept else [])]
+    return shlex.join(["ragmeter", "compare", *(run.name for run in runs), *arguments])
 
 
 def keep(runs: Sequence[Run], settings: ComparisonSettings) -> None:

@@ -24,6 +24,7 @@ from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, address, element, joined, link, text
 from ragmeter.show.page.parts import command, field, options, worded
+from ragmeter.table import NewRow
 
 LABELS = (CORRECT, WRONG, SKIPPED)
 _BUTTONS = {CORRECT: (wording.CORRECT, "c"), WRONG: (wording.WRONG, "w"), SKIPPED: (wording.SKIP, "s")}
@@ -58,6 +59,16 @@ class Labelling:
     def of_questions(self, run: Run) -> Path:
         """The file of what people say of a test set's questions."""
         return questions_path(self._folder, run.name)
+
+    def begun(self, run: Run) -> list[tuple[str, int, int]]:
+        """Who has labelled a sample of a run: the name, how many of its rows, and how many these are."""
+        begun = []
+        for file in self.files(run):
+            rows = [] if file == agreed_path(self._folder, run.name) else _rows_of_sample(file)
+            labelled = [str(row["rater"]) for row in rows if row["label"]]
+            if labelled:
+                begun.append((labelled[0] or wording.NAMELESS, len(labelled), len(rows)))
+        return sorted(begun, key=lambda person: -person[2])
 
     def agreement(self, run: Run) -> PeopleAgreement | None:
         """How well the people agree who have labelled a run; None if there are no labels."""
@@ -151,6 +162,15 @@ def _labelled_elsewhere(label: str) -> UsageError:
     return UsageError(wording.LABELLED_ELSEWHERE.format(label=label or wording.NO_LABEL))
 
 
+def _rows_of_sample(file: Path) -> list[NewRow]:
+    """The rows of a sheet of answers that were drawn; none of another file."""
+    try:
+        sheet = Sheet.read(file)
+    except InputError:
+        return []
+    return [] if sheet.of_claims or sheet.is_picked else sheet.rows
+
+
 def _places(run: Run, sheet: Sheet) -> list[int]:
     """Where the sheet's rows are in the run, if the run has the same answers as when the sheet was made."""
     rows = places_of(read_columns(run, ["qid"])["qid"], [row["qid"] for row in sheet.rows])
@@ -168,7 +188,7 @@ def label_page(run: Run, labels: Labelling, database: Database, query: Any) -> l
     rater, blind = query.get("rater", ""), query.get("blind", "") == "1"
     own = labels.opened(run, rater) if "rater" in query else None
     if own is None:
-        return [_begin(run, rater), _people(run, labels)]
+        return [_begin(run, rater, labels.begun(run)), _people(run, labels)]
     sheet = own.sheet
     fields = {"rater": rater, "blind": int(blind)}
     todo = [place for place, row in enumerate(sheet.rows) if not row["label"]]
@@ -240,14 +260,18 @@ def _strata(run: Run) -> list[str]:
     return run.slices() if run.n_rows <= _MOST_COUNTED else [n for n in run.other_columns if run.is_short(n, 100)]
 
 
-def _begin(run: Run, rater: str) -> Markup:
+def _begin(run: Run, rater: str, begun: Sequence[tuple[str, int, int]]) -> Markup:
+    """The form. It offers as many rows as the others have, so that people label the same ones."""
     strata = _strata(run)
     samples = {name: label for name, label in wording.SAMPLES.items() if strata or name != "stratified"}
+    others = "; ".join(wording.HAS_LABELLED.format(person=name, done=done, total=total) for name, done, total in begun)
+    n = begun[0][2] if begun else 100
     return element(
         "form",
         element("p", worded(wording.LABEL_INTRO)),
+        element("p", text(wording.SAME_ROWS.format(others=others)), class_="note") if begun else None,
         field(wording.RATER, element("input", name="rater", value=rater, maxlength=60, required=True)),
-        field(wording.HOW_MANY, element("input", type="number", name="n", value="100", min="1", max="10000")),
+        field(wording.HOW_MANY, element("input", type="number", name="n", value=n, min="1", max="10000")),
         field(wording.SAMPLE, options("by", samples, "random")),
         _columns(strata) if strata else None,
         field(wording.SEED, element("input", type="number", name="seed", value="0", min="0")),

@@ -14,11 +14,15 @@ from ragmeter.app.conditions import AT_LEAST, EQUAL, Condition, added_filter
 from ragmeter.app.fields import check_fields, one_of, page_number, switch
 from ragmeter.errors import UsageError
 from ragmeter.runs.run import Run
-from ragmeter.table import NOTHING_FAILED, outcome_column
+from ragmeter.table import ABSTAINED, NOTHING_FAILED, outcome_column
 from ragmeter.wording.metrics import first_of, is_right
 
 #: Ready-made choices of rows.
-WRONG, HALLUCINATED, NO_SCORE, DISAGREE = "wrong", "hallucinated", "no_score", "disagree"
+WRONG, HALLUCINATED, LIKELY, NO_SCORE, DISAGREE = "wrong", "is_hallucinated", "hallucinated", "no_score", "disagree"
+#: How the names of metrics end that say whether an answer says what its passages don't.
+_SAYS_HALLUCINATED = "hallucinated"
+#: Outcomes of rows that are not to have a score. One that declines could have one.
+NOT_TO_BE_SCORED = NOTHING_FAILED - {ABSTAINED}
 #: The metric of the chance that an answer says what its passages don't, and from when on that is likely.
 _CHANCE, _LIKELY = "offline_hallucination", "0.5"
 #: The fields of an address that say which rows, and how they are shown.
@@ -106,9 +110,12 @@ def presets(run: Run) -> dict[str, tuple[str, ...]]:
     choices: dict[str, tuple[str, ...]] = {}
     if right:
         choices[WRONG] = (first_of(right),)
-    if hallucination := [name for name in metrics if naming.base_of(name) == _CHANCE]:
-        choices[HALLUCINATED] = (hallucination[0],)
-    lacking = [name for name in metrics if run.metrics()[name].n_not_scored.keys() - NOTHING_FAILED]
+    bases = {name: naming.base_of(name) for name in metrics}
+    if said := [name for name in metrics if bases[name].endswith(_SAYS_HALLUCINATED) and run.measures[name].binary]:
+        choices[HALLUCINATED] = (said[0],)
+    if chances := [name for name in metrics if bases[name] == _CHANCE]:
+        choices[LIKELY] = (chances[0],)
+    lacking = [name for name in metrics if run.metrics()[name].n_not_scored.keys() - NOT_TO_BE_SCORED]
     if with_outcome := [name for name in lacking if outcome_column(name) in run.columns]:
         choices[NO_SCORE] = tuple(with_outcome)
     if len(right) > 1:
@@ -118,9 +125,8 @@ def presets(run: Run) -> dict[str, tuple[str, ...]]:
 
 def conditions_of_preset(name: str, columns: tuple[str, ...]) -> tuple[Condition, ...]:
     """What a ready-made choice looks for, where that is a condition on a single column."""
-    if name == WRONG:
-        return (Condition(columns[0], EQUAL, "0"),)
-    return (Condition(columns[0], AT_LEAST, _LIKELY),) if name == HALLUCINATED else ()
+    conditions = {WRONG: (EQUAL, "0"), HALLUCINATED: (EQUAL, "1"), LIKELY: (AT_LEAST, _LIKELY)}
+    return (Condition(columns[0], *conditions[name]),) if name in conditions else ()
 
 
 def _conditions(run: Run, query: Any) -> Iterator[Condition]:

@@ -7,12 +7,14 @@ from itertools import accumulate
 from typing import Any
 
 from ragmeter.app.conditions import CONTAINS, MISSING, NOT_EQUAL, OF_NUMBERS, Condition
-from ragmeter.app.row_query import DISAGREE, NO_SCORE, RowQuery, conditions_of_preset, presets
+from ragmeter.app.row_query import DISAGREE, NO_SCORE, NOT_TO_BE_SCORED, RowQuery, conditions_of_preset, presets
 from ragmeter.errors import UsageError
 from ragmeter.io.locations import on_disk
 from ragmeter.runs.run import Run
-from ragmeter.table import LIST_COLUMNS, NOTHING_FAILED, SCORED, outcome_column
+from ragmeter.table import LIST_COLUMNS, SCORED, outcome_column
 
+#: Metrics that tell equal rows of a metric of yes and no apart, besides its own probability.
+_SAYS_MORE = {"offline_hallucinated": ("offline_hallucination",), "llm_correct": ("verdict_probability",)}
 #: The columns of texts that a search looks into.
 _SEARCHED = ("qid", "question", "answer", "reference", "error")
 
@@ -68,7 +70,7 @@ def conditions(run: Run, query: RowQuery) -> tuple[str, list[Any]]:
         columns = presets(run)[name]
         wanted += conditions_of_preset(name, columns)
         if name == NO_SCORE:
-            fine = ", ".join(f"'{outcome}'" for outcome in (SCORED, *sorted(NOTHING_FAILED)))
+            fine = ", ".join(f"'{outcome}'" for outcome in (SCORED, *sorted(NOT_TO_BE_SCORED)))
             missing = " OR ".join(f"{identifier(run, outcome_column(column))} NOT IN ({fine})" for column in columns)
             parts.append(f"({missing})")
         elif name == DISAGREE:
@@ -109,8 +111,15 @@ def searched(run: Run) -> str:
 
 
 def order(run: Run, query: RowQuery) -> str:
-    """Rows without a score come last; equal ones in the order of the file."""
+    """Rows without a score come last; equal ones by how sure the judge is, and then in the order of the file."""
     if not query.sort:
         return "file_row_number"
-    value = score(run, query.sort) if query.sort in run.measures else identifier(run, query.sort)
-    return f"{value} {'DESC' if query.descending else 'ASC'} NULLS LAST, file_row_number"
+    way, measures = ("ASC", "DESC"), run.measures
+    value = score(run, query.sort) if query.sort in measures else identifier(run, query.sort)
+    ties = ""
+    if query.sort in measures and measures[query.sort].binary:
+        names = (f"{query.sort}_probability", *_SAYS_MORE.get(query.sort, ()), "token_f1")
+        if more := next((name for name in names if name in measures and name != query.sort), None):
+            is_turned = measures[more].direction != measures[query.sort].direction
+            ties = f"{score(run, more)} {way[query.descending != is_turned]} NULLS LAST, "
+    return f"{value} {way[query.descending]} NULLS LAST, {ties}file_row_number"

@@ -23,6 +23,7 @@ from ragmeter.show.page.parts import boxes, chip, hidden, options, section, tabl
 from ragmeter.table import LIST_COLUMNS, QID, Measure, Row, outcome_column
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import cause_words
+from ragmeter.wording.causes import cause_name
 from ragmeter.wording.metrics import titled
 from ragmeter.wording.texts import shortened
 
@@ -187,6 +188,9 @@ def condition_words(run: Run, condition: Condition) -> Markup:
     if comparison in WITHOUT_VALUE:
         return joined(breakable(column), " ", wording.COMPARISONS[comparison])
     measure = run.measures.get(column)
+    metric = column.removesuffix(outcome_column(""))
+    if comparison == EQUAL and metric in run.measures and metric != column:
+        return joined(breakable(metric), wording.HAS_OUTCOME, cause_name(value).replace("_", " "))
     if measure is not None and measure.binary and comparison == EQUAL and condition.number in (0, 1):
         value = wording.YES_NO[int(condition.number)]
     shown = text(shortened(_value_words(column, value), 60) or "“”")

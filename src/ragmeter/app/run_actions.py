@@ -126,6 +126,7 @@ def comparison_bar() -> Markup:
         ),
         element("span", wording.CANDIDATE, " ", element("strong", class_="candidate")),
         element("span", class_="soft warning", data_many=wording.TOO_MANY, data_differ=wording.OTHER_QUESTIONS,
+                data_none=wording.NO_QUESTION_SHARED,
                 data_one=wording.ONE_MORE),
         element("button", wording.COMPARE, class_="go"),
         element("button", wording.CLEAR, type="button", class_="quiet clear"),

@@ -206,13 +206,16 @@ class RunList:
         return words.get(value, value)
 
     def metrics(self, entries: Sequence[RunEntry]) -> list[str]:
-        """The metrics that the list shows: the chosen ones, or what most runs are judged by and have."""
+        """The metrics that the list shows: those chosen, or what each question set is judged by and most runs have."""
         available = self.all_metrics(entries)
         chosen = [name for name in self.query.metrics if name in available]
-        kinds = Counter(tuple(entry.metrics) for entry in entries if entry.metrics).most_common(1)
-        most = [first_of(names) for names, _ in kinds]
-        most += sorted(available.keys() - most, key=lambda name: (-available[name], [*available].index(name)))
-        return chosen or most[:_USUAL_METRICS]
+        kinds: dict[str, Counter[tuple[str, ...]]] = {}
+        for entry in entries:
+            kinds.setdefault(entry.questions, Counter()).update([tuple(entry.metrics)] if entry.metrics else [])
+        by_size = sorted(filter(None, kinds.values()), key=Counter.total, reverse=True)
+        firsts = list(dict.fromkeys(first_of(of_set.most_common(1)[0][0]) for of_set in by_size))[:MOST_METRICS]
+        others = sorted(available.keys() - firsts, key=lambda name: (-available[name], [*available].index(name)))
+        return chosen or firsts + others[: max(0, _USUAL_METRICS - len(firsts))]
 
     def all_metrics(self, entries: Sequence[RunEntry]) -> dict[str, int]:
         """All metrics of some runs, in the order of the first that has them, and how many have each."""

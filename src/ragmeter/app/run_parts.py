@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ragmeter.app import wording
@@ -9,7 +10,7 @@ from ragmeter.app.conditions import AT_LEAST, AT_MOST, BELOW, EQUAL, MISSING, Co
 from ragmeter.app.figures import Figures, Histogram, SliceRow
 from ragmeter.app.row_query import RowQuery
 from ragmeter.app.scores import metric_meanings
-from ragmeter.documents.metrics import FEW_ROWS, MetricSummary
+from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.summary import Summary
 from ragmeter.metrics.causes import CAUSE, FAILED
 from ragmeter.runs.run import NOTHING, Run
@@ -17,6 +18,8 @@ from ragmeter.show.page.charts.drawing import block
 from ragmeter.show.page.charts.shares import Part, stacked
 from ragmeter.show.page.elements import Content, Markup, address, breakable, element, joined, link, text
 from ragmeter.show.page.parts import SIGNS, folded, table, tints
+from ragmeter.stats.distributions import z_two_sided
+from ragmeter.stats.multiple import holm
 from ragmeter.wording import numbers
 from ragmeter.wording.answer_causes import cause_lines
 from ragmeter.wording.metrics import differing_level, headline, titled
@@ -27,8 +30,11 @@ _MEASURES = 7
 _MANY = 10_000
 #: Values and metrics of a heat map.
 _VALUES, _METRICS = 30, 8
-#: How far a slice's mean is from that of all rows, in standard deviations, for each step of its colour.
-_STEPS = (0.1, 0.25, 0.5)
+#: How far a slice's mean is from that of all rows, in standard deviations, for the second and third step of its colour.
+_STEPS = (0.25, 0.5)
+_ALPHA = 0.05
+#: A slice of fewer rows is not tested.
+_FEWEST = 10
 
 
 def run_parts(run: Run, summary: Summary, query: RowQuery, figures: Figures, *, wait: bool = False) -> Markup:
@@ -182,12 +188,15 @@ def _slices(run: Run, query: RowQuery, figures: Figures) -> Content:
 
 def _heat_map(run: Run, query: RowQuery, rows: Sequence[SliceRow]) -> Markup:
     names = run.row_metrics[:_METRICS]
+    summaries, shown = [run.metrics()[name] for name in names], rows[:_VALUES]
+    tested = holm([_p_of_slice(of, *part) for row in shown for of, part in zip(summaries, row.figures, strict=False)])
+    p = iter(tested.tolist())
     lines: list[list[Content]] = []
-    for row in rows[:_VALUES]:
+    for row in shown:
         wanted = Condition(query.by, MISSING) if row.value is None else Condition(query.by, EQUAL, row.value)
         on_slice = query.with_condition(wanted)
         value = text(NOTHING if row.value is None else row.value)
-        cells = [_heat(run, name, mean, n, on_slice) for name, (mean, n) in zip(names, row.figures, strict=False)]
+        cells = [_heat(run, name, *part, next(p), on_slice) for name, part in zip(names, row.figures, strict=False)]
         lines.append([link(value, _rows_of(run, on_slice)), f"{row.n_rows:,}", *cells])
     titles: list[Content] = [text(query.by), wording.ROWS, *(breakable(_titled(run, name)) for name in names)]
     figures = tuple(range(1, 2 + len(names)))
@@ -196,20 +205,41 @@ def _heat_map(run: Run, query: RowQuery, rows: Sequence[SliceRow]) -> Markup:
     return joined(element("div", table(titles, lines, caption=caption, figures=figures), class_="heat-map"), more)
 
 
-def _heat(run: Run, metric: str, mean: float | None, n: int, on_slice: RowQuery) -> Content:
-    """A metric on a slice: far better or worse than on all rows, it has a colour and a sign. It leads to its rows."""
+def _p_of_slice(overall: MetricSummary, mean: float | None, n: int) -> float:
+    """P of a slice's mean being so far from that of the other rows. A group of rows is worth no more than a single one.
+
+    The rows are taken as drawn from the same distribution: of few rows there is no test, and p is 1.
+    """
+    others = overall.n_scored - n
+    if (
+        mean is None
+        or overall.mean is None
+        or not overall.sd
+        or overall.direction == "none"
+        or min(n, others) < _FEWEST
+    ):
+        return 1.0
+    apart = (mean - overall.mean) * overall.n_scored / others  # from the mean of the other rows
+    of_group = overall.n_scored / (overall.n_clusters or overall.n_scored)
+    return z_two_sided(apart / (overall.sd * math.sqrt(of_group * (1 / n + 1 / others))))
+
+
+def _heat(run: Run, metric: str, mean: float | None, n: int, p: float, on_slice: RowQuery) -> Content:
+    """A metric on a slice: significantly better or worse than elsewhere, it has a colour and a sign.
+
+    It leads to its rows.
+    """
     if mean is None:
         return element("span", wording.NO_SCORE, class_="lacking")
     overall = run.metrics()[metric]
-    apart = 0.0
-    if overall.mean is not None and overall.sd and overall.direction != "none" and n >= FEW_ROWS // 3:
-        apart = (mean - overall.mean) / overall.sd * (-1 if overall.direction == "lower" else 1)
-    step = sum(abs(apart) >= least for least in _STEPS)
+    apart = (mean - (overall.mean or 0.0)) / (overall.sd or 1.0) * (-1 if overall.direction == "lower" else 1)
+    step = 1 + sum(abs(apart) >= least for least in _STEPS) if p < _ALPHA else 0
     tone = "better" if apart > 0 else "worse"
     sign = f" {SIGNS[tone]}" if step else ""
     worst_first = on_slice.as_query(sort=metric, descending=overall.direction == "lower")
     shown = joined(numbers.number(mean, decimals=2), element("span", sign, aria_hidden="true"))
-    title = f"{metric} {numbers.number(mean)}, n {n:,}" + (f" ({wording.TONES[tone]})" if step else "")
+    says = numbers.equals("Holm p", numbers.p_value(p))
+    title = f"{metric} {numbers.number(mean)}, n {n:,}" + (f" ({wording.TONES[tone]}, {says})" if step else "")
     kind = f"heat heat-{'up' if apart > 0 else 'down'}-{step}" if step else "heat"
     return link(shown, address("run", run.name, **worst_first) + "#rows", class_=kind, title=title)
 

@@ -30,7 +30,7 @@ from ragmeter.app.queries import Database
 from ragmeter.app.question_labels import questions_page, record_answer
 from ragmeter.app.row_query import RowQuery
 from ragmeter.app.run_actions import act, actions_page, restored
-from ragmeter.app.run_list import ListQuery
+from ragmeter.app.run_list import ListQuery, RunList
 from ragmeter.app.run_pages import RunPages, run_of, up_to
 from ragmeter.app.safety import EVERYWHERE, Guard, Keys, allowed_hosts
 from ragmeter.app.snapshots import Snapshot, of_one_moment
@@ -111,6 +111,7 @@ class App:
             Route("/events", self._events),
             Route("/under-way", self._page(lambda _: page(wording.UNDER_WAY, live(under_way(self._folder))))),
             Route("/compare", self._page(self._compared.page)),
+            Route("/compare/shared", self._page(self._compared.shared)),
             Route("/compare/export/{kind}", self._page(self._compared.export)),
             Route("/compare/report", self._page(self._compared.report)),
             Route("/compare/keep", self._page(self._compared.keep), methods=["POST"]),
@@ -134,7 +135,8 @@ class App:
                 status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
                 if request.method == "POST":  # a script sent it, and shows what it gets
                     return JSONResponse({"error": str(error)}, status)
-                return page(wording.ERROR, element("p", text(error), class_="note bad"), status=status)
+                note = element("p", text(error), " ", link(wording.TO_THE_RUNS, address()), class_="note bad")
+                return page(wording.ERROR, note, status=status)
 
         async def respond_with_body(request: Request) -> Response:
             from starlette.concurrency import run_in_threadpool
@@ -155,7 +157,7 @@ class App:
                 known = self._entries.get(name)
                 entries[name] = known if known and known[0] == stamps else _entry(self._folder / name, stamps)
             self._entries = entries
-            keep_colours(self._folder, {name: entry.created for name, (_, entry) in entries.items()})
+            keep_colours(self._folder, {name: (entry.created, entry.questions) for name, (_, entry) in entries.items()})
             return tagged((entry for _, entry in self._entries.values()), self._folder)
 
     def read_ahead(self) -> None:
@@ -184,12 +186,10 @@ class App:
         return JSONResponse(restored(self._folder, request.path_params["key"]))
 
     def _find(self, request: Request) -> Response:
-        """The newest runs that have all words of the search in their name or tags."""
-        words = request.query_params.get("search", "").casefold().split()
-        entries = sorted(self.entries(), key=lambda entry: entry.created, reverse=True)
-        about = {entry.name: "\n".join((entry.name, *entry.tags)).casefold() for entry in entries if not entry.error}
-        names = [name for name, texts in about.items() if all(word in texts for word in words)]
-        return page(wording.FIND_RUN, found_runs(names[:_FINDS]))
+        """The newest runs that the search of the list finds."""
+        query = ListQuery(request.query_params.get("search", ""))
+        entries = sorted(RunList.of(self.entries(), query).chosen(), key=lambda entry: entry.created, reverse=True)
+        return page(wording.FIND_RUN, found_runs([entry.name for entry in entries if not entry.error][:_FINDS]))
 
     async def _events(self, request: Request) -> Response:
         return events(self._folder, request)

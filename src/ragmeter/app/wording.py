@@ -9,7 +9,7 @@ MENU = "Menu"
 BREADCRUMB = "Breadcrumb"
 WAITING = "Working"
 FIND_RUN = "Find a run"
-NO_RUN = "No run has this in its name or tags."
+NO_RUN = "No run has this in its name, tags, system, questions or date."
 CLOSE = "Close"
 KEYS_TITLE = "Keys"
 KEYS_EVERYWHERE = {
@@ -148,6 +148,8 @@ MISSED = "missed"
 RIGHT, NOT_RIGHT = "right", "wrong"
 LABEL = "Label"
 LABEL_INTRO = "Is the answer correct? Every label is saved at once, in a file that `ragmeter label` can go on with."
+HAS_LABELLED = "{person} has labelled {done:,} of {total:,} rows"
+SAME_ROWS = "{others}. With the same sample and seed you get the same rows, and your labels can be compared."
 RATER, PERSON = "Your name", "Person"
 HOW_MANY = "How many rows"
 SAMPLE = "Sample"
@@ -188,9 +190,11 @@ AGAINST_PEOPLE = "Judge against people"
 ESTIMATES = "Values with their intervals"
 SHARE_RIGHT, SHARE_WRONG = "Share of right answers", "Share of wrong answers"
 AS_IT_IS, LABELS_ALONE, CORRECTED = "judge, as it is", "labels alone", "corrected"
-RELIABILITY = "Is it as sure as it may be?"
+RELIABILITY = "Is the judge right as often as it says?"
 JUDGE_SAYS, PEOPLE_SAY = "probability, by the judge", "share right, by people"
-ON_THE_DIAGONAL = "On the dashed line the judge is as sure as it may be; below it is too sure that answers are right."
+ON_THE_DIAGONAL = (
+    "On the dashed line as many answers are right as the judge says; below it, fewer are: the judge is too sure."
+)
 NO_PROBABILITY = (
     "This run's judge does not say how sure it is: add `offline_correct_probability`, or judge by a cascade."
 )
@@ -237,7 +241,7 @@ COUNTING = "Counting …"
 HISTOGRAM = "{metric}: rows by score; each bar leads to its rows"
 OF_ROWS = "rows"
 YES_NO = ("no", "yes")
-TONES = {"better": "better than on all rows", "worse": "worse than on all rows"}
+TONES = {"better": "better than on the other rows", "worse": "worse than on the other rows"}
 MORE_METRICS = "{count:,} more metrics"
 MORE_LINES = "{count:,} more"
 COMPARE_WITH = "Compare with …"
@@ -255,9 +259,11 @@ COMPARISONS = {
     ":none": "has no value",
     ":some": "has a value",
 }
+HAS_OUTCOME = " has no score: "
 USUAL_COLUMNS = "the usual columns"
 PRESETS = {
     "wrong": "wrong",
+    "is_hallucinated": "hallucinated",
     "hallucinated": "likely hallucinated",
     "no_score": "no score",
     "disagree": "judges disagree",
@@ -326,6 +332,8 @@ CANDIDATE = "Candidate"
 SWAP = "Swap baseline and candidate"
 TOO_MANY = "five runs at most can be compared"
 ONE_MORE = "tick one more run"
+NO_QUESTION_SHARED = "these runs share no question: they can't be compared"
+TO_THE_RUNS = "All runs"
 OTHER_QUESTIONS = "not the same questions: only those that both have are compared"
 SET_BASELINE = "Set as baseline"
 UNSET_BASELINE = "No longer the baseline"

@@ -1,21 +1,24 @@
-"""The number of each run's colour: runs of a folder in the order of their creation. Kept beside the runs once it is."""
+"""The number of each run's colour: runs of the same questions, in the order of their creation. Kept beside the runs."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragmeter.errors import BusyError, OutputError
 from ragmeter.runs.folder_documents import changing, read_document
-from ragmeter.runs.layout import MANIFEST
+from ragmeter.runs.layout import MANIFEST, SUMMARY
 
 if TYPE_CHECKING:
     from ragmeter.runs.run import Run
 
 COLOURS = "colours.json"
+#: When a run was made, and the fingerprint of its questions.
+Made = tuple[str, str]
 _HINT = "delete the file: it has nothing but the colours of runs"
 
 
@@ -25,11 +28,11 @@ def read_colours(folder: Path) -> dict[str, int]:
     return read_document(folder / COLOURS, lambda number: type(number) is int, should_be, _HINT)
 
 
-def keep_colours(folder: Path, created: Mapping[str, str]) -> None:
+def keep_colours(folder: Path, made: Mapping[str, Made]) -> None:
     """Keep the numbers of new runs, so that they are the same after others are deleted. Not where nobody may write."""
-    if created.keys() - read_colours(folder).keys():
+    if made.keys() - read_colours(folder).keys():
         with suppress(OutputError, BusyError, OSError), changing(folder / COLOURS, "the colours", read_colours) as kept:
-            kept.update(_numbered(kept, created))
+            kept.update(_numbered(kept, made))
 
 
 def rename_colour(folder: Path, run: str, other: str) -> None:
@@ -46,24 +49,35 @@ def colours_of(runs: Sequence[Run]) -> list[int]:
         return [*range(len(runs))]
     numbers = read_colours(folder)
     if any(run.name not in numbers for run in runs):
-        unknown = (path.parent for path in folder.glob(f"*/{MANIFEST}") if path.parent.name not in numbers)
-        numbers = _numbered(numbers, _created(unknown))
+        numbers = _numbered(numbers, _made(path.parent for path in folder.glob(f"*/{MANIFEST}")))
     return [numbers.get(run.name, place) for place, run in enumerate(runs)]
 
 
-def _numbered(known: Mapping[str, int], created: Mapping[str, str]) -> dict[str, int]:
-    """The known numbers, and the next ones for new runs: the older run has the lower one."""
-    new = sorted(created.keys() - known.keys(), key=lambda name: (created[name], name))
-    return {**known, **{name: number for number, name in enumerate(new, max(known.values(), default=0) + 1)}}
+def _numbered(known: Mapping[str, int], made: Mapping[str, Made]) -> dict[str, int]:
+    """The known numbers, and the next ones of their questions for new runs: the older run has the lower one."""
+    numbers, last = dict(known), Counter[str]()
+    for name in known.keys() & made.keys():
+        last[made[name][1]] = max(last[made[name][1]], known[name])
+    for name in sorted(made.keys() - known.keys(), key=lambda name: (made[name], name)):
+        last[made[name][1]] += 1
+        numbers[name] = last[made[name][1]]
+    return numbers
 
 
-def _created(paths: Iterable[Path]) -> dict[str, str]:
-    """When each run was made; those that can't be read come first, as in the list of runs."""
-    created = {}
+def _made(paths: Iterable[Path]) -> dict[str, Made]:
+    """When each run was made, and of which questions; those that can't be read come first, as in the list of runs."""
+    made = {}
     for path in paths:
-        manifest = None
-        with suppress(OSError, ValueError, RecursionError):
-            manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        made = manifest.get("created") if isinstance(manifest, dict) else ""
-        created[path.name] = made if isinstance(made, str) else ""
-    return created
+        manifest = _object(path / MANIFEST)
+        questions = _object(path / str(manifest.get("files_in") or "") / SUMMARY).get("questions")
+        fingerprint = questions.get("fingerprint") if isinstance(questions, dict) else ""
+        made[path.name] = str(manifest.get("created") or ""), str(fingerprint or "")
+    return made
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """A JSON object; an empty one where there is none."""
+    with suppress(OSError, ValueError, RecursionError):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return document if isinstance(document, dict) else {}
+    return {}

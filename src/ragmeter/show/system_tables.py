@@ -55,6 +55,21 @@ class SystemTables:
         return [first, verdicts.apart_sentence(ranking.best, ranking.groups, self.comparison.baseline)]
 
     @property
+    def first_place(self) -> str:
+        """Which systems share first place, or how far the first is ahead; empty where there is no order."""
+        ranking = self.comparison.ranking
+        if ranking is None:
+            return ""
+        return verdicts.first_place_sentence(
+            {rank.run: rank.mean for rank in ranking.ranks}, ranking.best, ranking.groups
+        )
+
+    @property
+    def mean_of_baseline(self) -> str:
+        """The baseline's mean by the headline metric, or from the least to the greatest on other rows each."""
+        return _of_baseline(self._results(self.headline).values())
+
+    @property
     def order_titles(self) -> tuple[str, ...]:
         """The titles of the table of the order."""
         direction = next(pair.metrics[self.headline].direction for pair in self._with_headline())
@@ -69,7 +84,7 @@ class SystemTables:
         results = self._results(self.headline)
         for system in self.systems:
             if system == self.comparison.baseline:
-                of_baseline = _of_baseline(results.values()), "", "", _counts(results.values())
+                of_baseline = self.mean_of_baseline, "", "", _counts(results.values())
                 yield [Cell(system), Cell("baseline"), self._rank(system), *map(Cell, of_baseline)]
             elif system in results:
                 result = results[system]

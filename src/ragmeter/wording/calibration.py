@@ -34,9 +34,9 @@ FEW_CLUSTERS = (
 NONE_OF_A_KIND = "people call no labelled {unit} {kind}: the judge can't help, and the corrected value is the labels'"
 FEW_OF_A_KIND = "people call only {n:,} labelled {unit}s {kind}: too few to say how well the judge does on these"
 WORSE_THAN_CHANCE = (
-    "the judge and people agree less often than chance would have it: see whether its verdicts are the wrong way round"
+    "it and people agree less often than chance would have it: see whether its verdicts are the wrong way round"
 )
-NO_BETTER_THAN_CHANCE = "the judge can't be told from chance: it helps little, and its raw mean means little"
+NO_BETTER_THAN_CHANCE = "its verdicts can't be told from chance: that number means little"
 NOT_NARROWER = "the judge does not make the interval narrower: the labels alone tell as much"
 
 
@@ -54,9 +54,19 @@ class Estimate(Protocol):
 
 
 def corrected_sentence(
-    metric: str, corrected: Estimate, raw: Estimate, level: float, unit: str = "answer", *, counts_wrong: bool = False
+    metric: str,
+    corrected: Estimate,
+    raw: Estimate,
+    level: float,
+    unit: str = "answer",
+    *,
+    counts_wrong: bool = False,
+    doubt: str = "",
 ) -> str:
-    """The share that people would call correct, or wrong, and whether the judge is too strict or too lenient."""
+    """The share that people would call correct, or wrong, and whether the judge is too strict or too lenient.
+
+    `doubt`: why that can't be said of the judge.
+    """
     if corrected.value is None or corrected.interval is None or raw.value is None:
         return f"What people would say of all {unit}s can't be told yet: {corrected.undefined}."
     low, high = corrected.interval
@@ -65,6 +75,8 @@ def corrected_sentence(
     value, ends = with_interval(corrected.value, corrected.interval)
     raw_value = number(raw.value, decimals=deserved_decimals(corrected.interval))
     text = f"{share} is {value} ({percent(level)}: {ends}, from {corrected.n:,} labels); {metric} says {raw_value}"
+    if doubt:
+        return f"{text}, but {doubt}."
     if low <= raw.value <= high:
         return f"{text}, which the labels don't contradict."
     return f"{text}, which is too {'strict' if (raw.value < low) != counts_wrong else 'lenient'}."

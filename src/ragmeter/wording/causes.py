@@ -121,8 +121,9 @@ class Alarm:
     @property
     def sentence(self) -> str:
         """The words with the cause."""
-        meaning = f" ({self.reason.meaning})" if self.reason.meaning else ""
-        return f"{self.words}: {cause_name(self.reason.cause)}{meaning}"
+        name = cause_name(self.reason.cause).replace("_", " ")
+        meaning = f" ({self.reason.meaning})" if self.reason.meaning and not name.startswith("no ") else ""
+        return f"{self.words}: {name}{meaning}"
 
 
 def score_alarms(metrics: Mapping[str, MetricSummary]) -> list[Alarm]:

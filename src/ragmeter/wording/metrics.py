@@ -225,8 +225,8 @@ def _no_rates(metrics: tuple[str, ...]) -> list[str]:
             if not metric.mean_is_rate
         ),
         *(
-            f"{name} is made for answers of which half are bad; where far fewer or far more are, its rate is off. "
-            "About 100 answers judged by people correct it: `ragmeter label`, then `ragmeter calibrate`"
+            f"{name} finds too many bad answers where few are bad, and too few where most are: don't quote its mean "
+            "as a rate before people have judged about 100 answers (`ragmeter label`, then `ragmeter calibrate`)"
             for name, metric in of_name.items()
             if metric.base in by_threshold
         ),

@@ -95,18 +95,13 @@ def three_digits(value: float | None) -> str:
 
 
 def compared(before: float | None, after: float | None, decimals: int | None) -> tuple[str, str, str]:
-    """Two means and their difference: that of the means as they are shown, so that whoever subtracts them agrees."""
+    """Two means and their difference, which is rounded itself: rounded means may differ by a digit more or less."""
     means = number(before, decimals=decimals), number(after, decimals=decimals)
-    if before is None or after is None:
-        return *means, MISSING
-    difference = after - before
-    if decimals is not None and max(abs(before), abs(after)) < _HUGE:
-        difference = float(_rounded(after, decimals) - _rounded(before, decimals)) or difference
-    return *means, signed(difference, decimals=decimals)
+    return *means, MISSING if before is None or after is None else signed(after - before, decimals=decimals)
 
 
 def compared_percents(before: float | None, after: float | None, decimals: int) -> tuple[str, str, str, int]:
-    """Two rates in percent, their difference in points, and the decimals of all: one more where the sum needs it."""
+    """Two rates in percent, their difference in points, and the decimals of all: one more where they don't add up."""
     if before is None or after is None:
         return MISSING, MISSING, MISSING, decimals
     rates = 100 * before, 100 * after
@@ -182,11 +177,6 @@ def percent(share: float, *, decimals: int | None = None) -> str:
 def whole(value: float) -> str:
     """A number without decimals, for example of milliseconds."""
     return f"{value:,.0f}"
-
-
-def signed_whole(value: float) -> str:
-    """A difference without decimals: -28, +140."""
-    return signed(value, decimals=0)
 
 
 def tick(value: float) -> str:

@@ -25,6 +25,7 @@ from ragmeter.wording.numbers import (
     compared_percents,
     deserved_decimals,
     given,
+    number,
     percent,
     signed_interval,
     two_digits,
@@ -182,6 +183,20 @@ def rows_unscored(n: int, total: int, lacking: Mapping[str, int], what: str, uni
     return f"{both} ({others} {have} no {what})" if others else ""
 
 
+def left_out(a: str, b: str, metrics: Mapping[str, JudgedDifference]) -> list[str]:
+    """How many rows of two runs are left out by metrics, as the other run has no score of them."""
+    by_counts: dict[tuple[int, int], list[str]] = {}
+    for name, result in metrics.items():
+        by_counts.setdefault((result.scored_only_a, result.scored_only_b), []).append(name)
+    lines = []
+    for (in_a, in_b), names in by_counts.items():
+        if in_a or in_b:
+            concerned = "all metrics" if len(names) == len(metrics) else ", ".join(names)
+            counts = [f"{count:,} of {run}" for run, count in ((a, in_a), (b, in_b)) if count]
+            lines.append(f"left out, no score in the other run: {' and '.join(counts)} ({concerned})")
+    return lines
+
+
 def _way(result: JudgedDifference) -> str:
     if result.direction not in ("higher", "lower"):
         return DIFFERENT
@@ -216,7 +231,7 @@ def _questions(result: JudgedDifference) -> str:
     n = f"{result.n_questions:,} question{'' if result.n_questions == 1 else 's'}"
     if result.n != result.n_questions:
         return f"{result.n:,} answers to {n}"
-    return n if result.n_clusters is None else f"{n} in {result.n_clusters:,} clusters"
+    return n if result.n_clusters is None else f"{n} in {result.n_clusters:,} groups"
 
 
 def _amount(result: JudgedDifference, value: float) -> str:
@@ -332,6 +347,18 @@ def apart_sentence(best: Sequence[str], groups: Sequence[Sequence[str]], baselin
         parts.append(f"the best is {best[0]}")
     text = "; ".join([*parts, *(f"{_and(group)} {apart}" for group in groups if group != best)])
     return f"{text[0].upper()}{text[1:]}."
+
+
+def first_place_sentence(order: Mapping[str, float], best: Sequence[str], groups: Sequence[Sequence[str]]) -> str:
+    """Which systems share first place, or how far the first is ahead; `order` has the means, the best one first."""
+    if best in groups:
+        first = f"{_and(best)} share first place: no test tells them apart."
+    elif len(best) > 1:
+        first = f"The best is among {_and(best)}."
+    else:
+        (name, mean), (next_name, next_mean), *_ = order.items()
+        first = f"{name} is first, {number(abs(mean - next_mean), 0.0, 3)} ahead of {next_name}."
+    return " ".join([first, *(f"{_and(group)} can't be told apart." for group in groups if group != best)])
 
 
 def _and(names: Sequence[str]) -> str:

@@ -53,6 +53,16 @@ def test_a_random_sample(tmp_path: Path) -> None:
     assert [row.qid for row in sample.rows] != sorted(row.qid for row in sample.rows)
 
 
+def test_who_labels_fewer_rows_labels_some_of_the_others(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    assert choose_sample(run, 20).rows != choose_sample(run, 20, seed=3).rows
+    few, many = ([row.qid for row in choose_sample(run, n, seed=3)] for n in (20, 100))
+    assert many[:20] == few
+    strata = {"by": "stratified", "strata": ["domain"], "seed": 3}
+    fewer, more = ({row.qid for row in choose_sample(run, n, **strata)} for n in (20, 100))  # type: ignore[arg-type]
+    assert fewer < more
+
+
 @pytest.mark.parametrize(
     ("by", "more"),
     [

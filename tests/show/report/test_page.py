@@ -124,8 +124,10 @@ def test_without_the_appendix_there_are_no_rows(tmp_path: Path) -> None:
     assert "rows" not in blocks(document)
     assert 'id="appendix"' not in document
     text = re.sub("<[^>]*>", "", document)
-    for part in ("between B and A on token_f1:", "By how much?", "All metrics"):
+    for part in ("between other and small on token_f1:", "By how much?", "All metrics"):
         assert part in text, part
+    for method in ("test", "Holm", "discounted", "interval says"):
+        assert method not in text[text.index("between other") : text.index("Made by ragmeter")], method
     with pytest.raises(UsageError, match="audience"):
         ragmeter.report("small", tmp_path / "x.html", output_dir=tmp_path, audience="nobody")
 

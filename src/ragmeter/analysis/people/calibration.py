@@ -245,6 +245,7 @@ def calibrate(
             level,
             calibration.unit,
             counts_wrong=is_wrong,
+            doubt=_doubt(calibration),
         ),
     )
 
@@ -312,12 +313,17 @@ def _judge_warnings(result: Calibration) -> Iterator[str]:
             yield words.NONE_OF_A_KIND.format(kind=kind, unit=result.unit)
         elif share.value is not None and share.n < _FEW_OF_A_KIND:
             yield words.FEW_OF_A_KIND.format(n=share.n, kind=kind, unit=result.unit)
-    kappa = judge.kappa.interval or (judge.kappa.value,)
-    if kappa[0] is not None and kappa[0] <= 0:
-        yield words.NO_BETTER_THAN_CHANCE if kappa[-1] is None or kappa[-1] >= 0 else words.WORSE_THAN_CHANCE
     wrong = judge.judge_alone_correct + judge.people_alone_correct
     n = wrong + judge.both_correct + judge.both_wrong
     if wrong == 0 and result.judge_weight is not None:
         yield words.always_agrees(n)
     elif result.effective_labels is not None and result.effective_labels < n / (1 - _NARROWER) ** 2:
         yield words.NOT_NARROWER
+
+
+def _doubt(result: Calibration) -> str:
+    """Why nothing can be told from the judge's verdicts; an empty text where they agree with people beyond chance."""
+    kappa = result.judge.kappa.interval or (result.judge.kappa.value,)
+    if kappa[0] is None or kappa[0] > 0:
+        return ""
+    return words.NO_BETTER_THAN_CHANCE if kappa[-1] is None or kappa[-1] >= 0 else words.WORSE_THAN_CHANCE

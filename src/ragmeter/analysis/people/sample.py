@@ -2,7 +2,8 @@
 
 Every sample is a simple random sample within strata: all rows, the values of columns, or how far metrics disagree. A
 stratum that is sampled more than its share gets a smaller weight, so the choice biases no estimate. The rows come in
-random order, so neither does stopping half-way.
+random order, so neither does stopping half-way. A seed orders the rows of each stratum, whatever n is: of two people
+with one seed, the one who labels fewer rows labels some of the other's.
 """
 
 from __future__ import annotations
@@ -140,13 +141,14 @@ def choose_sample(
     sizes = [len(group) for group in groups.values()]
     drawn = allocate(sizes, min(n, len(places)), shares)
     rng = np.random.default_rng(seed)
-    rows = []
-    for (stratum, group), count in zip(groups.items(), drawn, strict=True):
-        for place in rng.choice(group, count, replace=False):
-            index = int(places[place])
-            rows.append(SampledRow(index, qids[index], stratum, len(group), len(group) / count))
-    order = rng.permutation(len(rows))
-    return Sample(run, by, seed, len(places), tuple(rows[place] for place in order))
+    strata_in_order = [
+        iter([SampledRow(int(i), qids[i], stratum, len(group), len(group) / count) for i in places[order[:count]]])
+        for (stratum, group), order, count in zip(
+            groups.items(), map(rng.permutation, [*groups.values()]), drawn, strict=True
+        )
+    ]
+    rows = [next(strata_in_order[at]) for at in rng.permutation(np.repeat(np.arange(len(drawn)), drawn))]
+    return Sample(run, by, seed, len(places), tuple(rows))
 
 
 def _scores(run: Run, names: Sequence[str], by: str) -> tuple[list[Scores], npt.NDArray[np.bool_]]:

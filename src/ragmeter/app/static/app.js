@@ -97,10 +97,12 @@ document.getElementById('find').addEventListener('keydown', (event) => {
 });
 
 const begin = document.getElementById('begin');
+if (begin && !begin.elements.rater.value) begin.elements.rater.value = localStorage.getItem('ragmeter-rater') ?? '';
 begin?.addEventListener('submit', async (event) => {
   event.preventDefault();
   try {
     const fields = new FormData(begin);
+    localStorage.setItem('ragmeter-rater', fields.get('rater').trim());
     const sample = {...Object.fromEntries(fields), strata: fields.getAll('strata')};
     const {next} = await post(`${location.pathname}/begin`, sample);
     location.assign(next);

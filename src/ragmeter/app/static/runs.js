@@ -26,11 +26,20 @@ function showBar() {
   bar.querySelector('.warning').textContent = ticked.length > 5 ? words.many : ticked.length < 2 ? words.one : differ ? words.differ : '';
   bar.querySelector('.go').disabled = ticked.length < 2 || ticked.length > 5;
   bar.querySelectorAll('input').forEach((field) => field.remove());
+  if (differ && !bar.querySelector('.go').disabled) checkShared(ticked, words.none);
   ticked.forEach((box, at) => ['run', ...(at ? [] : ['baseline'])].forEach((name) => {
     const field = document.createElement('input');
     Object.assign(field, {type: 'hidden', name, value: box.value});
     bar.append(field);
   }));
+}
+// Runs of other question sets may share questions: the server knows.
+async function checkShared(ticked, none) {
+  const names = ticked.map((box) => box.value);
+  const response = await fetch(`/compare/shared?${new URLSearchParams(names.map((name) => ['run', name]))}`);
+  if (!response.ok || (await response.json()).shared || names.join('\n') !== inOrder().map((box) => box.value).join('\n')) return;
+  bar.querySelector('.warning').textContent = none;
+  bar.querySelector('.go').disabled = true;
 }
 document.addEventListener('change', (event) => { if (event.target.closest?.('#runs')) showBar(); });
 bar?.querySelector('.swap').addEventListener('click', () => { swapped = !swapped; showBar(); });

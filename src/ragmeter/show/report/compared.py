@@ -30,12 +30,14 @@ class _InPage(Addresses):
         return f"#rows-{change}" if change in (BETTER, WORSE) else None
 
 
-def report_view(comparison: Comparison, runs: Mapping[str, Run]) -> CompareView:
+def report_view(comparison: Comparison, runs: Mapping[str, Run], *, for_owner: bool = False) -> CompareView:
     """The baseline and the best candidate."""
     name = systems.best_candidate(comparison)
     pair = next((pair for pair in comparison.pairs if (pair.a, pair.b) == (comparison.baseline, name)), None)
     times = _times(comparison, runs, name)
-    return CompareView(comparison, pair or comparison.pairs[0], runs, _InPage(), times, where=comparison.where)
+    return CompareView(
+        comparison, pair or comparison.pairs[0], runs, _InPage(), times, where=comparison.where, for_owner=for_owner
+    )
 
 
 def compared(view: CompareView) -> Markup:
@@ -82,7 +84,7 @@ def _other_pairs(view: CompareView) -> Markup:
     for pair in view.comparison.pairs:
         if pair is view.pair or pair.mostly_reworded:
             continue
-        other = CompareView(view.comparison, pair, view.runs, where=view.where)
+        other = CompareView(view.comparison, pair, view.runs, where=view.where, for_owner=view.for_owner)
         shown = [differences.by_how_much(other), slices.where(other), causes.why(other)]
         inside = [element("div", part, class_="card") for part in shown if part]
         parts.append(folded(text(pair.sentence), element("div", inside, class_="four")))

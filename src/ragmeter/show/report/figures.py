@@ -151,8 +151,8 @@ def _judges(named: Named, title: str, class_: str, is_wanted: Callable[[str], bo
     return element("div", element("strong", title, joined(": ", text(model)) if model else None), parts, class_=class_)
 
 
-def all_metrics(named: Named) -> Markup:
-    """Every metric of every run with its interval and n, what it means, and what an interval is."""
+def all_metrics(named: Named, *, for_owner: bool) -> Markup:
+    """Every metric of every run with its interval and n; what it means, and what an interval is, but for an owner."""
     summaries = {label: run.metrics() for label, run in named.runs.items()}
     names = list(dict.fromkeys(name for of_run in summaries.values() for name in of_run))
     meanings = explained(names)
@@ -162,7 +162,7 @@ def all_metrics(named: Named) -> Markup:
         direction = with_it[0].direction
         about = joined(
             element("strong", breakable(titled(name, direction))),
-            element("span", worded(meanings[name]), f" ({better(direction)})", class_="soft meaning"),
+            element("span", _meaning(meanings[name], direction, for_owner=for_owner), class_="soft meaning"),
         )
         cells = [_cell(of_run.get(name), named.tints[label]) for label, of_run in summaries.items()]
         rows.append([about, *cells])
@@ -172,11 +172,16 @@ def all_metrics(named: Named) -> Markup:
     return section(
         ALL_METRICS,
         table(titles, rows, caption=ALL_METRICS, cards=True),
-        element("p", worded(" ".join([about_intervals(levels), *rates])), class_="about"),
+        element("p", worded(" ".join([*([] if for_owner else [about_intervals(levels)]), *rates])), class_="about"),
         judges(named),
         times(named),
         name="scores",
     )
+
+
+def _meaning(says: str, direction: str, *, for_owner: bool) -> list[Content]:
+    """What a metric is, and which direction is better; for an owner the direction alone."""
+    return [better(direction)] if for_owner else [*worded(says), f" ({better(direction)})"]
 
 
 def _cell(summary: MetricSummary | None, tint: str) -> Markup:

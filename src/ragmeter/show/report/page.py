@@ -81,12 +81,14 @@ def render(
     """The whole page, with at most `max_rows` rows of all runs together; without the appendix it has no rows."""
     labels = run_labels(runs)
     by_label = labelled(runs, labels)
-    view = None if comparison is None else report_view(comparison, by_label)
+    view = None if comparison is None else report_view(comparison, by_label, for_owner=not with_appendix)
     named = Named(by_label, dict(zip(labels, tints(runs), strict=True)) if view is None else view.tints)
     shown_title = title or (_title(labels) if view is None else "")
     chosen = rows.choose(runs, max_rows) if with_appendix else []
     style, script = _style(), _script()
-    content = _content(named, view, shown_title, kept, not_compared)
+    content = _content(
+        named, view, shown_title, kept if with_appendix else "", not_compared, for_owner=not with_appendix
+    )
     parts = {
         "policy": html.escape(page_policy(style, script)),
         "title": in_html(shown_title or _title(labels)),
@@ -118,7 +120,9 @@ def render(
     return Page(_PLACE.sub(lambda match: parts[match[1]], template), sum(map(len, chosen)))
 
 
-def _content(named: Named, view: CompareView | None, title: str, kept: str, not_compared: str) -> Markup:
+def _content(
+    named: Named, view: CompareView | None, title: str, kept: str, not_compared: str, *, for_owner: bool
+) -> Markup:
     """All before the appendix: the verdict, or of a single run its result and causes; then all metrics."""
     failed = figures.unscored(named)
     if view is None:
@@ -140,7 +144,7 @@ def _content(named: Named, view: CompareView | None, title: str, kept: str, not_
     return joined(
         element("section", first, id="headline", aria_label="Headline"),
         figures.causes(named) if view is None else None,
-        figures.all_metrics(named),
+        figures.all_metrics(named, for_owner=for_owner),
     )
 
 

@@ -129,14 +129,7 @@ def cautions(pair: Pair) -> Iterator[str]:
     for run, alone in ((pair.a, pair.only_a), (pair.b, pair.only_b)):
         if alone.count:
             yield f"rows only in {run}: {alone.count:,} ({first_ids(alone)})"
-    by_counts: dict[tuple[int, int], list[str]] = {}
-    for name, result in pair.metrics.items():
-        by_counts.setdefault((result.scored_only_a, result.scored_only_b), []).append(name)
-    for (in_a, in_b), names in by_counts.items():
-        if in_a or in_b:
-            concerned = "all metrics" if len(names) == len(pair.metrics) else ", ".join(names)
-            counts = [f"{count:,} of {run}" for run, count in ((pair.a, in_a), (pair.b, in_b)) if count]
-            yield f"left out, no score in the other run: {' and '.join(counts)} ({concerned})"
+    yield from verdicts.left_out(pair.a, pair.b, pair.metrics)
     few = sorted({units for result in pair.metrics.values() if (units := _units(result)) < FEW_ROWS})
     if few:
         unit = "clusters" if any(result.n_clusters is not None for result in pair.metrics.values()) else "rows"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +24,15 @@ class Axis:
         ends = [*values, 0.0] if zero else list(values)
         low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
         return cls(low, high) if high > low else cls(low, low + 1.0)
+
+    @classmethod
+    def beyond(cls, values: Iterable[float], *, zero: bool = True) -> Axis:
+        """An axis that ends at round numbers, and a bit beyond the values, so that no point is cut."""
+        around = cls.around(values, zero=zero)
+        room = (around.high - around.low) / 20
+        step = 10.0 ** math.floor(math.log10(2 * room))
+        low = around.low if zero and around.low == 0 else math.floor((around.low - room) / step) * step
+        return cls(low, math.ceil((around.high + room) / step) * step)
 
     def share(self, value: float) -> float:
         """Where a value lies between the ends, in percent; beyond an end, at the end."""

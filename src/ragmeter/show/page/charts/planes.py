@@ -99,8 +99,8 @@ class Offer:
 
 def offers(points: Sequence[Offer], names: tuple[Content, Content], label: str) -> Markup:
     """A dot for each run: to the left cheaper, up better."""
-    x = Axis.around(point.cost for point in points)
-    y = Axis.around((value for point in points for value in (point.quality, *(point.interval or ()))), zero=False)
+    x = Axis.beyond(point.cost for point in points)
+    y = Axis.beyond((value for point in points for value in (point.quality, *(point.interval or ()))), zero=False)
     marks = []
     for point in points:
         place = x.x(point.cost)

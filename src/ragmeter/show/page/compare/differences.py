@@ -9,19 +9,22 @@ from ragmeter.analysis.comparing import MetricDifference
 from ragmeter.show.page.charts.intervals import Difference, forest
 from ragmeter.show.page.compare.verdict import sign_of
 from ragmeter.show.page.compare.view import CompareView, tone, turned, way
-from ragmeter.show.page.elements import Markup, breakable
+from ragmeter.show.page.elements import Markup, breakable, element, joined, text
 from ragmeter.wording.metrics import groups_of
 from ragmeter.wording.numbers import deserved_decimals, number, percent, signed, signed_interval
+from ragmeter.wording.verdicts import left_out
 
 BY_HOW_MUCH = "By how much?"
 _TITLES = ("metric", "baseline → candidate", "drawing", "difference")
 
 
 def by_how_much(view: CompareView) -> Markup:
-    """The forest plot, by what metrics are about; times come last."""
+    """The forest plot, by what metrics are about; times come last. Below it, which rows are left out."""
     results: Mapping[str, MetricDifference] = {**view.pair.metrics, **view.times}
     rows = [_line(view, name, results[name], group) for name, group in groups_of(results).items()]
-    return forest(rows, f"{BY_HOW_MUCH} {about(view)}", _TITLES)
+    lines = left_out(view.letters[view.pair.a], view.letters[view.pair.b], view.pair.metrics)
+    notes = [element("p", text(f"{line[0].upper()}{line[1:]}."), class_="soft") for line in lines]
+    return joined(forest(rows, f"{BY_HOW_MUCH} {about(view)}", _TITLES), notes)
 
 
 def about(view: CompareView) -> str:
@@ -39,7 +42,7 @@ def _line(view: CompareView, name: str, result: MetricDifference, group: str) ->
     between = f"{level}: {signed_interval(result.interval, decimals)}; " if result.interval else ""
     return Difference(
         name=breakable(name),
-        figures=f"{means[0]} → {means[1]}",
+        figures=[f"{means[0]} → {means[1]}", with_n(result.n, len(view.pairing))],
         shift=shift,
         interval=turned(result.interval, factor) if unit else None,
         tone=shade,
@@ -47,6 +50,11 @@ def _line(view: CompareView, name: str, result: MetricDifference, group: str) ->
         group=group,
         title=f"{result.verdict}; {between}n = {result.n:,}",
     )
+
+
+def with_n(n: int, of_all: int) -> Markup | None:
+    """The number of rows that a mean is over, where these are not all of them."""
+    return None if n == of_all else joined(" ", element("span", f"n {n:,}", class_="soft nowrap"))
 
 
 def _unit(view: CompareView, name: str, result: MetricDifference) -> float:

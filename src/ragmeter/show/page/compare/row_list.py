@@ -94,7 +94,7 @@ def _side(view: CompareView, metric: str, name: str, side: OfRun, other: str, ma
         shown = in_own_direction(list(marked(cut, other[:_LONGEST], mark))) if other else text(cut)
     about = [f"{metric} {number(side.score)}" if side.score is not None else side.lacking]
     about += [cause_words(side.cause)] if side.cause else []
-    named = joined(view.lettered(name), " ", text(name))
+    named = view.named(name, text(name))
     return element(
         "div",
         element("p", link(named, side.href) if side.href else named, class_="of-run"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragmeter.analysis.comparing import Comparison
 from ragmeter.show.page.charts.intervals import Difference, forest
+from ragmeter.show.page.compare.differences import with_n
 from ragmeter.show.page.compare.verdict import sign_of
 from ragmeter.show.page.compare.view import CompareView, tone, turned, way
 from ragmeter.show.page.elements import Content, Markup, breakable, element, joined, link, text
@@ -27,18 +28,18 @@ def all_runs(view: CompareView) -> Markup:
         return Markup()
     tables = SystemTables(view.comparison)
     results = {name: pair.metrics.get(tables.headline) for name, pair in tables.pairs.items()}
+    most = max((result.n for result in results.values() if result is not None), default=0)
     rows = []
     for name in tables.systems:
         result = results.get(name)
         if result is None:
-            mean = next((other.mean_a for other in results.values() if other is not None), None)
-            rows.append(Difference(view.named(name), number(mean, decimals=3), None, None, "even", BASELINE))
+            rows.append(Difference(view.named(name), tables.mean_of_baseline, None, None, "even", BASELINE))
             continue
         decimals, factor, shade = deserved_decimals(result.interval), way(result.direction), tone(result.verdict)
         rows.append(
             Difference(
                 name=_candidate(view, name),
-                figures=number(result.mean_b, decimals=decimals),
+                figures=[number(result.mean_b, decimals=decimals), with_n(result.n, most)],
                 shift=None if result.difference is None else factor * result.difference,
                 interval=turned(result.interval, factor),
                 tone=shade,
@@ -46,9 +47,12 @@ def all_runs(view: CompareView) -> Markup:
                 title=f"{result.verdict}; n = {result.n:,}",
             )
         )
-    sentences = tables.first_sentences[1:] if view.comparison.ranking else tables.first_sentences
-    apart = [element("p", text(sentence), class_="soft") for sentence in sentences]
-    return joined(apart, forest(rows, ALL_RUNS, ("run", tables.headline, "drawing", "difference")))
+    sentences = [] if view.comparison.ranking else tables.first_sentences
+    verdicts, note = (
+        [element("p", text(line), class_="soft") for line in lines]
+        for lines in (sentences, filter(None, [tables.n_differs]))
+    )
+    return joined(verdicts, forest(rows, ALL_RUNS, ("run", tables.headline, "drawing", "difference")), note)
 
 
 def all_metrics(view: CompareView) -> Markup:
@@ -75,4 +79,4 @@ def _candidate(view: CompareView, name: str) -> Markup:
     address = view.addresses.candidate(name)
     is_shown = name == view.pair.b
     shown = link(text(name), address, aria_current="true" if is_shown else None) if address else text(name)
-    return joined(view.lettered(name), " ", shown)
+    return view.named(name, shown)

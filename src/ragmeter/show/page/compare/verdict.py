@@ -8,6 +8,8 @@ from ragmeter.naming import base_of
 from ragmeter.show.page.compare.view import BOTH_RIGHT, BOTH_WRONG, GOT_BETTER, GOT_WORSE, SAME, CompareView, tone, way
 from ragmeter.show.page.elements import Content, Markup, element, joined, text
 from ragmeter.show.page.parts import SIGNS, alarm, meaning, stat, stats
+from ragmeter.show.system_tables import SystemTables
+from ragmeter.table import NUMBER_COLUMNS
 from ragmeter.wording import numbers
 from ragmeter.wording.causes import score_alarms
 from ragmeter.wording.metrics import is_right
@@ -42,13 +44,27 @@ def heading(view: CompareView) -> Markup:
             tally_in_short(pair.metrics, {TIMES.get(name, name): result for name, result in view.times.items()}),
         )
         if part
-    ]
-    sentences = [sentence for sentence in (outlook(view.headline), *_not_in_both(view)) if sentence]
+    ] + ([] if view.for_owner else [test])
+    first_place = SystemTables(comparison).first_place
+    sentences = [sentence for sentence in (outlook(view.headline), *_not_in_both(view), _time(view)) if sentence]
     return joined(
         element("h1", element("span", f"{parts.verdict}:", class_=shade), " ", text(parts.means)),
-        element("p", [joined(part, " · ") for part in small], test, class_="soft amounts"),
+        element("p", text(first_place), class_="verdict") if first_place else None,
+        element(
+            "p", [joined(" · " if place else None, part) for place, part in enumerate(small)], class_="soft amounts"
+        ),
         element("p", [joined(text(sentence), " ") for sentence in sentences], class_="soft") if sentences else None,
     )
+
+
+def _time(view: CompareView) -> str:
+    """For an owner, what an answer of both runs takes."""
+    result = view.times.get(NUMBER_COLUMNS[0]) if view.for_owner else None
+    if result is None or result.mean_a is None or result.mean_b is None:
+        return ""
+    decimals = numbers.deserved_decimals(result.interval)
+    before, after, _ = numbers.compared(result.mean_a, result.mean_b, decimals)
+    return f"An answer of {view.pair.b} takes {after} ms on average, one of {view.pair.a} {before} ms."
 
 
 def _not_in_both(view: CompareView) -> list[str]:
@@ -119,10 +135,10 @@ def _times(view: CompareView) -> list[Markup]:
     for name, result in view.times.items():
         if result.mean_a is None or result.mean_b is None or result.difference is None:
             continue
-        shade = tone(result.verdict)
-        moved = f"{numbers.signed_whole(result.difference)} ({result.verdict})"
-        words = joined(f"{TIMES.get(name, name)}, ", element("span", sign(shade), moved, class_=f"change {shade}"))
-        cards.append(stat(f"{numbers.whole(result.mean_b)} ms", words))
+        shade, decimals = tone(result.verdict), numbers.deserved_decimals(result.interval)
+        moved = f"{numbers.signed(result.difference, decimals=decimals)} ({result.verdict})"
+        words = joined(f"mean {TIMES.get(name, name)}, ", element("span", sign(shade), moved, class_=f"change {shade}"))
+        cards.append(stat(f"{numbers.number(result.mean_b, decimals=decimals)} ms", words))
     return cards
 
 

@@ -12,7 +12,7 @@ from ragmeter.documents.comparison import BETTER, WORSE
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.runs.run import Run
 from ragmeter.show.page.charts import intervals
-from ragmeter.show.page.elements import Markup, element, joined, text
+from ragmeter.show.page.elements import Content, Markup, element, joined, text
 from ragmeter.show.page.parts import swatch, tints
 from ragmeter.stats.summary import summarise
 from ragmeter.wording.comparison import Wording
@@ -50,7 +50,8 @@ class CompareView:
     """Two of the runs that were compared: the baseline, and the candidate that the page is about.
 
     `times` are the differences in latency, which have a comparison of their own: they are no metrics. `slices` has the
-    differences of all rows by slice, also where the comparison is cut to one, `where`.
+    differences of all rows by slice, also where the comparison is cut to one, `where`. For an owner, runs have their
+    names in place of letters, and nothing is said of methods.
     """
 
     comparison: Comparison
@@ -60,6 +61,7 @@ class CompareView:
     times: Mapping[str, MetricDifference] = field(default_factory=dict)
     whole: Pair | None = None
     where: Where = field(default_factory=dict)
+    for_owner: bool = False
 
     @property
     def headline(self) -> MetricDifference:
@@ -84,8 +86,8 @@ class CompareView:
 
     @property
     def letters(self) -> dict[str, str]:
-        """The letter of each run."""
-        return dict(zip(self.names, LETTERS, strict=False))
+        """The letter of each run, or for an owner its name."""
+        return dict(zip(self.names, self.names if self.for_owner else LETTERS, strict=False))
 
     @cached_property
     def tints(self) -> dict[str, str]:
@@ -121,13 +123,13 @@ class CompareView:
 
     def lettered(self, name: str) -> Markup:
         """A run by its colour and letter."""
-        return joined(swatch(self.tints[name]), self.letters.get(name, ""))
+        return joined(swatch(self.tints[name]), text(self.letters.get(name, "")))
 
-    def named(self, name: str) -> Markup:
-        """A run by its colour, letter and name, which leads to its page."""
+    def named(self, name: str, shown: Content = None) -> Markup:
+        """A run by its colour, letter and name, which leads to its page, or to where `shown` does."""
         where = self.addresses.run(name)
-        shown = element("a", text(name), href=where) if where else text(name)
-        return joined(self.lettered(name), " ", shown)
+        link = shown or (element("a", text(name), href=where) if where else text(name))
+        return joined(swatch(self.tints[name]) if self.for_owner else joined(self.lettered(name), " "), link)
 
 
 def tone(verdict: str) -> str:
