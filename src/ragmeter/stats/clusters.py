@@ -33,10 +33,14 @@ def has_clusters(column: pa.Array) -> bool:
 
 @dataclass(frozen=True)
 class Clustered:
-    """Sums and counts by cluster, from which a mean and its interval are computed."""
+    """Sums and counts by cluster, from which a mean and its interval are computed.
+
+    `rows` are the values themselves, where these are in memory: whether they vary decides about pseudo-clusters.
+    """
 
     sums: Scores
     counts: Scores
+    rows: Scores | None = None
 
     @classmethod
     def of(cls, values: Scores, codes: Codes | None) -> Clustered:
@@ -45,7 +49,7 @@ class Clustered:
             return cls(values, np.ones(len(values)))
         _, places = np.unique(codes, return_inverse=True)
         sums = np.bincount(places, values).astype(np.float64)  # without values, bincount gives integers
-        return cls(sums, np.bincount(places).astype(np.float64))
+        return cls(sums, np.bincount(places).astype(np.float64), values)
 
     def __len__(self) -> int:
         return len(self.sums)
@@ -89,8 +93,14 @@ class Clustered:
         return Clustered(sums, np.concatenate([self.counts, [rows, rows]]))
 
     def pseudo_size(self, limits: Ends) -> float:
-        """The size of a pseudo-cluster, by the heap of the clusters' means."""
-        return size_of(self.sums / self.counts, limits)
+        """The size of a pseudo-cluster, by the heap of the rows and that of the clusters' means, whichever is smaller.
+
+        The means of a few clusters may be close together by chance though all rows vary.
+        """
+        size = size_of(self.sums / self.counts, limits)
+        return (
+            size if self.rows is None or self.rows is self.sums or not size else min(size, size_of(self.rows, limits))
+        )
 
     def interval(self, level: float, limits: Ends = UNKNOWN) -> Ends | None:
         """Student's interval, with pseudo-clusters if the range is known; None for fewer than two clusters."""
