@@ -26,6 +26,26 @@ def cluster_codes(column: pa.Array) -> Codes:
     return numbers
 
 
+def joined(first: Codes, second: Codes) -> Codes:
+    """The finest groups in which rows are together that share a cluster by either of two groupings."""
+    (_, first), (_, second) = (np.unique(codes, return_inverse=True) for codes in (first, second))
+    links = np.unique(np.column_stack([first, second]), axis=0)
+    if len(links) == first.max(initial=-1) + 1 == second.max(initial=-1) + 1:  # the same groups
+        return first
+    parents = list(range(int(first.max()) + 1))  # of the groups by `first`
+
+    def root(group: int) -> int:
+        while parents[group] != group:
+            parents[group] = group = parents[parents[group]]
+        return group
+
+    seen: dict[int, int] = {}
+    for group, other in links.tolist():
+        parents[root(group)] = root(seen.setdefault(other, group))
+    roots = np.fromiter(map(root, range(len(parents))), dtype=np.int64)
+    return roots[first]
+
+
 def has_clusters(column: pa.Array) -> bool:
     """Whether any value occurs more than once."""
     return bool(pc.count_distinct(column, mode="only_valid").as_py() < len(column) - column.null_count)

@@ -114,6 +114,8 @@ class Wording:
     def undecided(self, result: JudgedDifference) -> str:
         """Why there is no verdict on a difference: too few questions, no spread, or an interval that says otherwise."""
         if result.p_holm is None:
+            if result.n_clusters == 1 < result.n:
+                return "all rows are in one cluster, so chance can't be told"
             few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
             return "too few questions for a test" if few else _NO_SPREAD if result.interval else _NO_BOUNDS
         if result.p is not None and result.p < self.alpha <= result.p_holm:
@@ -212,7 +214,7 @@ def judge_alike(a: str, b: str, command: str = "", without: Sequence[str] = ()) 
 
 def counted(n: int, clusters: int | None) -> str:
     """The number of rows, and of clusters if there are any."""
-    return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} clusters"
+    return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} cluster{'' if clusters == 1 else 's'}"
 
 
 def tests_made(tests: Mapping[str, str]) -> str:

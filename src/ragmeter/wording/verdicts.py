@@ -215,7 +215,8 @@ def _questions(result: JudgedDifference) -> str:
     n = f"{result.n_questions:,} question{'' if result.n_questions == 1 else 's'}"
     if result.n != result.n_questions:
         return f"{result.n:,} answers to {n}"
-    return n if result.n_clusters is None else f"{n} in {result.n_clusters:,} clusters"
+    clusters = result.n_clusters
+    return n if clusters is None else f"{n} in {clusters:,} cluster{'' if clusters == 1 else 's'}"
 
 
 def _amount(result: JudgedDifference, value: float) -> str:

@@ -435,6 +435,39 @@ def test_clusters_are_those_of_whichever_run_has_them(tmp_path: Path) -> None:
     assert [pair.metrics["score"].n_clusters for pair in made] == [None, 20, 20]
 
 
+def test_runs_with_different_clusters_are_mirror_images(tmp_path: Path) -> None:
+    """Rows that share a cluster in either run are together, whichever is the baseline."""
+    make_run(tmp_path / "pairs", {"score": A}, {"session_id": [f"s{row // 2}" for row in range(200)]})
+    make_run(tmp_path / "shifted", {"score": B}, {"session_id": [f"s{(row + 1) // 20}" for row in range(200)]})
+    one, other = (
+        compare(runs, output_dir=tmp_path).pairs[0].metrics["score"]
+        for runs in (["pairs", "shifted"], ["shifted", "pairs"])
+    )
+    assert one.n_clusters == other.n_clusters == 1  # each ten is tied to the next by a pair
+    make_run(tmp_path / "tens", {"score": B}, {"session_id": [f"s{row // 10}" for row in range(200)]})
+    one, other = (
+        compare(runs, output_dir=tmp_path).pairs[0].metrics["score"] for runs in (["pairs", "tens"], ["tens", "pairs"])
+    )
+    assert one.n_clusters == other.n_clusters == 20
+    assert one.p == other.p
+    assert one.interval is not None
+    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+
+
+def test_runs_of_a_single_conversation_have_a_difference_and_no_verdict(tmp_path: Path) -> None:
+    turns = {"session_id": ["s"] * 200}
+    make_run(tmp_path / "a", {"score": A}, turns)
+    make_run(tmp_path / "b", {"score": B}, turns)
+    pair = compare(["a", "b"], output_dir=tmp_path).pairs[0]
+    score = pair.metrics["score"]
+    assert (score.n_clusters, score.interval, score.p, score.verdict) == (1, None, None, "no verdict")
+    assert score.difference == pytest.approx(float(np.mean(B - A)))
+    assert pair.sentence.startswith("No verdict between b and a on score")
+    assert pair.sentence.endswith("200 questions in 1 cluster); all rows are in one cluster, so chance can't be told.")
+    with pytest.raises(UsageError, match="fewer than two clusters"):  # asked for
+        compare(["a", "b"], cluster="session_id", output_dir=tmp_path)
+
+
 def test_what_a_system_made_is_no_slice(tmp_path: Path) -> None:
     """Where the first was wrong the second looks better, and the other way round, even if they are alike."""
     columns = {"kind": ["x", "y"] * 100, "note": [str(value > 0.5) for value in A]}
