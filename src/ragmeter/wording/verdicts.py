@@ -82,10 +82,11 @@ def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, word
     interval = f"{percent(wording.level)}: {figures.between}, " if figures.between else ""
     amounts = f"{figures.means} ({figures.difference}, {interval}{_questions(result)})"
     if result.verdict == SMALL:
-        return f"{verdict}: {amounts}; less than {_amount(result, result.margin or 0.0)} is small."
+        return f"{verdict}{wording.at_alpha}: {amounts}; less than {_amount(result, result.margin or 0.0)} is small."
     if result.verdict == NO_VERDICT:
         return f"{verdict}: {amounts}; {wording.undecided(result)}."
-    return f"{verdict}: {amounts}."
+    impossible = wording.impossible(result) if result.verdict == NOT_SIGNIFICANT else ""
+    return f"{verdict}{wording.at_alpha}: {amounts}{f'; {impossible}' if impossible else ''}."
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,9 @@ def verdict_heading(metric: str, a: str, b: str, result: JudgedDifference, wordi
         amounts += f"; less than {_amount(result, result.margin or 0.0)} is small"
     if result.verdict == NO_VERDICT:
         amounts += f"; {wording.undecided(result)}"
+    elif result.verdict == NOT_SIGNIFICANT and (impossible := wording.impossible(result)):
+        amounts += f"; {impossible}"
+    verdict += "" if result.verdict == NO_VERDICT else wording.at_alpha
     return VerdictHeading(verdict, figures.means, amounts)
 
 
@@ -261,18 +265,20 @@ def tally_in_short(metrics: Mapping[str, JudgedDifference], times: Mapping[str, 
 
 
 def test_in_short(test: str, tests: NumberOfTests) -> str:
-    """The test and whether it is corrected, for small letters: `paired randomisation test, Holm-corrected`."""
-    return f"paired {test} test{', Holm-corrected' if max(tests.headline, tests.others) > 1 else ''}"
+    """The test and its correction, for small letters."""
+    return f"paired {test} test{_corrections(tests)}"
 
 
 def outlook(result: JudgedDifference) -> str:
     """Where no difference is sure: how many questions would show a small one, and which one these would."""
-    if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.needed and result.smallest and result.margin):
+    if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.smallest and result.margin):
         return ""
     if is_few(result.n, result.n_clusters):  # what so few show is no basis for a plan
         return ""
     if not (result.better or result.worse):
         return "No row has moved, so how many questions would show a difference can't be told."
+    if not result.needed:
+        return ""
     if result.interval and result.smallest < (result.interval[1] - result.interval[0]) / 2:
         return ""  # of few clusters the interval knows less than the plan takes for known
     seen = _amount(result, result.smallest)

@@ -349,8 +349,9 @@ def test_an_interval_without_zero_and_a_corrected_test_may_disagree(tmp_path: Pa
     assert first.headline == "third", "the order of the metrics that are named says which one it is"
     strict = compare(["a", "b"], metrics="score", alpha=0.01, output_dir=tmp_path).pairs[0].metrics["score"]
     assert strict.excludes_zero, "the interval of 99%"
-    disagree = "the interval and the test disagree at alpha 0.01: a few rows decide (p = 0.0313, n = 7)"
-    assert strict.sentence.endswith(disagree)
+    too_few = "7 questions can't give a p below 0.015625; at least 8 are needed (p = 0.0313, n = 7)"
+    assert strict.sentence.endswith(too_few)
+    assert (strict.needed, strict.smallest) == (None, None), "no power is promised that the test can't have"
 
 
 @pytest.mark.parametrize("no_worse_than", [["a:score:0.05"], ["a:score:0.05", "a:other:0.05"], ["a:score:0.9"]])
@@ -466,6 +467,45 @@ def test_runs_of_a_single_conversation_have_a_difference_and_no_verdict(tmp_path
     assert pair.sentence.endswith("200 questions in 1 cluster); all rows are in one cluster, so chance can't be told.")
     with pytest.raises(UsageError, match="fewer than two clusters"):  # asked for
         compare(["a", "b"], cluster="session_id", output_dir=tmp_path)
+
+
+@pytest.mark.parametrize("unit", ["questions", "clusters"])
+def test_so_few_that_no_test_can_be_significant(tmp_path: Path, unit: str) -> None:
+    each = 1 if unit == "questions" else 20
+    columns = {} if each == 1 else {"session_id": [f"s{row // each}" for row in range(5 * each)]}
+    gains = np.repeat(np.linspace(0.2, 0.4, 5), each)
+    make_run(tmp_path / "a", {"score": np.full(5 * each, 0.3)}, columns)
+    make_run(tmp_path / "b", {"score": 0.3 + gains}, columns)
+    pair = compare(["a", "b"], output_dir=tmp_path).pairs[0]
+    score = pair.metrics["score"]
+    assert (score.verdict, score.least_p, score.needed, score.smallest) == ("no verdict", 0.0625, None, None)
+    assert pair.sentence.endswith(f"; 5 {unit} can't give a p below 0.0625; at least 6 are needed.")
+    make_run(tmp_path / "c", {"score": 0.3 + gains * np.repeat([1, -1, 1, -1, 1], each)}, columns)
+    unsure = compare(["a", "c"], output_dir=tmp_path).pairs[0]
+    assert unsure.metrics["score"].verdict == "not significant"
+    assert unsure.sentence.endswith(f"; 5 {unit} can't give a p below 0.0625; at least 6 are needed.")
+    by_t = compare(["a", "b"], test="t", output_dir=tmp_path).pairs[0].metrics["score"]
+    assert (by_t.verdict, by_t.least_p) == ("better", None)
+    assert by_t.smallest is not None
+
+
+def test_of_equal_runs_nobody_knows_how_many_questions_it_takes(tmp_path: Path) -> None:
+    for name in "ab":
+        make_run(tmp_path / name, {"score": A})
+    pair = compare(["a", "b"], output_dir=tmp_path).pairs[0]
+    assert pair.metrics["score"].needed is None
+    assert "No row has moved, so how many questions would show a difference can't be told." in pair.remarks
+
+
+def test_alpha_is_named_where_the_interval_has_another_level(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"score": np.linspace(0.2, 0.5, 40)})
+    make_run(tmp_path / "b", {"score": np.linspace(0.2, 0.5, 40) + np.tile([0.2, -0.1, 0.1, 0.0], 10)})
+    strict = compare(["a", "b"], alpha=0.001, output_dir=tmp_path).pairs[0].sentence
+    assert strict.startswith("No difference seen between b and a on score at alpha 0.001: ")
+    wide = compare(["a", "b"], level=0.999, output_dir=tmp_path).pairs[0].sentence
+    assert wide.startswith("b is better on score at alpha 0.05: ")
+    usual = compare(["a", "b"], output_dir=tmp_path).pairs[0].sentence
+    assert usual.startswith("b is better on score: ")
 
 
 def test_what_a_system_made_is_no_slice(tmp_path: Path) -> None:
