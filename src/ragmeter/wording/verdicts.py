@@ -230,6 +230,14 @@ def _amount(result: JudgedDifference, value: float) -> str:
     return _in_points(given(two_digits(100 * value)))
 
 
+def not_ruled_out(what: str, most: float, margin: float, result: JudgedDifference) -> str:
+    """After a sentence that no difference was seen: the loss, or difference, for which a gate has failed."""
+    amount, limit = (_amount(result, value) for value in (most, margin))
+    if amount == limit:
+        return f"{what.capitalize()} of more than {limit} can't be ruled out."
+    return f"{what.capitalize()} of up to {amount} can't be ruled out, and the margin is {limit}."
+
+
 def _in_points(text: str) -> str:
     return f"{text} point{'' if text.lstrip('+-') == '1' else 's'}"
 

@@ -28,7 +28,7 @@ from ragmeter.analysis.gating.rules import (
     option,
 )
 from ragmeter.analysis.slices import summarise_run
-from ragmeter.documents.comparison import JUDGES_DIFFER
+from ragmeter.documents.comparison import JUDGES_DIFFER, NOT_SIGNIFICANT
 from ragmeter.documents.metrics import MetricSummary, is_few
 from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
@@ -48,6 +48,7 @@ from ragmeter.wording import gate as words
 from ragmeter.wording.answer_causes import cause_words
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.numbers import given
+from ragmeter.wording.verdicts import not_ruled_out
 
 #: Outcomes of rows without what an answer, or what was retrieved, is compared with.
 NO_REFERENCE, NO_RELEVANT = "no_reference", "no_relevant"
@@ -332,7 +333,11 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     elif pair.questions_differ:
         reason += words.reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
-    return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings, *looks]
+    sentences = [pair.sentence, *pair.warnings, *looks]
+    if result.interval and result.verdict == NOT_SIGNIFICANT and rule.metric == pair.headline and not passed:
+        worst, _ = _ends(rule, result.interval, result.direction)
+        sentences.insert(1, not_ruled_out(rule.what, -worst, rule.value, result))
+    return check, _unpaired_questions(rule, run, baseline), sentences
 
 
 def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alpha: float) -> str:
@@ -364,7 +369,7 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alp
         unmoved=(result.n_clusters or result.n) if not (passed or result.better or result.worse) else None,
         alike=result.interval[0] == result.interval[1],
         unit="questions" if result.n_clusters is None else "clusters",
-        what="a difference" if rule.kind == SAME_AS else "a loss",
+        what=rule.what,
     )
 
 
