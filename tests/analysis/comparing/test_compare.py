@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -495,6 +496,20 @@ def test_of_equal_runs_nobody_knows_how_many_questions_it_takes(tmp_path: Path) 
     pair = compare(["a", "b"], output_dir=tmp_path).pairs[0]
     assert pair.metrics["score"].needed is None
     assert "No row has moved, so how many questions would show a difference can't be told." in pair.remarks
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"worse": -1}, "worse=... must be at least 0"), ({"better": -1}, "at least 0"), ({"movers": -2}, "at least 0"),
+        ({"metrics": ""}, "no metric was named"), ({"metrics": []}, "no metric was named"),
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_sense(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    with pytest.raises(UsageError, match=message):
+        compare(["a", "b"], output_dir=tmp_path, **settings)
 
 
 def test_alpha_is_named_where_the_interval_has_another_level(tmp_path: Path) -> None:
