@@ -320,24 +320,21 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     baseline, comparison, looks = baselines.compared(rule, run)
     pair = comparison.pairs[0]
     result = pair.metrics[rule.metric]
-    passed = False
+    passed, said = False, [pair.sentence]
     if result.interval is not None and result.verdict != JUDGES_DIFFER:
         worst, _ = _ends(rule, result.interval, result.direction)
         # Without a known range no pseudo-rows keep the interval wide, and one of no width rules nothing out.
         passed = _reaches(worst, -rule.value, under=True) and result.interval[0] < result.interval[1]
-    bounds = [(of.measures | of.share_measures)[rule.metric].bounds for of in (run, baseline)]
-    span = difference_limits(*bounds)[1]
+        if result.verdict == NOT_SIGNIFICANT and rule.metric == pair.headline and not passed:
+            said.append(not_ruled_out(rule.what, -worst, rule.value, result))
+    span = difference_limits(*((of.measures | of.share_measures)[rule.metric].bounds for of in (run, baseline)))[1]
     reason = _reason(rule, result, passed, span, comparison.alpha)
     if pair.mostly_reworded:
         passed, reason = False, words.other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)
     elif pair.questions_differ:
         reason += words.reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
-    sentences = [pair.sentence, *pair.warnings, *looks]
-    if result.interval and result.verdict == NOT_SIGNIFICANT and rule.metric == pair.headline and not passed:
-        worst, _ = _ends(rule, result.interval, result.direction)
-        sentences.insert(1, not_ruled_out(rule.what, -worst, rule.value, result))
-    return check, _unpaired_questions(rule, run, baseline), sentences
+    return check, _unpaired_questions(rule, run, baseline), [*said, *pair.warnings, *looks]
 
 
 def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alpha: float) -> str:
