@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from ragmeter.errors import UsageError
+from ragmeter.hints import option
 
 _NAME = re.compile(r"(?P<base>[^\W\d][\w.:]*)(?:@(?P<k>\d+))?(?:\[(?P<settings>.*)\])?", re.DOTALL)
 _SETTING = re.compile(r'\s*(?P<key>\w+)\s*=\s*(?P<value>"(?:[^"\\]|\\.)*"|[^",\[\]]*?)\s*(?:,|$)', re.DOTALL)
@@ -153,6 +154,14 @@ def one_of(name: object, names: Iterable[str], owner: str) -> str:
 def several(texts: str | Iterable[str]) -> list[str]:
     """A list of texts, from a single text or several."""
     return [texts] if isinstance(texts, str) else list(texts)
+
+
+def metrics_or_all(metrics: str | Iterable[str] | None) -> list[str] | None:
+    """The names of metrics; None, which stands for all, only where nothing was given."""
+    names = chosen_names(metrics)
+    if metrics is not None and not names:
+        raise UsageError("no metric was named", hint=f"leave out {option('metrics')} for all")
+    return names or None
 
 
 def chosen_names(metrics: str | Iterable[str] | None) -> list[str]:

@@ -313,7 +313,10 @@ def test_a_mean_inside_the_margin_is_not_enough(tmp_path: Path) -> None:
     assert match is not None, check.reason
     # Five differences of 1 and -1: a variance of (5 - 1/100) / 99, (1.96 + 0.8416)² times that over 0.02².
     assert int(match[1].replace(",", "")) == pytest.approx(7.849 * 0.0504 / 0.0004, rel=0.02)
-    assert verdict.sentences == [ragmeter.compare([tmp_path / "main", tmp_path / "new"]).pairs[0].sentence]
+    assert verdict.sentences == [
+        ragmeter.compare([tmp_path / "main", tmp_path / "new"]).pairs[0].sentence,
+        "A loss of up to 6.6 points can't be ruled out, and the margin is 2 points.",
+    ]
     assert gate("new", no_worse_than="main:exact_match:0.1", output_dir=tmp_path).passed
     one = gate("new", no_worse_than="main:exact_match:0.01", output_dir=tmp_path)
     assert "does not rule out a loss of more than 0.01;" in one.checks[0].reason

@@ -161,6 +161,7 @@ def test_a_slice_cuts_everything(client: Client) -> None:
         (f"{PAIR}&colum=topic", "no field 'colum'"),
         (f"{PAIR}&change=nothing", "is not one of"),
         (f"{PAIR}&sort=nothing", "is not one of"),
+        (f"{PAIR}&of=zeros", "is none of A, B"),
         (f"{PAIR}&metric=nothing", "unknown metric"),
         (f"{PAIR}&filter=what", "can't read the filter"),
         (f"{PAIR}&filter=nothing%3D1", "has no column 'nothing'"),

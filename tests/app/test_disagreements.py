@@ -37,7 +37,11 @@ def todo(client: Client) -> list[int]:
 
 
 def agree(client: Client, place: int, label: str, **fields: Any) -> Answer:
-    return client.post("/run/a/disagreements/record", place=place, label=label, **{"seen": "", **fields})
+    page = client.page(f"/run/a/disagreements?place={place}")
+    shown = page.partition('data-shown="')[2].partition('"')[0]
+    return client.post(
+        "/run/a/disagreements/record", place=place, label=label, **{"seen": "", "shown": shown, **fields}
+    )
 
 
 def test_each_row_is_shown_with_both_labels_and_notes(client: Client) -> None:
@@ -88,6 +92,14 @@ def test_left_open_and_changed_again(client: Client, tmp_path: Path) -> None:
     assert "All of these rows were looked at." in words(client.page("/run/a/disagreements"))
     assert 'aria-pressed="true"' in client.page(f"/run/a/disagreements?place={first}")
     assert len(read_labels(tmp_path / "labels-a-agreed.csv")) == 2
+
+
+def test_a_page_that_shows_another_row_agrees_on_nothing(client: Client, tmp_path: Path) -> None:
+    first, second = todo(client)
+    page = client.page(f"/run/a/disagreements?place={second}")
+    shown = page.partition('data-shown="')[2].partition('"')[0]
+    assert agree(client, first, "correct", shown=shown).status == 400
+    assert not (tmp_path / "labels-a-agreed.csv").exists()
 
 
 @pytest.mark.parametrize("place", [-1, 10**9, "first"])

@@ -37,13 +37,18 @@ def test_dates_and_plain_names(tmp_path: Path) -> None:
     assert plain_name("two\nlines") == "two_lines"
 
 
-@pytest.mark.parametrize("name", ["a:b", "a*", "model=<x>", 'a"b', "a|b", "why?"])
-def test_what_is_no_folder_on_windows(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragmeter.io.names._WINDOWS", False)
-    assert run_name(name, tmp_path) == name
-    monkeypatch.setattr("ragmeter.io.names._WINDOWS", True)
-    with pytest.raises(UsageError, match="can't be a folder on Windows"):
+@pytest.mark.parametrize("name", ["a:b", "a*", "model=<x>", 'a"b', "a|b", "why?", "tr.csv", "A.JSON"])
+def test_what_is_no_folder_on_windows_or_looks_like_a_file(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="can't be the name of a run"):
         run_name(name, tmp_path)
+    assert run_name(plain_name(name), tmp_path), "a name that is made from a file's is changed"
+
+
+@pytest.mark.parametrize("name", ["trail ", " a", "\u00a0a"])
+def test_no_blank_at_an_end(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a name for a run"):
+        run_name(name, tmp_path)
+    assert run_name(plain_name(name), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragmeter.errors import InputError
+from ragmeter.errors import InputError, RagmeterWarning
+from ragmeter.runs.baselines import BASELINES, read_baselines, set_baseline
 from ragmeter.runs.colours import COLOURS, colours_of, keep_colours, read_colours, rename_colour
 from ragmeter.runs.layout import MANIFEST
 from ragmeter.runs.run import Run
@@ -51,8 +52,20 @@ def test_runs_of_several_folders_are_numbered_as_they_come(tmp_path: Path) -> No
     assert colours_of([]) == []
 
 
-def test_a_damaged_file_says_what_to_do(tmp_path: Path) -> None:
+def test_a_damaged_file_is_a_warning_and_stays(tmp_path: Path) -> None:
     (tmp_path / COLOURS).write_text('{"a": true}', encoding="utf-8")
-    with pytest.raises(InputError, match="a number for each run") as error:
-        read_colours(tmp_path)
-    assert "delete the file" in (error.value.hint or "")
+    with pytest.warns(RagmeterWarning, match="a number for each run.*\n *delete the file"):
+        assert read_colours(tmp_path) == {}
+    runs = [made(tmp_path, "a", "2026-01-01"), made(tmp_path, "b", "2026-01-02")]
+    keep_colours(tmp_path, {"a": "2026-01-01", "b": "2026-01-02"})
+    assert colours_of(runs) == [1, 2]
+    assert (tmp_path / COLOURS).read_text(encoding="utf-8") == '{"a": true}'
+
+
+def test_damaged_baselines_are_a_warning_until_one_is_set(tmp_path: Path) -> None:
+    (tmp_path / BASELINES).write_text("{bad", encoding="utf-8")
+    with pytest.warns(RagmeterWarning, match="correct the file, or delete it"):
+        assert read_baselines(tmp_path) == {}
+    with pytest.raises(InputError, match="can't be read"):
+        set_baseline(tmp_path, "q", "a")
+    assert (tmp_path / BASELINES).read_text(encoding="utf-8") == "{bad"

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy import linalg, stats
 
 from ragmeter.errors import UsageError
-from ragmeter.stats.clusters import Clustered, Codes
+from ragmeter.stats.clusters import Clustered, Codes, joined
 from ragmeter.stats.confidence import Confidence
 from ragmeter.stats.intervals import interval_of, wilson_interval
 from ragmeter.table import Scores
@@ -139,3 +139,31 @@ def test_what_makes_no_sense_is_refused() -> None:
 def test_the_signature_has_the_seed_where_it_matters() -> None:
     assert Confidence(cluster=None).kept().as_dict() == {"method": "auto", "cluster": None, "level": 0.95}
     assert Confidence("bca", seed=7).kept().seed == 7
+
+
+def test_means_that_are_close_by_chance_are_no_heap() -> None:
+    """Pseudo-clusters would make the interval some ten times as wide, though all rows vary."""
+    strays = np.linspace(-0.3, 0.3, 60)
+    values = np.concatenate([strays + mean for mean in (0.110, 0.115, 0.120, 0.135)])
+    codes = np.repeat(np.arange(4), 60)
+    interval, method = interval_of(values, Confidence(), codes=codes, limits=(-1.0, 1.0))
+    assert method == "student_t_clustered"
+    assert interval == pytest.approx(Clustered.of(values, codes).interval(0.95))
+    heap, method = interval_of(np.full(240, 0.12), Confidence(), codes=codes, limits=(-1.0, 1.0))
+    assert method == "student_t_clustered_with_pseudo_rows"
+    assert heap is not None
+    assert heap[1] - heap[0] > 1
+
+
+def test_groups_that_are_joined_by_either_grouping() -> None:
+    def together(*groupings: list[int]) -> list[int]:
+        codes = joined(*map(np.array, groupings))
+        return [int(np.flatnonzero(codes == code)[0]) for code in codes]  # the first row of each row's group
+
+    assert together([5, 5, 7, 7], [1, 1, 0, 0]) == [0, 0, 2, 2]
+    assert together([0, 0, 1, 1], [0, 1, 2, 3]) == [0, 0, 2, 2]
+    assert together([0, 1, 2, 3], [0, 0, 1, 1]) == [0, 0, 2, 2]
+    assert together([0, 0, 1, 1, 2], [0, 1, 1, 2, 3]) == [0, 0, 0, 0, 4]
+    assert together([], []) == []
+    chain = np.arange(20_000)
+    assert not joined(chain // 2, (chain + 1) // 2).any()

@@ -87,6 +87,14 @@ def continuous(random: Random, *, n: int, sd: float) -> Trial:
     return 0.01, difference_interval(before, after, Confidence(), limits=(-1.0, 1.0))[0]
 
 
+def few_conversations(random: Random, *, n: int, own: float) -> Trial:
+    """Conversations of 60 rows that all move; `own` is the spread of the conversations' true differences."""
+    codes = np.repeat(np.arange(n), 60)
+    before = random.normal(0.4, 0.1, 60 * n)
+    after = before + 0.08 + random.normal(0, own, n)[codes] + random.normal(0, 0.15, 60 * n)
+    return 0.08, difference_interval(before, after, Confidence(), codes=codes, limits=(-1.0, 1.0))[0]
+
+
 def alike(number: int, turns: int) -> Callable[[Random], list[int]]:
     return lambda _: [turns] * number
 
@@ -125,6 +133,11 @@ SETTINGS: dict[str, Make] = {
     **{f"paired rates, n {n}": partial(paired_rates, n=n) for n in (30, 100)},
     **{f"paired hits, n {n}": partial(paired_rates, n=n, binary=False) for n in (30, 100)},
     **{f"paired rates in conversations, n {n}": partial(paired_rates, n=n, turns=4) for n in (10, 30, 100)},
+    **{
+        f"{n} conversations of 60 that all move, sd {own}": partial(few_conversations, n=n, own=own)
+        for n in (3, 4, 5, 6, 8, 10)
+        for own in (0.0, 0.05)
+    },
     "means: 10 conversations of 1 to 20": partial(clustered_mean, sizes=skewed(10)),
     "means: 30 conversations of 1 to 20": partial(clustered_mean, sizes=skewed(30)),
     "means: one of 100 has half": partial(clustered_mean, sizes=one_large(100)),

@@ -229,3 +229,10 @@ def test_wilson_s_interval_takes_what_is_a_rate() -> None:
         assert difference == difference_interval(values, values, Confidence(), limits=(-1.0, 1.0))[0]
     with pytest.raises(UsageError, match="needs scores of 0 and 1"):
         summarise(np.array([0.0, 0.5, 1.0]), {}, confidence=Confidence("wilson"))
+
+
+def test_one_row_says_no_more_than_two() -> None:
+    one, two = (
+        difference_interval(np.zeros(n), np.ones(n), Confidence(), binary=True, limits=(-1.0, 1.0))[0] for n in (1, 2)
+    )
+    assert one == two == (-1.0, 1.0)

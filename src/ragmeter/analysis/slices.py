@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ragmeter.documents.metrics import MetricSummary
 from ragmeter.documents.record import plain
 from ragmeter.io.write import RUNS
-from ragmeter.naming import chosen_names, several
+from ragmeter.naming import metrics_or_all, several
 from ragmeter.runs.lookup import RunLike, find_run
 from ragmeter.runs.run import slice_label
 from ragmeter.stats.clusters import Codes
@@ -71,7 +71,7 @@ def summarise_run(
     confidence = replace(run.confidence, **{name: value for name, value in others.items() if value is not None})
     cluster, codes = run.clusters(replace(confidence, cluster=cluster))
     confidence = replace(confidence, cluster=cluster)
-    names = [run.measure(name).name for name in chosen_names(metrics)] or list(run.measures)
+    names = [run.measure(name).name for name in metrics_or_all(metrics) or ()] or list(run.measures)
     columns = [_Column(run.measure(name), run.scores(name), *run.outcomes(name)) for name in names]
 
     def summaries(selected: Mask) -> dict[str, MetricSummary]:

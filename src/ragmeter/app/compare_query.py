@@ -59,8 +59,10 @@ class CompareQuery:
             raise UsageError(f"{candidate[:60]!r} is none of the candidates {', '.join(names[1:])}")
         texts = {name: query.get(name, "") for name in ("by", "metric", "search")}
         settings = {name: query.get(name, "") for name in ("test", "alpha", "margin")}
-        new = added_filter(query)
-        of = f"{query['of']}:" if new and query.get("of") else ""
+        new, letter = added_filter(query), query.get("of", "")
+        if letter and letter not in LETTERS[: len(runs)]:
+            raise UsageError(f"{letter[:40]!r} is none of {', '.join(LETTERS[: len(runs)])}")
+        of = f"{letter}:" if new and letter else ""
         filters = tuple(written for written in dict.fromkeys([*query.getlist("filter"), f"{of}{new}"]) if written)
         where = _slice(runs[0], query["where"]) if runs and query.get("where") else None
         return cls(

@@ -18,7 +18,7 @@ from ragmeter.analysis.people.verdicts import Answers, read_columns
 from ragmeter.app import wording
 from ragmeter.app.fields import in_folder
 from ragmeter.app.queries import Database
-from ragmeter.app.row_to_label import Choice, labelling, row_to_label
+from ragmeter.app.row_to_label import Choice, check_shown, labelling, row_to_label
 from ragmeter.errors import InputError, UsageError
 from ragmeter.runs.layout import stamps_of
 from ragmeter.runs.run import Run
@@ -118,23 +118,34 @@ class Labelling:
         return known[1]
 
     def record(
-        self, run: Run, rater: str, place: int, label: str, note: str | None = None, seen: str | None = None
+        self,
+        run: Run,
+        rater: str,
+        place: int,
+        label: str,
+        note: str | None = None,
+        seen: str | None = None,
+        shown: str | None = None,
     ) -> Sheet:
         """Save a label, or remove it with an empty one. A note of None stays as it is. Returns the sheet as it is then.
 
-        `seen` is the row's label that the page has shown: one that was given meanwhile is not replaced.
+        `seen` is the row's label that the page has shown: one that was given meanwhile is not replaced. `shown` is the
+        `shown_hash` of the row: a label of another one is refused.
         """
         _check(label)
         own = self.opened(run, rater)
         if own is None or not 0 <= place < len(own.sheet.rows):
             raise UsageError("there is no such row in this person's labels")
+        if shown is not None:
+            check_shown(run, own.places[place], shown)
         if not own.sheet.record(place, label or None, rater, seen=seen, note=_short(note)):
             raise _labelled_elsewhere(own.sheet.rows[place]["label"])
         return own.sheet
 
-    def agree(self, run: Run, place: int, label: str, note: str | None, seen: str) -> PeopleAgreement:
+    def agree(self, run: Run, place: int, label: str, note: str | None, seen: str, shown: str) -> PeopleAgreement:
         """Save what people agreed on for a row that they labelled differently; an empty label removes it."""
         _check(label)
+        check_shown(run, place, shown)
         agreement = self.agreement(run)
         row = next((row for row in agreement.disagreements if row.place == place), None) if agreement else None
         if row is None:

@@ -18,6 +18,7 @@ from ragmeter.app.queries import Database
 from ragmeter.app.row_claims import claims, row_claims, unsupported_in_answer
 from ragmeter.app.row_passages import labels_of_passages, passages
 from ragmeter.app.row_query import RowQuery
+from ragmeter.app.row_to_label import shown_hash
 from ragmeter.app.scores import score
 from ragmeter.app.word_marks import marked, shared_words
 from ragmeter.errors import RagmeterError
@@ -68,6 +69,7 @@ def one_row(
         id="row",
         aria_labelledby="row-title",
         data_place=place,
+        data_shown=shown_hash(row),
         data_label=address("run", run.name, "row", place, "label"),
     )
 

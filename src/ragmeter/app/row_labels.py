@@ -5,14 +5,17 @@ from __future__ import annotations
 from ragmeter.analysis.people.sheets import Sheet
 from ragmeter.app import wording
 from ragmeter.app.labelling import LABELS, Labelling
+from ragmeter.app.row_to_label import check_shown
 from ragmeter.errors import UsageError
 from ragmeter.io.delimited.formulas import guarded
 from ragmeter.runs.run import Run
 from ragmeter.table import QID
 
 
-def label_row(run: Run, labelling: Labelling, place: int, rater: str, label: str | None) -> str:
+def label_row(run: Run, labelling: Labelling, place: int, rater: str, label: str | None, shown: str) -> str:
     """Give a row a label, and return it; without one, return the label that this person has given it.
+
+    `shown` is the `shown_hash` of the row that the page has shown: a label of another one is refused.
 
     A person who has no file yet gets one for the rows that they pick. A sample that was drawn takes no other rows:
     those that somebody has picked would bias what its labels say of the run.
@@ -23,7 +26,7 @@ def label_row(run: Run, labelling: Labelling, place: int, rater: str, label: str
         raise UsageError(wording.NAME_NEEDED)
     if place >= run.n_rows or QID not in run.columns:
         raise UsageError(f"{run.name} has no row {place} with a qid")
-    (row,) = run.records([place], [QID, "question", "reference", "answer"])
+    row = check_shown(run, place, shown)
     path = labelling.path(run, rater)
     sheet = Sheet.read(path) if path.exists() else None
     at = None if sheet is None else _place(sheet, row[QID])

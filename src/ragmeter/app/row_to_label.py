@@ -6,18 +6,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragmeter.analysis.passages import COLUMNS, Passage, passages_of
+from ragmeter.analysis.people.labels import answer_hash
 from ragmeter.app import wording
 from ragmeter.app.queries import Database
+from ragmeter.errors import UsageError
 from ragmeter.io.write import dumps
 from ragmeter.runs.conversations import SESSION, conversation
 from ragmeter.runs.run import Run
 from ragmeter.show.page.elements import Content, Markup, element, text
 from ragmeter.show.page.parts import folded, section
+from ragmeter.table import QID, Row
 from ragmeter.wording.texts import shortened
 
 #: A passage with more characters is folded. No text is longer than the last of these: nobody reads a megabyte.
 _LONG, _BEGINNING, _LONGEST = 600, 200, 20_000
 _MOST_PASSAGES, _MOST_TURNS = 50, 30
+_SHOWN = (QID, "question", "reference", "answer")
+
+
+def shown_hash(row: Row) -> str:
+    """Identifies what a page shows of a row: its qid and its texts. A label comes back with it."""
+    return answer_hash(dumps([row.get(name) for name in _SHOWN]))
+
+
+def check_shown(run: Run, place: int, shown: str) -> Row:
+    """The row at a place, if it is still the one that the page has shown: the run may have been written anew."""
+    row: Row = {}
+    if 0 <= place < run.n_rows:
+        (row,) = run.records([place], [name for name in _SHOWN if name in run.columns])
+    if shown != shown_hash(row):
+        raise UsageError(wording.ROW_HAS_CHANGED.format(run=run.name))
+    return row
 
 
 @dataclass(frozen=True)
@@ -75,6 +94,7 @@ def row_to_label(
         id="label",
         data_place=number,
         data_seen=choice.label,
+        data_shown=shown_hash(record),
     )
 
 

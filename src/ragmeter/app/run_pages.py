@@ -92,9 +92,11 @@ class RunPages:
     def label_row(self, request: Request) -> Response:
         """A person's label of a row; without one, the label that they have given it."""
         form = request.state.form
-        rater, label = (None if form.get(name) is None else str(form[name]) for name in ("rater", "label"))
+        rater, shown = (str(form.get(name) or "") for name in ("rater", "shown"))
+        label = None if form.get("label") is None else str(form["label"])
         place = request.path_params["place"]
-        return JSONResponse({"label": label_row(run_of(request), self._labelling, place, whole(rater or ""), label)})
+        given = label_row(run_of(request), self._labelling, place, whole(rater), label, shown)
+        return JSONResponse({"label": given})
 
 
 def run_of(request: Request) -> Run:

@@ -238,8 +238,8 @@ class App:
     def _agree(self, request: Request) -> Response:
         form = request.state.form
         note = None if form.get("note") is None else str(form["note"])
-        label, seen = str(form.get("label", "")), str(form.get("seen", ""))
-        agreement = self._labelling.agree(run_of(request), _whole(form, "place"), label, note, seen)
+        label, seen, shown = (str(form.get(name, "")) for name in ("label", "seen", "shown"))
+        agreement = self._labelling.agree(run_of(request), _whole(form, "place"), label, note, seen, shown)
         total, left = len(agreement.disagreements), len(agreement.open)
         return _saved(label, total - left, agreed_words(total, left))
 
@@ -258,8 +258,8 @@ class App:
         if run.manifest().test_set is not None:
             total, left = record_answer(run, self._labelling, _whole(form, "place"), label)
             return _saved(label, total - left, progress_words(total, left))
-        note, seen = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen"))
-        sheet = self._labelling.record(run, rater, _whole(form, "place"), label, note, seen)
+        note, seen, shown = (None if form.get(name) is None else str(form[name]) for name in ("note", "seen", "shown"))
+        sheet = self._labelling.record(run, rater, _whole(form, "place"), label, note, seen, shown)
         total, left = len(sheet.rows), sum(not row["label"] for row in sheet.rows)
         return _saved(label, total - left, progress_words(total, left))
 

@@ -285,6 +285,9 @@ NOT_IN_SAMPLE = (
     "{qid} is not in the sample that was drawn for {rater}: a row that was picked would bias what its labels say of "
     "the run. Labels of rows that you pick need another name."
 )
+ROW_HAS_CHANGED = (
+    "{run} has changed since this page was opened, and has another row or answer here: load the page again"
+)
 GOLD_NOT_RETRIEVED = "Gold, and not retrieved:"
 DOWNLOAD = "Download"
 WITHOUT_SCORE = "Rows with no score:"

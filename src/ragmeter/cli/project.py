@@ -26,7 +26,7 @@ from ragmeter.cli.project_keys import (
     table_keys,
 )
 from ragmeter.errors import InputError, UsageError
-from ragmeter.io.names import NOT_ON_WINDOWS, limited_name, plain_name
+from ragmeter.io.names import limited_name, plain_name
 from ragmeter.io.write import RUNS, dumps
 
 #: A table of the file as it was read, and its tables as they become the keys and values of commands. A key may be any
@@ -224,7 +224,7 @@ def _plans(name: str, system: Table, common: Table, settings: Table, dataset: An
 
 def _plain(value: Any) -> str:
     """A setting as a part of a run's name, which is that of a folder on every system."""
-    text = NOT_ON_WINDOWS.sub("_", value if isinstance(value, str) else dumps(value))
+    text = value if isinstance(value, str) else dumps(value)
     return plain_name(re.sub(r"[/\\\0\s]+", "_", text))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
@@ -14,9 +13,13 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.io.locations import Location, folders_in
 
-_WINDOWS = sys.platform == "win32"
 #: What no file or folder of Windows has in its name; after a colon, it would be a hidden part of another file.
-NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
+_NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
+#: Endings of files that ragmeter writes: beside them, a folder with such a name is taken for a file.
+_FILES = (
+    ".csv", ".html", ".json", ".jsonl", ".lock", ".log", ".md", ".parquet", ".png", ".sqlite", ".svg", ".tex", ".tmp",
+    ".tsv", ".txt", ".xlsx", ".xml",
+)  # fmt: skip
 #: The bytes of a name: files that are made beside the run have it too, and 25 bytes of their own.
 _LONGEST = 230
 #: Control characters, line breaks, and halves of a character.
@@ -73,8 +76,9 @@ def _with_time(name: str) -> str:
 
 def checked_name(name: str) -> str:
     """The name, if a folder can have it."""
-    if _WINDOWS and NOT_ON_WINDOWS.search(name):
-        raise UsageError(f"{name!r} can't be a folder on Windows", hint='leave out < > : " | ? *')
+    if _NOT_ON_WINDOWS.search(name) or name.lower().endswith(_FILES):
+        hint = 'leave out < > : " | ? * and the ending of a file such as .csv'
+        raise UsageError(f"{name!r} can't be the name of a run", hint=hint)
     if not name:
         raise UsageError("the run's name is empty", hint="is a variable not set? Without a name, a run is dated")
     if any(category(character) in _UNSEEN for character in name) or _TURNING.search(name):
@@ -88,6 +92,8 @@ def checked_name(name: str) -> str:
         )
     if name in (".", "..") or re.search(r"[/\\]", name):
         raise UsageError(f"{name!r} is not a name for a run", hint="a run's name is that of a folder, without a path")
+    if name != name.strip():
+        raise UsageError(f"{name!r} is not a name for a run", hint="leave out the blank at its beginning or end")
     if name.startswith("."):
         raise UsageError(f"{name!r} is not a name for a run", hint="a folder that begins with a point is hidden")
     if name.startswith("-"):
@@ -97,7 +103,10 @@ def checked_name(name: str) -> str:
 
 def plain_name(text: str) -> str:
     """A name made from a file's name; its braces are not fields, and a run is not hidden as the file may be."""
-    plain = re.sub(r"[{}]", "_", text).lstrip(".-")
+    plain = _NOT_ON_WINDOWS.sub("_", re.sub(r"[{}]", "_", text))
+    plain = re.sub(r"^[\s.-]+|\s+$", "", plain)
+    if plain.lower().endswith(_FILES):
+        plain = plain.replace(".", "_")
     return "".join("_" if category(character) in _UNSEEN else character for character in plain)
 
 

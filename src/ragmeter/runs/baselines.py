@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragmeter.runs.folder_documents import changing, read_document
+from ragmeter.runs.folder_documents import changing, read_document, read_or_warn
 
 BASELINES = "baselines.json"
 _HINT = "correct the file, or delete it: it has nothing but the runs that were set as baselines"
@@ -12,13 +12,17 @@ _HINT = "correct the file, or delete it: it has nothing but the runs that were s
 
 def read_baselines(folder: Path) -> dict[str, str]:
     """The run that was set as baseline, by question set."""
+    return read_or_warn(folder / BASELINES, _read)
+
+
+def _read(path: Path) -> dict[str, str]:
     should_be = "an object with a run's name for each question set"
-    return read_document(folder / BASELINES, lambda run: isinstance(run, str) and bool(run), should_be, _HINT)
+    return read_document(path, lambda run: isinstance(run, str) and bool(run), should_be, _HINT)
 
 
 def set_baseline(folder: Path, questions: str, run: str | None) -> None:
     """Make a run the baseline of its question set in place of another one; None: there is none."""
-    with changing(folder / BASELINES, "the baselines", read_baselines) as baselines:
+    with changing(folder / BASELINES, "the baselines", _read) as baselines:
         baselines[questions] = run or ""
 
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragmeter.errors import BusyError, OutputError
-from ragmeter.runs.folder_documents import changing, read_document
+from ragmeter.errors import BusyError, InputError, OutputError
+from ragmeter.runs.folder_documents import changing, read_document, read_or_warn
 from ragmeter.runs.layout import MANIFEST, SUMMARY
 
 if TYPE_CHECKING:
@@ -24,21 +24,28 @@ _HINT = "delete the file: it has nothing but the colours of runs"
 
 def read_colours(folder: Path) -> dict[str, int]:
     """The numbers that are kept, by run."""
+    return read_or_warn(folder / COLOURS, _read)
+
+
+def _read(path: Path) -> dict[str, int]:
     should_be = "an object with a number for each run"
-    return read_document(folder / COLOURS, lambda number: type(number) is int, should_be, _HINT)
+    return read_document(path, lambda number: type(number) is int, should_be, _HINT)
 
 
 def keep_colours(folder: Path, made: Mapping[str, Made]) -> None:
     """Keep the numbers of new runs, so that they are the same after others are deleted. Not where nobody may write."""
     if made.keys() - read_colours(folder).keys():
-        with suppress(OutputError, BusyError, OSError), changing(folder / COLOURS, "the colours", read_colours) as kept:
+        with (
+            suppress(InputError, OutputError, BusyError, OSError),
+            changing(folder / COLOURS, "the colours", _read) as kept,
+        ):
             kept.update(_numbered(kept, made))
 
 
 def rename_colour(folder: Path, run: str, other: str) -> None:
     """Let a run that is renamed have its colour still."""
     if run in read_colours(folder):
-        with changing(folder / COLOURS, "the colours", read_colours) as kept:
+        with changing(folder / COLOURS, "the colours", _read) as kept:
             kept[other] = kept.pop(run)
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ragmeter.errors import UsageError
-from ragmeter.io.names import NOT_ON_WINDOWS, checked_name
+from ragmeter.io.names import checked_name
 from ragmeter.runs.baselines import BASELINES, replace_baseline
 from ragmeter.runs.colours import COLOURS, rename_colour
 from ragmeter.runs.comparisons import rename_in_comparisons
@@ -19,18 +19,10 @@ from ragmeter.runs.tags import TAGS, change_tags, read_tags
 
 #: Files of ours in a folder of runs.
 _OURS = (TAGS, BASELINES, COLOURS, LOOKS, SHARED)
-#: Endings of files that ragmeter writes: beside them, a folder with such a name is taken for a file.
-_FILES = (
-    ".csv", ".html", ".json", ".jsonl", ".lock", ".log", ".md", ".parquet", ".png", ".sqlite", ".svg", ".tex", ".tmp",
-    ".tsv", ".txt", ".xlsx", ".xml",
-)  # fmt: skip
 
 
 def rename_run(path: Path, name: str) -> Path:
     """Give a run another name, which no run has; one that is being written is a BusyError. Returns its new folder."""
-    if NOT_ON_WINDOWS.search(name) or name.lower().endswith(_FILES):
-        hint = 'leave out < > : " | ? * and the ending of a file such as .csv'
-        raise UsageError(f"{name!r} can't be the name of a run", hint=hint)
     new = path.with_name(checked_name(name))
     Run.at(path)
     if new == path:

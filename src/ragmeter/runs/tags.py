@@ -16,7 +16,11 @@ _HINT = "correct the file, or delete it: it has nothing but tags"
 
 def read_tags(folder: Path) -> dict[str, list[str]]:
     """The tags of all runs of a folder, by run."""
-    return read_document(folder / TAGS, _are_tags, "an object with a list of words for each run", _HINT)
+    return _read(folder / TAGS)
+
+
+def _read(path: Path) -> dict[str, list[str]]:
+    return read_document(path, _are_tags, "an object with a list of words for each run", _HINT)
 
 
 def change_tags(folder: Path, run: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> list[str]:
@@ -29,7 +33,7 @@ def change_tags(folder: Path, run: str, *, add: Iterable[str] = (), remove: Iter
             )
     if not added and not removed:  # nothing to write, so that whoever may only read is shown the tags
         return read_tags(folder).get(run, [])
-    with changing(folder / TAGS, "the tags", read_tags) as tags:
+    with changing(folder / TAGS, "the tags", _read) as tags:
         words = [tag for tag in dict.fromkeys([*tags.get(run, []), *added]) if tag not in removed]
         tags[run] = words
     return words

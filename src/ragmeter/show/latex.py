@@ -14,8 +14,8 @@ from ragmeter.runs.run import Run
 from ragmeter.wording.methods import Methods
 from ragmeter.wording.metrics import common_level, differing_level, level
 from ragmeter.wording.numbers import MISSING, compared, deserved_decimals, number, p_value, percent, signed_interval
+from ragmeter.wording.orders import apart_sentence
 from ragmeter.wording.texts import in_latex
-from ragmeter.wording.verdicts import apart_sentence
 
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison, MetricDifference

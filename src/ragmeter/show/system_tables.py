@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.comparison import table_cells
-from ragmeter.wording import verdicts
+from ragmeter.wording import orders, verdicts
 from ragmeter.wording.metrics import titled
 from ragmeter.wording.numbers import MISSING, deserved_decimals, number, percent
 
@@ -51,8 +51,8 @@ class SystemTables:
             return [pair.sentence for pair in self.pairs.values()]
         best = ranking.ranks[0].run
         of_best = self.pairs[best].sentence if best in self.pairs else ""
-        first = verdicts.best_sentence(best, self.comparison.baseline, of_best, len(ranking.ranks))
-        return [first, verdicts.apart_sentence(ranking.best, ranking.groups, self.comparison.baseline)]
+        first = orders.best_sentence(best, self.comparison.baseline, of_best, len(ranking.ranks))
+        return [first, orders.apart_sentence(ranking.best, ranking.groups, self.comparison.baseline)]
 
     @property
     def first_place(self) -> str:
@@ -60,7 +60,7 @@ class SystemTables:
         ranking = self.comparison.ranking
         if ranking is None:
             return ""
-        return verdicts.first_place_sentence(
+        return orders.first_place_sentence(
             {rank.run: rank.mean for rank in ranking.ranks}, ranking.best, ranking.groups
         )
 

@@ -26,6 +26,26 @@ def cluster_codes(column: pa.Array) -> Codes:
     return numbers
 
 
+def joined(first: Codes, second: Codes) -> Codes:
+    """The finest groups in which rows are together that share a cluster by either of two groupings."""
+    (_, first), (_, second) = (np.unique(codes, return_inverse=True) for codes in (first, second))
+    links = np.unique(np.column_stack([first, second]), axis=0)
+    if len(links) == first.max(initial=-1) + 1 == second.max(initial=-1) + 1:  # the same groups
+        return first
+    parents = list(range(int(first.max()) + 1))  # of the groups by `first`
+
+    def root(group: int) -> int:
+        while parents[group] != group:
+            parents[group] = group = parents[parents[group]]
+        return group
+
+    seen: dict[int, int] = {}
+    for group, other in links.tolist():
+        parents[root(group)] = root(seen.setdefault(other, group))
+    roots = np.fromiter(map(root, range(len(parents))), dtype=np.int64)
+    return roots[first]
+
+
 def has_clusters(column: pa.Array) -> bool:
     """Whether any value occurs more than once."""
     return bool(pc.count_distinct(column, mode="only_valid").as_py() < len(column) - column.null_count)
@@ -33,10 +53,14 @@ def has_clusters(column: pa.Array) -> bool:
 
 @dataclass(frozen=True)
 class Clustered:
-    """Sums and counts by cluster, from which a mean and its interval are computed."""
+    """Sums and counts by cluster, from which a mean and its interval are computed.
+
+    `rows` are the values themselves, where these are in memory: whether they vary decides about pseudo-clusters.
+    """
 
     sums: Scores
     counts: Scores
+    rows: Scores | None = None
 
     @classmethod
     def of(cls, values: Scores, codes: Codes | None) -> Clustered:
@@ -45,7 +69,7 @@ class Clustered:
             return cls(values, np.ones(len(values)))
         _, places = np.unique(codes, return_inverse=True)
         sums = np.bincount(places, values).astype(np.float64)  # without values, bincount gives integers
-        return cls(sums, np.bincount(places).astype(np.float64))
+        return cls(sums, np.bincount(places).astype(np.float64), values)
 
     def __len__(self) -> int:
         return len(self.sums)
@@ -89,8 +113,14 @@ class Clustered:
         return Clustered(sums, np.concatenate([self.counts, [rows, rows]]))
 
     def pseudo_size(self, limits: Ends) -> float:
-        """The size of a pseudo-cluster, by the heap of the clusters' means."""
-        return size_of(self.sums / self.counts, limits)
+        """The size of a pseudo-cluster, by the heap of the rows and that of the clusters' means, whichever is smaller.
+
+        The means of a few clusters may be close together by chance though all rows vary.
+        """
+        size = size_of(self.sums / self.counts, limits)
+        return (
+            size if self.rows is None or self.rows is self.sums or not size else min(size, size_of(self.rows, limits))
+        )
 
     def interval(self, level: float, limits: Ends = UNKNOWN) -> Ends | None:
         """Student's interval, with pseudo-clusters if the range is known; None for fewer than two clusters."""

@@ -192,7 +192,7 @@ def _difference_of_rates(a: Scores, b: Scores, level: float) -> tuple[Interval |
     does not depend on the rates.
     """
     interval, moments = newcombe_interval(a, b, level), Moments.of(b - a, (-1.0, 1.0))
-    padded = moments.student(level) if moments.has_pseudo_rows else None
+    padded = (-1.0, 1.0) if moments.n == 1 else moments.student(level) if moments.has_pseudo_rows else None
     if interval is None or padded is None:
         return interval, "newcombe"
     hull = min(interval[0], padded[0]), max(interval[1], padded[1])

@@ -87,6 +87,11 @@ class McNemar:
         return coin_two_sided(self.only_a, self.only_a + self.only_b)
 
 
+def least_p(test: str, units: int) -> float | None:
+    """The smallest p-value that a test of so many differences can give; None for tests without such a limit."""
+    return 2.0 ** (1 - units) if test in (RANDOMISATION, MCNEMAR) and units else None
+
+
 def has_spread(units: Clustered) -> bool:
     """Whether the differences differ by more than rounding."""
     strays = np.abs(units.sums - units.counts * units.mean)

@@ -145,10 +145,13 @@ def causes_by(sources: Mapping[str, str]) -> str:
     return f"told by {' and by '.join(f'{source} in {run}' for run, source in sources.items())}"
 
 
-def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int, *, with_declined: bool = False) -> str:
+def moved_sentence(
+    by_retrieval: int, by_generation: int, otherwise: int, *, with_declined: bool = False, n_all: int | None = None
+) -> str:
     """How many more right answers there are, and whose work that is; an empty text where none moved.
 
-    `with_declined`: some of them rightly decline, which a metric of right answers need not count as right.
+    `with_declined`: some of them rightly decline, which a metric of right answers need not count as right. `n_all` is
+    the number of all rows, where those that failed are among them and the verdict is on fewer.
     """
     parts = {"by retrieval": by_retrieval, "by generation": by_generation, "by other causes": otherwise}
     net = sum(parts.values())
@@ -157,6 +160,7 @@ def moved_sentence(by_retrieval: int, by_generation: int, otherwise: int, *, wit
         return ""
     kind = "right or rightly declined" if with_declined else "right"
     total = f"{abs(net):,} {'more' if net >= 0 else 'fewer'} {kind} {'answer' if abs(net) == 1 else 'answers'}"
+    total += "" if n_all is None else f" on all {n_all:,} rows, failed ones included"
     if net and all(count * net > 0 for count in moved.values()):
         return f"of {total}, {', '.join(f'{abs(count):,} {name}' for name, count in moved.items())}"
     said = ", ".join(f"{abs(count):,} {'more' if count > 0 else 'fewer'} {name}" for name, count in moved.items())

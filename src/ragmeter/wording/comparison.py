@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -39,6 +40,8 @@ class JudgedDifference(Protocol):
     def excludes_zero(self) -> bool: ...
     @property
     def p(self) -> float | None: ...
+    @property
+    def least_p(self) -> float | None: ...
     @property
     def p_holm(self) -> float | None: ...
     @property
@@ -114,12 +117,27 @@ class Wording:
     def undecided(self, result: JudgedDifference) -> str:
         """Why there is no verdict on a difference: too few questions, no spread, or an interval that says otherwise."""
         if result.p_holm is None:
+            if result.n_clusters == 1 < result.n:
+                return "all rows are in one cluster, so chance can't be told"
             few = (result.n if result.n_clusters is None else result.n_clusters) < _FEWEST
             return "too few questions for a test" if few else _NO_SPREAD if result.interval else _NO_BOUNDS
         if result.p is not None and result.p < self.alpha <= result.p_holm:
-            return f"the interval excludes 0{self._at}, and the test, corrected over {self.tests:,} tests, does not"
+            return (
+                f"the interval excludes 0{self.at_alpha}, and the test, corrected over {self.tests:,} tests, does not"
+            )
+        if impossible := self.impossible(result):
+            return impossible
         alike = result.n in (result.better, result.worse)  # no few rows: all of them went one way
-        return f"the interval and the test disagree{self._at}{'' if alike else ': a few rows decide'}"
+        return f"the interval and the test disagree{self.at_alpha}{'' if alike else ': a few rows decide'}"
+
+    def impossible(self, result: JudgedDifference) -> str:
+        """Says that a test of so few rows or clusters can't be significant, and how many it takes; else empty."""
+        least = result.least_p
+        if least is None or least < self.alpha:
+            return ""
+        what, n = ("questions", result.n) if result.n_clusters is None else ("clusters", result.n_clusters)
+        fewest = math.floor(math.log2(2 / self.alpha)) + 1
+        return f"{n:,} {what} can't give a p below {given(least)}; at least {fewest:,} are needed"
 
     def preference(
         self,
@@ -150,7 +168,7 @@ class Wording:
         if p_holm is None:
             tested = f"too few questions for a test ({n})"
         elif significant is None:
-            tested = f"the interval and the test disagree{self._at}: a few rows decide ({self._p(p_holm)}, {n})"
+            tested = f"the interval and the test disagree{self.at_alpha}: a few rows decide ({self._p(p_holm)}, {n})"
         else:
             chance = "significantly more often than not" if mean > 0.5 else "significantly less often than not"
             tested = f"{chance if significant else 'not significant'}{self._corrected(p_holm, n)}"
@@ -167,11 +185,13 @@ class Wording:
 
     def _corrected(self, p: float, n: str = "") -> str:
         correction = f" after correction over {self.tests:,} tests" if self.tests > 1 else ""
-        return f"{self._at}{correction} ({', '.join(filter(None, [self._p(p), n]))})"
+        return f"{self.at_alpha}{correction} ({', '.join(filter(None, [self._p(p), n]))})"
 
     @property
-    def _at(self) -> str:
-        return "" if self.alpha == _USUAL_ALPHA else f" at alpha {given(self.alpha)}"
+    def at_alpha(self) -> str:
+        """Names alpha, unless it is the usual one and that of the interval's level."""
+        of_level = math.isclose(self.level, 1 - self.alpha)
+        return "" if self.alpha == _USUAL_ALPHA and of_level else f" at alpha {given(self.alpha)}"
 
     def _p(self, p: float) -> str:
         return equals("Holm p" if self.tests > 1 else "p", p_value(p, self.alpha))
@@ -212,7 +232,7 @@ def judge_alike(a: str, b: str, command: str = "", without: Sequence[str] = ()) 
 
 def counted(n: int, clusters: int | None) -> str:
     """The number of rows, and of clusters if there are any."""
-    return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} clusters"
+    return f"n = {n:,}" if clusters is None else f"n = {n:,} in {clusters:,} cluster{'' if clusters == 1 else 's'}"
 
 
 def tests_made(tests: Mapping[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ragmeter.documents.comparison import (
@@ -16,7 +16,6 @@ from ragmeter.documents.comparison import (
     NumberOfTests,
 )
 from ragmeter.documents.metrics import is_few
-from ragmeter.hints import by_caller
 from ragmeter.wording.comparison import JudgedDifference, Wording, listed
 from ragmeter.wording.metrics import first_of, is_right
 from ragmeter.wording.numbers import (
@@ -25,7 +24,6 @@ from ragmeter.wording.numbers import (
     compared_percents,
     deserved_decimals,
     given,
-    number,
     percent,
     signed_interval,
     two_digits,
@@ -84,10 +82,11 @@ def verdict_sentence(metric: str, a: str, b: str, result: JudgedDifference, word
     interval = f"{percent(wording.level)}: {figures.between}, " if figures.between else ""
     amounts = f"{figures.means} ({figures.difference}, {interval}{_questions(result)})"
     if result.verdict == SMALL:
-        return f"{verdict}: {amounts}; less than {_amount(result, result.margin or 0.0)} is small."
+        return f"{verdict}{wording.at_alpha}: {amounts}; less than {_amount(result, result.margin or 0.0)} is small."
     if result.verdict == NO_VERDICT:
         return f"{verdict}: {amounts}; {wording.undecided(result)}."
-    return f"{verdict}: {amounts}."
+    impossible = wording.impossible(result) if result.verdict == NOT_SIGNIFICANT else ""
+    return f"{verdict}{wording.at_alpha}: {amounts}{f'; {impossible}' if impossible else ''}."
 
 
 @dataclass(frozen=True)
@@ -116,6 +115,9 @@ def verdict_heading(metric: str, a: str, b: str, result: JudgedDifference, wordi
         amounts += f"; less than {_amount(result, result.margin or 0.0)} is small"
     if result.verdict == NO_VERDICT:
         amounts += f"; {wording.undecided(result)}"
+    elif result.verdict == NOT_SIGNIFICANT and (impossible := wording.impossible(result)):
+        amounts += f"; {impossible}"
+    verdict += "" if result.verdict == NO_VERDICT else wording.at_alpha
     return VerdictHeading(verdict, figures.means, amounts)
 
 
@@ -231,7 +233,8 @@ def _questions(result: JudgedDifference) -> str:
     n = f"{result.n_questions:,} question{'' if result.n_questions == 1 else 's'}"
     if result.n != result.n_questions:
         return f"{result.n:,} answers to {n}"
-    return n if result.n_clusters is None else f"{n} in {result.n_clusters:,} groups"
+    clusters = result.n_clusters
+    return n if clusters is None else f"{n} in {clusters:,} group{'' if clusters == 1 else 's'}"
 
 
 def _amount(result: JudgedDifference, value: float) -> str:
@@ -239,6 +242,14 @@ def _amount(result: JudgedDifference, value: float) -> str:
     if not result.binary:
         return given(two_digits(value))
     return _in_points(given(two_digits(100 * value)))
+
+
+def not_ruled_out(what: str, most: float, margin: float, result: JudgedDifference) -> str:
+    """After a sentence that no difference was seen: the loss, or difference, for which a gate has failed."""
+    amount, limit = (_amount(result, value) for value in (most, margin))
+    if amount == limit:
+        return f"{what.capitalize()} of more than {limit} can't be ruled out."
+    return f"{what.capitalize()} of up to {amount} can't be ruled out, and the margin is {limit}."
 
 
 def _in_points(text: str) -> str:
@@ -276,18 +287,20 @@ def tally_in_short(metrics: Mapping[str, JudgedDifference], times: Mapping[str, 
 
 
 def test_in_short(test: str, tests: NumberOfTests) -> str:
-    """The test and whether it is corrected, for small letters: `paired randomisation test, Holm-corrected`."""
-    return f"paired {test} test{', Holm-corrected' if max(tests.headline, tests.others) > 1 else ''}"
+    """The test and its correction, for small letters."""
+    return f"paired {test} test{_corrections(tests)}"
 
 
 def outlook(result: JudgedDifference) -> str:
     """Where no difference is sure: how many questions would show a small one, and which one these would."""
-    if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.needed and result.smallest and result.margin):
+    if result.verdict not in (NOT_SIGNIFICANT, NO_VERDICT) or not (result.smallest and result.margin):
         return ""
     if is_few(result.n, result.n_clusters):  # what so few show is no basis for a plan
         return ""
     if not (result.better or result.worse):
         return "No row has moved, so how many questions would show a difference can't be told."
+    if not result.needed:
+        return ""
     if result.interval and result.smallest < (result.interval[1] - result.interval[0]) / 2:
         return ""  # of few clusters the interval knows less than the plan takes for known
     seen = _amount(result, result.smallest)
@@ -335,60 +348,6 @@ def slices_sentence(metric: str, slices: int, *, any_differs: bool) -> str:
     if any_differs:
         return f"Where? By {metric}, {SLICE_DIFFERS} ({tested}); other slices may stray by chance:"
     return f"Where? By {metric}, {NO_SLICE_DIFFERS} ({tested}); farthest from the whole are:"
-
-
-def apart_sentence(best: Sequence[str], groups: Sequence[Sequence[str]], baseline: str = "") -> str:
-    """Which system the others are compared with, which may be the best one, and which can't be told apart."""
-    apart = "can't be told apart"
-    parts = [f"the baseline is {baseline}"] if baseline else []
-    if len(best) > 1:
-        parts.append(f"the best is among {_and(best)}{f', which {apart}' if best in groups else ''}")
-    elif not baseline:
-        parts.append(f"the best is {best[0]}")
-    text = "; ".join([*parts, *(f"{_and(group)} {apart}" for group in groups if group != best)])
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def first_place_sentence(order: Mapping[str, float], best: Sequence[str], groups: Sequence[Sequence[str]]) -> str:
-    """Which systems share first place, or how far the first is ahead; `order` has the means, the best one first."""
-    if best in groups:
-        first = f"{_and(best)} share first place: no test tells them apart."
-    elif len(best) > 1:
-        first = f"The best is among {_and(best)}."
-    else:
-        (name, mean), (next_name, next_mean), *_ = order.items()
-        first = f"{name} is first, {number(abs(mean - next_mean), 0.0, 3)} ahead of {next_name}."
-    return " ".join([first, *(f"{_and(group)} can't be told apart." for group in groups if group != best)])
-
-
-def _and(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def order_sentences(
-    best: Sequence[str], groups: Sequence[Sequence[str]], pair: Sequence[str] | None, level: float, *, asked: bool
-) -> list[str]:
-    """The order by a judge's preference, what ratings are, and about which pair more questions would help most."""
-    lines = [
-        f"By the judge's preference: {apart_sentence(best, groups)}",
-        "Ratings by Bradley and Terry, a tie is half a win each: 100 points more win 64% of the questions; the "
-        f"{percent(level)} intervals hold all at once, and so does what is told apart.",
-    ]
-    if pair is None:
-        return lines
-    how = (
-        f"more questions about {_and(pair)}"
-        if asked
-        else f"asking about {_and(pair)} ({by_caller('--all-pairs', 'all_pairs=True')})"
-    )
-    return [*lines, f"What would make the order clearer: {how}."]
-
-
-def best_sentence(best: str, baseline: str, of_best: str, systems: int) -> str:
-    """The verdict on the first of several systems; `of_best` compares it with the baseline."""
-    if best != baseline and of_best.startswith(f"{best} is "):
-        return f"{of_best.removesuffix('.')}, compared with {baseline}."
-    return of_best if best != baseline else f"None of {systems - 1:,} systems comes before the baseline {baseline}."
 
 
 def changed_title(way: str, shown: int, total: int, metric: str) -> str:

@@ -45,7 +45,10 @@ def test_whose_work_it_is_that_more_answers_are_right() -> None:
     assert found.moved["not_retrieved"] == {"right": 2, "retrieved_not_used": 1}
     assert found.sentence == "", "six rows show no difference, and nobody's work is to be seen in it"
     many = changes(before * 8, after * 8)
-    assert many.sentence == "of 24 more right answers, 8 by retrieval, 8 by generation, 8 by other causes"
+    assert many.sentence == (
+        "of 24 more right answers on all 48 rows, failed ones included, "
+        "8 by retrieval, 8 by generation, 8 by other causes"
+    )
     back = changes(after, before)
     assert (back.by_retrieval, back.by_generation, back.otherwise, back.net) == (-1, -1, -1, -3)
 

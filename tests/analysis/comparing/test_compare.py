@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -349,8 +350,9 @@ def test_an_interval_without_zero_and_a_corrected_test_may_disagree(tmp_path: Pa
     assert first.headline == "third", "the order of the metrics that are named says which one it is"
     strict = compare(["a", "b"], metrics="score", alpha=0.01, output_dir=tmp_path).pairs[0].metrics["score"]
     assert strict.excludes_zero, "the interval of 99%"
-    disagree = "the interval and the test disagree at alpha 0.01: a few rows decide (p = 0.0313, n = 7)"
-    assert strict.sentence.endswith(disagree)
+    too_few = "7 questions can't give a p below 0.015625; at least 8 are needed (p = 0.0313, n = 7)"
+    assert strict.sentence.endswith(too_few)
+    assert (strict.needed, strict.smallest) == (None, None), "no power is promised that the test can't have"
 
 
 @pytest.mark.parametrize("no_worse_than", [["a:score:0.05"], ["a:score:0.05", "a:other:0.05"], ["a:score:0.9"]])
@@ -433,6 +435,92 @@ def test_clusters_are_those_of_whichever_run_has_them(tmp_path: Path) -> None:
     make_run(tmp_path / "again", {"score": A})
     made = compare(["plain", "again", "turns"], all_pairs=True, output_dir=tmp_path).pairs
     assert [pair.metrics["score"].n_clusters for pair in made] == [None, 20, 20]
+
+
+def test_runs_with_different_clusters_are_mirror_images(tmp_path: Path) -> None:
+    """Rows that share a cluster in either run are together, whichever is the baseline."""
+    make_run(tmp_path / "pairs", {"score": A}, {"session_id": [f"s{row // 2}" for row in range(200)]})
+    make_run(tmp_path / "shifted", {"score": B}, {"session_id": [f"s{(row + 1) // 20}" for row in range(200)]})
+    one, other = (
+        compare(runs, output_dir=tmp_path).pairs[0].metrics["score"]
+        for runs in (["pairs", "shifted"], ["shifted", "pairs"])
+    )
+    assert one.n_clusters == other.n_clusters == 1  # each ten is tied to the next by a pair
+    make_run(tmp_path / "tens", {"score": B}, {"session_id": [f"s{row // 10}" for row in range(200)]})
+    one, other = (
+        compare(runs, output_dir=tmp_path).pairs[0].metrics["score"] for runs in (["pairs", "tens"], ["tens", "pairs"])
+    )
+    assert one.n_clusters == other.n_clusters == 20
+    assert one.p == other.p
+    assert one.interval is not None
+    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
+
+
+def test_runs_of_a_single_conversation_have_a_difference_and_no_verdict(tmp_path: Path) -> None:
+    turns = {"session_id": ["s"] * 200}
+    make_run(tmp_path / "a", {"score": A}, turns)
+    make_run(tmp_path / "b", {"score": B}, turns)
+    pair = compare(["a", "b"], output_dir=tmp_path).pairs[0]
+    score = pair.metrics["score"]
+    assert (score.n_clusters, score.interval, score.p, score.verdict) == (1, None, None, "no verdict")
+    assert score.difference == pytest.approx(float(np.mean(B - A)))
+    assert pair.sentence.startswith("No verdict between b and a on score")
+    assert pair.sentence.endswith("200 questions in 1 cluster); all rows are in one cluster, so chance can't be told.")
+    with pytest.raises(UsageError, match="fewer than two clusters"):  # asked for
+        compare(["a", "b"], cluster="session_id", output_dir=tmp_path)
+
+
+@pytest.mark.parametrize("unit", ["questions", "clusters"])
+def test_so_few_that_no_test_can_be_significant(tmp_path: Path, unit: str) -> None:
+    each = 1 if unit == "questions" else 20
+    columns = {} if each == 1 else {"session_id": [f"s{row // each}" for row in range(5 * each)]}
+    gains = np.repeat(np.linspace(0.2, 0.4, 5), each)
+    make_run(tmp_path / "a", {"score": np.full(5 * each, 0.3)}, columns)
+    make_run(tmp_path / "b", {"score": 0.3 + gains}, columns)
+    pair = compare(["a", "b"], output_dir=tmp_path).pairs[0]
+    score = pair.metrics["score"]
+    assert (score.verdict, score.least_p, score.needed, score.smallest) == ("no verdict", 0.0625, None, None)
+    assert pair.sentence.endswith(f"; 5 {unit} can't give a p below 0.0625; at least 6 are needed.")
+    make_run(tmp_path / "c", {"score": 0.3 + gains * np.repeat([1, -1, 1, -1, 1], each)}, columns)
+    unsure = compare(["a", "c"], output_dir=tmp_path).pairs[0]
+    assert unsure.metrics["score"].verdict == "not significant"
+    assert unsure.sentence.endswith(f"; 5 {unit} can't give a p below 0.0625; at least 6 are needed.")
+    by_t = compare(["a", "b"], test="t", output_dir=tmp_path).pairs[0].metrics["score"]
+    assert (by_t.verdict, by_t.least_p) == ("better", None)
+    assert by_t.smallest is not None
+
+
+def test_of_equal_runs_nobody_knows_how_many_questions_it_takes(tmp_path: Path) -> None:
+    for name in "ab":
+        make_run(tmp_path / name, {"score": A})
+    pair = compare(["a", "b"], output_dir=tmp_path).pairs[0]
+    assert pair.metrics["score"].needed is None
+    assert "No row has moved, so how many questions would show a difference can't be told." in pair.remarks
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"worse": -1}, "worse=... must be at least 0"), ({"better": -1}, "at least 0"), ({"movers": -2}, "at least 0"),
+        ({"metrics": ""}, "no metric was named"), ({"metrics": []}, "no metric was named"),
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_sense(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
+    make_run(tmp_path / "a", {"score": A})
+    make_run(tmp_path / "b", {"score": B})
+    with pytest.raises(UsageError, match=message):
+        compare(["a", "b"], output_dir=tmp_path, **settings)
+
+
+def test_alpha_is_named_where_the_interval_has_another_level(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", {"score": np.linspace(0.2, 0.5, 40)})
+    make_run(tmp_path / "b", {"score": np.linspace(0.2, 0.5, 40) + np.tile([0.2, -0.1, 0.1, 0.0], 10)})
+    strict = compare(["a", "b"], alpha=0.001, output_dir=tmp_path).pairs[0].sentence
+    assert strict.startswith("No difference seen between b and a on score at alpha 0.001: ")
+    wide = compare(["a", "b"], level=0.999, output_dir=tmp_path).pairs[0].sentence
+    assert wide.startswith("b is better on score at alpha 0.05: ")
+    usual = compare(["a", "b"], output_dir=tmp_path).pairs[0].sentence
+    assert usual.startswith("b is better on score: ")
 
 
 def test_what_a_system_made_is_no_slice(tmp_path: Path) -> None:

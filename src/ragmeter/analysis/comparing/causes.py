@@ -88,8 +88,11 @@ def judged_metric(name: str, run: Run) -> str:
     return next((metric for metric in run.measures if verdicts_by([metric]) == by), name)
 
 
-def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:
-    """What moved by cause on the rows that both runs have; None where one has no causes, or they can't be compared."""
+def cause_changes(a: Run, b: Run, pairing: Pairing, n_scored: int) -> CauseChanges | None:
+    """What moved by cause on the rows that both runs have; None where one has no causes, or they can't be compared.
+
+    The verdict beside it is on the `n_scored` rows that both have a score for.
+    """
     if a.summary().cause is None or b.summary().cause is None or causes_differ(a, b, (a.name, b.name)):
         return None
     before = a.column(CAUSE).take(pairing.a).to_pylist()
@@ -116,7 +119,13 @@ def cause_changes(a: Run, b: Run, pairing: Pairing) -> CauseChanges | None:
         by_generation,
         otherwise,
         moved,
-        moved_sentence(by_retrieval, by_generation, otherwise, with_declined=with_declined),
+        moved_sentence(
+            by_retrieval,
+            by_generation,
+            otherwise,
+            with_declined=with_declined,
+            n_all=len(known) if len(known) > n_scored else None,
+        ),
     )
 
 

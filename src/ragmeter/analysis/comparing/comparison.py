@@ -43,8 +43,10 @@ class MetricDifference:
     from the interval at the level 1 - alpha (`excludes_zero`): where the two disagree there is none. A significant
     difference below `margin` is small. `sentence` is the result in words. With 80% power, at alpha and after the same
     correction, `needed` questions would detect a difference of `margin`, and these can detect a difference of
-    `smallest`; both go by `shown_error`, which the interval's width stands for. The interval is clipped to the possible
-    range of a difference: -1 to 1 for scores from 0 to 1. `binary`: all scores are 0 or 1, so that the means are rates.
+    `smallest`; both go by `shown_error`, which the interval's width stands for. `needed` is not known where no row has
+    moved, and neither of them where the test of so few rows or clusters can't give a p below alpha, but `least_p`. The
+    interval is clipped to the possible range of a difference: -1 to 1 for scores from 0 to 1. `binary`: all scores are
+    0 or 1, so that the means are rates.
 
     `judges_differ` has each setting in which the two runs' judges differ, with its two values. If that is more than the
     endpoint, the metric is not tested, and its verdict is `judges differ`: the difference may be the judge's.
@@ -75,6 +77,7 @@ class MetricDifference:
     margin: float | None
     verdict: str
     movers: list[Mover]
+    least_p: float | None = None
     needed: int | None = None
     smallest: float | None = None
     sentence: str = ""

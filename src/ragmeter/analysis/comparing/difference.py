@@ -14,7 +14,7 @@ from ragmeter.stats.clusters import Clustered, Codes
 from ragmeter.stats.confidence import ANYTIME, MCNEMAR, RANDOMISATION, Confidence
 from ragmeter.stats.distributions import t_quantile, t_two_sided
 from ragmeter.stats.intervals import difference_interval
-from ragmeter.stats.paired_tests import paired_p
+from ragmeter.stats.paired_tests import least_p, paired_p
 from ragmeter.table import Measure, Scores
 
 
@@ -61,8 +61,8 @@ class Difference:
 
     `shown_error` is the standard error that the interval's width stands for: half of it, divided by its quantile. With
     pseudo-rows it is more than `standard_error`. `p` is None for fewer than two rows or clusters, and where a test has
-    no result. `excludes_zero` says whether the interval at the level 1 - alpha excludes a difference of 0, as a p-value
-    below alpha does.
+    no result; `least_p` is the smallest that the test can give of so few. `excludes_zero` says whether the interval at
+    the level 1 - alpha excludes a difference of 0, as a p-value below alpha does.
     """
 
     n: int
@@ -74,6 +74,7 @@ class Difference:
     interval_method: str
     test: str
     p: float | None
+    least_p: float | None
     excludes_zero: bool
 
 
@@ -105,6 +106,7 @@ def difference_of(scores: PairedScores, settings: Settings, *, enough: int | Non
         interval_method=method,
         test=test,
         p=p,
+        least_p=None if p is None else least_p(test, len(units)),
         excludes_zero=of_test is not None and (of_test[0] > 0 or of_test[1] < 0),
     )
 

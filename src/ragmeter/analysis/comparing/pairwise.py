@@ -26,7 +26,7 @@ from ragmeter.errors import UsageError
 from ragmeter.hints import option
 from ragmeter.io.write import RUNS
 from ragmeter.metrics.causes import SHARE_OF
-from ragmeter.naming import chosen_names, matching, several
+from ragmeter.naming import matching, metrics_or_all, several
 from ragmeter.runs.comparisons import check_kept, keep_comparison
 from ragmeter.runs.judges import differing_judges
 from ragmeter.runs.lookup import RunLike
@@ -95,6 +95,9 @@ def compare(
     """
     if test not in TESTS:
         raise UsageError(f"unknown test {test!r}", hint=f"there are {', '.join(TESTS)}")
+    for name, number in (("movers", movers), ("better", better), ("worse", worse)):
+        if number < 0:
+            raise UsageError(f"{option(name)} must be at least 0, got {number:,}")
     if not 0 < alpha < 1:
         raise UsageError(f"alpha must be between 0 and 1, got {given(alpha)}", hint="0.05 is usual")
     systems = open_systems(runs, baseline, output_dir)
@@ -109,7 +112,7 @@ def compare(
             hint=f"use {option('test', 'randomisation')}, or {option('cluster', None)} if they are independent",
         )
     margins = margins_of(margin, opened)
-    names, columns = chosen_names(metrics) or None, None if slices is None else several(slices)
+    names, columns = metrics_or_all(metrics), None if slices is None else several(slices)
     settings = Settings(replace(confidence, cluster=column), test, alpha, movers, better, worse)
     chosen = _Chosen(names, columns, margins, settings, dict(where or {}))
     places = systems.all_pairs if all_pairs else systems.with_baseline
@@ -242,7 +245,7 @@ def _compare_two(systems: Systems, place: Place, chosen: _Chosen) -> Pair:
         headline=headline,
         better_rows=rows.better,
         worse_rows=rows.worse,
-        causes=None if other_questions else cause_changes(a, b, pairing),
+        causes=None if other_questions else cause_changes(a, b, pairing, metrics[headline].n),
         missing=missing_metric(a, b, labels) if names is None else "",
         unscored=unscored_rows(a, b, pairing, headline, metrics[headline]),
         declined=declined_besides_right(a, b, pairing, headline),
@@ -314,6 +317,7 @@ def _difference(a: Run, b: Run, scores: PairedScores, pairing: Pairing, settings
         interval_method=part.interval_method,
         excludes_zero=part.excludes_zero,
         p=part.p,
+        least_p=part.least_p,
         p_holm=None,
         p_bh=None,
         test=part.test,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 from ragmeter.documents.summary import Unmatched
 from ragmeter.errors import UnknownNameError
 from ragmeter.runs.run import Run, slice_label
-from ragmeter.stats.clusters import Codes
+from ragmeter.stats.clusters import Codes, cluster_codes, joined
 from ragmeter.stats.confidence import AUTO, Confidence
 from ragmeter.table import QID
 
@@ -78,12 +79,16 @@ def cluster_column(
 
 
 def paired_clusters(a: Run, b: Run, pairing: Pairing, confidence: Confidence) -> Codes | None:
-    """The cluster number of each pair of rows, from the first run that has the column."""
-    for run, rows in ((a, pairing.a), (b, pairing.b)):
-        if confidence.cluster in run.texts:
-            codes = run.clusters(confidence)[1]
-            return None if codes is None else codes[rows]
-    return None
+    """The cluster number of each pair of rows. Two rows that share a cluster in either run are together, so that it
+    does not matter which run is the baseline.
+    """
+    name = confidence.cluster
+    groupings = [
+        cluster_codes(run.column(name).take(rows))
+        for run, rows in ((a, pairing.a), (b, pairing.b))
+        if name is not None and name in run.texts
+    ]
+    return reduce(joined, groupings) if groupings else None
 
 
 def _partners(first: pa.Array, second: pa.Array) -> tuple[Rows, Rows]:

@@ -98,6 +98,9 @@ def _planned(result: MetricDifference, wording: Wording) -> MetricDifference:
     if error is None or shown is None or shown <= _ROUNDING * abs(result.difference or 0.0):
         return result  # too few rows, or all alike without a known range: neither says what a test could show
     alpha, n = wording.alpha / max(1, wording.tests), result.n_questions
+    if result.least_p is not None and result.least_p >= alpha:  # no difference whatever would be significant
+        return result
     variances = Variances.of_interval(error, shown, n)
-    needed = questions_needed(variances, result.margin, alpha=alpha) if result.margin else None
+    moved = result.better or result.worse
+    needed = questions_needed(variances, result.margin, alpha=alpha) if result.margin and moved else None
     return replace(result, needed=needed, smallest=smallest_difference(variances, n, alpha=alpha))

@@ -26,7 +26,7 @@ from ragmeter.analysis.gating.rules import (
     option,
 )
 from ragmeter.analysis.slices import summarise_run
-from ragmeter.documents.comparison import JUDGES_DIFFER
+from ragmeter.documents.comparison import JUDGES_DIFFER, NOT_SIGNIFICANT
 from ragmeter.documents.metrics import MetricSummary, is_few
 from ragmeter.documents.record import Interval
 from ragmeter.errors import UsageError
@@ -47,6 +47,7 @@ from ragmeter.wording import gate as words
 from ragmeter.wording.answer_causes import cause_words
 from ragmeter.wording.limits import limit_lines
 from ragmeter.wording.numbers import given
+from ragmeter.wording.verdicts import not_ruled_out
 
 #: Outcomes of rows without what an answer, or what was retrieved, is compared with.
 NO_REFERENCE, NO_RELEVANT = "no_reference", "no_relevant"
@@ -319,20 +320,21 @@ def _check_margin(rule: Rule, run: Run, baselines: _Baselines) -> tuple[Check, _
     baseline, comparison, looks = baselines.compared(rule, run)
     pair = comparison.pairs[0]
     result = pair.metrics[rule.metric]
-    passed = False
+    passed, said = False, [pair.sentence]
     if result.interval is not None and result.verdict != JUDGES_DIFFER:
         worst, _ = _ends(rule, result.interval, result.direction)
         # Without a known range no pseudo-rows keep the interval wide, and one of no width rules nothing out.
         passed = _reaches(worst, -rule.value, under=True) and result.interval[0] < result.interval[1]
-    bounds = [(of.measures | of.share_measures)[rule.metric].bounds for of in (run, baseline)]
-    span = difference_limits(*bounds)[1]
+        if result.verdict == NOT_SIGNIFICANT and rule.metric == pair.headline and not passed:
+            said.append(not_ruled_out(rule.what, -worst, rule.value, result))
+    span = difference_limits(*((of.measures | of.share_measures)[rule.metric].bounds for of in (run, baseline)))[1]
     reason = _reason(rule, result, passed, span, comparison.alpha)
     if pair.mostly_reworded:
         passed, reason = False, words.other_questions(rule.metric, pair.questions_differ, pair.n_paired, pair.a)
     elif pair.questions_differ:
         reason += words.reworded(pair.questions_differ, pair.a)
     check = _check(rule, passed, reason, result.difference, result.interval, comparison.level, result.n)
-    return check, _unpaired_questions(rule, run, baseline), [pair.sentence, *pair.warnings, *looks]
+    return check, _unpaired_questions(rule, run, baseline), [*said, *pair.warnings, *looks]
 
 
 def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alpha: float) -> str:
@@ -369,7 +371,7 @@ def _reason(rule: Rule, result: MetricDifference, passed: bool, span: float, alp
         unmoved=(result.n_clusters or result.n) if unmoved else None,
         alike=result.interval[0] == result.interval[1],
         unit="questions" if result.n_clusters is None else "clusters",
-        what="a difference" if rule.kind == SAME_AS else "a loss",
+        what=rule.what,
     )
 
 

@@ -74,6 +74,11 @@ class Rule:
         return f"{option(self.kind)} {self.baseline}:{self.metric}:{given(self.value)}"
 
     @property
+    def what(self) -> str:
+        """What a margin is for."""
+        return "a difference" if self.kind == SAME_AS else "a loss"
+
+    @property
     def named(self) -> str:
         """The rule as the caller wrote it, on the command line or in Python; for errors."""
         return by_caller(str(self), keyword(self.kind, self.metric, self.value, self.baseline))

@@ -59,11 +59,11 @@ function saving() {
 }
 
 async function write(row, value, note) {
-  const {place, seen: label} = row.dataset;
+  const {place, seen: label, shown} = row.dataset;
   waiting += 1;
   saving();
   try {
-    const reply = await post(record, {place, rater: frame.dataset.rater, label: value, seen: label, ...note});
+    const reply = await post(record, {place, rater: frame.dataset.rater, label: value, seen: label, shown, ...note});
     row.dataset.seen = value;
     row.querySelectorAll('button[data-label]').forEach((button) => {
       button.setAttribute('aria-pressed', button.dataset.label === value);

@@ -82,9 +82,11 @@ document.addEventListener('pointerup', (event) => {
 // Labels on the spot. The name is asked for once, and remembered by this browser.
 const rater = () => localStorage.getItem('ragmeter-rater') ?? '';
 async function send(label) {
-  const reply = await post(row().dataset.label, label === null ? {rater: rater()} : {rater: rater(), label});
+  const {label: address, shown} = row().dataset;
+  const reply = await post(address, {rater: rater(), shown, ...(label === null ? {} : {label})});
   return reply.label;
 }
+let latest = null;  // the last question or label that was sent: an earlier one's reply may come after its own
 async function labelled(label) {
   const asked = row();
   if (!asked?.querySelector('.your-label')) return;
@@ -94,9 +96,10 @@ async function labelled(label) {
     document.getElementById('rater').focus();
     return;
   }
+  const sent = latest = Symbol();
   try {
     const given = await send(label);
-    if (row() !== asked) return;
+    if (row() !== asked || sent !== latest) return;
     asked.querySelectorAll('[data-label]').forEach((button) => button.setAttribute('aria-pressed', button.dataset.label === given));
     if (label !== null) place.textContent = place.dataset.saved;
   } catch (error) { place.textContent = error.message; }

@@ -10,7 +10,7 @@ from ragmeter.show.system_tables import Cell, SystemTables
 from ragmeter.show.terminal.comparison import STYLES, cautions, show_table, show_turned, show_verdict
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
-from ragmeter.wording import verdicts
+from ragmeter.wording import orders
 from ragmeter.wording.numbers import whole
 from ragmeter.wording.texts import printable
 
@@ -62,7 +62,7 @@ def show_order(order: Order, level: float) -> None:
 def order_lines(order: Order, level: float) -> list[str]:
     """What is to be said of the ratings, the best system first."""
     asked = order.next_pair is not None and {*order.next_pair} in map(set, order.pairs_asked)
-    return verdicts.order_sentences(order.ranking.best, order.ranking.groups, order.next_pair, level, asked=asked)
+    return orders.order_sentences(order.ranking.best, order.ranking.groups, order.next_pair, level, asked=asked)
 
 
 def _styled(cell: Cell) -> Text:
