@@ -297,13 +297,13 @@ def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> 
     """
     if chosen.judge_model is None:
         return 0
-    from ragmeter.table import SKIPPED_BUDGET
+    from ragmeter.table import SKIPPED_BUDGET, TIED
 
     unscored = max((_without_verdict(run, name) for name in metrics), key=lambda causes: causes.total(), default=None)
     if unscored is None:
         return 0
-    skipped = unscored[SKIPPED_BUDGET]
-    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no score", skipped=skipped)
+    skipped, tied = unscored[SKIPPED_BUDGET], unscored[TIED]
+    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no score", skipped=skipped, tied=tied)
 
 
 def _without_verdict(run: Run, metric: str) -> Counter[str]:
