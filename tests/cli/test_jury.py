@@ -158,3 +158,16 @@ def test_limits_are_those_of_all_models_together(ragmeter: Run, tmp_path: Path) 
             10,
             10,
         ]  # row by row
+
+
+def test_many_ties_have_bounds_and_are_not_asked_about_again(ragmeter: Run, tmp_path: Path) -> None:
+    write(tmp_path)
+    with JudgeServer(by_model) as server:
+        done = ragmeter(
+            "evaluate", "answers.jsonl", "--metrics", "llm_correct", "--judge-model", "kind", "--judge-model", "exact",
+            "--base-url", server.url, "--no-judge-check", env={"COLUMNS": "200"},
+        )  # fmt: skip
+    assert "between 0.67 and 1.00, as many questions are tied" in done.stdout
+    assert "an odd number of jurors or of repeats leaves hardly any tie" in done.stdout
+    assert "20 of 60 rows have no score" in done.stderr
+    assert "--retry-failed" not in done.stderr

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.comparison import table_cells
-from ragmeter.analysis.preferences import Order
 from ragmeter.wording import verdicts
 from ragmeter.wording.metrics import titled
 from ragmeter.wording.numbers import MISSING, deserved_decimals, number, percent, whole
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.preferences import Order
 
 
 @dataclass(frozen=True)
