@@ -189,6 +189,11 @@ def test_other_questions_under_the_same_id(folder: Path) -> None:
         watch(["first", "second"])
 
 
+def test_nothing_to_look_at() -> None:
+    with pytest.raises(UsageError, match="there is nothing to look at"):
+        watch([])
+
+
 def test_a_row_without_its_day(folder: Path) -> None:
     log = folder / "log.jsonl"
     log.write_text('{"answer": "a", "date": "2026-01-01"}\n{"answer": "b", "date": null}\n')

@@ -141,6 +141,8 @@ def watch(
     Confidence(level=level, seed=seed)  # checks them
     if sample is not None and sample < 1:
         raise UsageError(f"{parameter('sample')} must be at least 1, got {sample:,}")
+    if not runs:
+        raise UsageError("there is nothing to look at", hint="name runs, or files of answers")
     points: list[_Point] = []
     for place, run in enumerate(runs):
         if run in runs[:place]:

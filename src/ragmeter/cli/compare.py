@@ -71,6 +71,10 @@ def run(chosen: argparse.Namespace) -> int:
         print(dumps({**comparison.as_dict(), **preference, "looks": looks}, indent=2))
     elif chosen.markdown or chosen.latex:
         print(_document(chosen, comparison, sentence), end="")
+        if preferred is not None and preferred.order is not None and chosen.markdown:
+            from ragmeter.show.markdown import order_as_markdown
+
+            print(order_as_markdown(preferred.order), end="")
     else:
         show_comparison(comparison)
         if is_set:
@@ -82,7 +86,7 @@ def run(chosen: argparse.Namespace) -> int:
             if preferred.order is None:
                 console().sentence(sentence)
             else:
-                show_order(preferred.order, preferred["preference"].level)
+                show_order(preferred.order, sentence)
             print_judge(preferred.summary, preferred.manifest, preferred.judging)
         if chosen.keep:
             named = find_runs(_runs_of(chosen, comparison), chosen.output_dir)
@@ -250,7 +254,9 @@ def _preference(
         from ragmeter.show.terminal.systems import order_lines
 
         lines = order_lines(preferred.order, summary.level)
-        return comparison, " ".join(lines), {**plain(preferred.order), **judging}
+        if inconsistent:
+            lines.append(f"{inconsistent:,} of {len(rows):,} turned with the order of the answers, and count as ties")
+        return comparison, " ".join(lines), {**plain(preferred.order), "inconsistent": inconsistent, **judging}
     before, after = _runs_of(chosen, comparison)
     p, p_holm, significant = preferred.p, None, None
     if p is not None:

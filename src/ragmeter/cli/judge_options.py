@@ -66,10 +66,12 @@ _SETTINGS: dict[str, OptionWords] = {
     "journal": {"metavar": "FILE", "type": Path, "help": "where replies are kept; default: judge.journal.sqlite in the "
                 "folder of the runs"},
 }  # fmt: skip
-_OF_JURY = (
-    "; given several times, a jury: NAME@URL has an endpoint of its own, `offline` and `encoder:FOLDER` ask no "
-    "language model"
+_NAMES = (
+    "gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has; NAME@URL has an endpoint of its own, "
+    "and NAME@URL#VARIABLE its key in the environment"
 )
+_OF_JURY = "; given several times, a jury, in which `offline` and `encoder:FOLDER` ask no language model"
+_OF_ENDPOINT = ("base_url", "api_version", "headers")
 #: Those of a model that writes questions: its replies are no verdicts.
 _WRITER = (
     "base_url", "api_version", "temperature", "max_tokens", "timeout", "retries", "give_up_after", "workers", "budget",
@@ -143,14 +145,14 @@ def judge_options(
             help="a classifier of pairs of texts as an ONNX file, which judges metrics with judge=encoder, such as "
             "faithfulness[judge=encoder]: a folder, or a name on the hub",
         )
+    parser.set_defaults(takes_jury=jury)
     shown = "" if default_model is None else f"; default: {default_model}; none judges by exact match alone"
     add(
         "--judge-model",
         metavar="NAME",
         default=default_model,
-        action=_JudgeModel if jury else "store",
-        help=f"gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has{shown}"
-        + (_OF_JURY if jury else ""),
+        action=_JudgeModel,
+        help=f"{_NAMES}{shown}" + (_OF_JURY if jury else ""),
     )
     add("--judge-header", metavar="'NAME: VALUE'", action="append", help="a header; $NAME in it is read from the "
         "environment: 'api-key: $AZURE_KEY'")  # fmt: skip
@@ -192,7 +194,8 @@ def writer_options(parser: argparse.ArgumentParser, title: str, does: str, *, dr
     group.add_argument(
         "--judge-model",
         metavar="NAME",
-        help="gpt-4o, anthropic:claude-..., gemini:gemini-..., or what your endpoint has",
+        action=_JudgeModel,
+        help=_NAMES,
     )
     group.add_argument("--judge-header", metavar="'NAME: VALUE'", action="append", help="a header of its requests; "
                        "$NAME in it is read from the environment")  # fmt: skip
@@ -206,6 +209,7 @@ def read_writer(chosen: argparse.Namespace) -> Judge | None:
     """The model that writes questions, if one was named. It is asked once about each passage."""
     if chosen.judge_model is None:
         return None
+    _check_jurors(chosen)
     from ragmeter.judges.asking.judge import Judge
 
     given = {name: value for name in _WRITER if (value := getattr(chosen, f"judge_{name}")) is not None}
@@ -230,6 +234,7 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
         raise UsageError("a cascade needs a model for what is doubtful", hint="without one, use --judge offline")
     if is_alone or chosen.judge in LOCAL:
         return None
+    _check_jurors(chosen)
     given = {name: value for name in _SETTINGS if (value := getattr(chosen, f"judge_{name}")) is not None}
     from ragmeter.judges.asking.judge import Judge
 
@@ -238,17 +243,30 @@ def read_judge(chosen: argparse.Namespace, **more: Any) -> Judge | None:
     return _jury(chosen.jurors, settings) if jurors else Judge(model, **settings)
 
 
+def _check_jurors(chosen: argparse.Namespace) -> None:
+    """Refuse several models where one is asked, and a single one that is no language model."""
+    named = getattr(chosen, "jurors", [])
+    if named and all(map(_is_local, named)):
+        others = "--metrics offline_correct" if named[0] == OFFLINE else "--judge encoder --support-model FOLDER"
+        problem = "is no language model" if len(named) == 1 else "ask no language model, and a jury needs one"
+        raise UsageError(f"{' and '.join(named)} {problem}", hint=f"without one: {others}")
+    if len(named) > 1 and not getattr(chosen, "takes_jury", False):
+        raise UsageError(
+            f"several models are a jury, which judges llm_correct of a run; here one is asked, not {len(named)}",
+            hint="name one --judge-model; a jury is for evaluate, ask and web with --metrics llm_correct",
+        )
+
+
 def _jury(named: Sequence[str], settings: Settings) -> Judge:
-    """The first of several judges, which has the others beside it."""
+    """The first of several judges, which has the others beside it.
+
+    Address, version and headers that they share are not for one with an address of its own.
+    """
     from ragmeter.judges.asking.judge import Judge
 
-    models = [name.partition("@http") for name in named if not _is_local(name)]
-    if not models:
-        raise UsageError("none of the jurors asks a language model", hint="without one there is --judge offline")
-    first, *others = (
-        {**settings, "model": name, **({"base_url": f"http{address}"} if address else {})}
-        for name, _, address in models
-    )
+    alone = {name: value for name, value in settings.items() if name not in _OF_ENDPOINT}
+    models = [name for name in named if not _is_local(name)]
+    first, *others = ({**(alone if "@http" in name else settings), "model": name} for name in models)
     beside: list[Judge | str] = [*(Judge(**other) for other in others), *filter(_is_local, named)]
     return Judge(**first, jurors=beside)
 
@@ -279,13 +297,13 @@ def judge_code(chosen: argparse.Namespace, run: Run, metrics: Sequence[str]) -> 
     """
     if chosen.judge_model is None:
         return 0
-    from ragmeter.table import SKIPPED_BUDGET
+    from ragmeter.table import SKIPPED_BUDGET, TIED
 
     unscored = max((_without_verdict(run, name) for name in metrics), key=lambda causes: causes.total(), default=None)
     if unscored is None:
         return 0
-    skipped = unscored[SKIPPED_BUDGET]
-    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no score", skipped=skipped)
+    skipped, tied = unscored[SKIPPED_BUDGET], unscored[TIED]
+    return exit_code(chosen, unscored.total(), run.n_rows, "rows have no score", skipped=skipped, tied=tied)
 
 
 def _without_verdict(run: Run, metric: str) -> Counter[str]:

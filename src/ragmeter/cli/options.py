@@ -207,10 +207,13 @@ def check_numbers(chosen: argparse.Namespace) -> None:
 _LIMITS = ("max_calls", "budget", "judge_max_calls", "judge_budget")
 
 
-def exit_code(chosen: argparse.Namespace, failed: int, total: int, problem: str, *, skipped: int = 0) -> int:
+def exit_code(
+    chosen: argparse.Namespace, failed: int, total: int, problem: str, *, skipped: int = 0, tied: int = 0
+) -> int:
     """0, or UNSCORED if too many have failed, which is said on standard error: `problem` is what they lack.
 
-    `skipped` of them were not asked about, because a limit was reached.
+    `skipped` of them were not asked about, because a limit was reached; `tied` have all their verdicts, and are not
+    asked about again.
     """
     from ragmeter.show.terminal.summary import asks_again
 
@@ -218,7 +221,7 @@ def exit_code(chosen: argparse.Namespace, failed: int, total: int, problem: str,
         return 0
     most = f"more than {percent(chosen.max_unscored)} (--max-unscored)"
     limits = [f"--{name.replace('_', '-')}" for name in _LIMITS if getattr(chosen, name, None) is not None]
-    again = asks_again(failed, skipped, limits, retries=hasattr(chosen, "retry_failed"))
+    again = "" if tied == failed else asks_again(failed, skipped, limits, retries=hasattr(chosen, "retry_failed"))
     show_notice(f"{failed:,} of {total:,} {problem}, {most}: the exit code is {UNSCORED}{again and '; '}{again}")
     return UNSCORED
 

@@ -6,7 +6,7 @@ import math
 from typing import Annotated
 
 from ragmeter.documents.record import UNSET, Count, Interval, Mean, Meta, Record, Share, UnsetType
-from ragmeter.table import OUTCOMES_WITHOUT_VERDICT
+from ragmeter.table import OUTCOMES_WITHOUT_VERDICT, TIED
 
 AUTO = "auto"
 #: How an interval can be made.
@@ -31,6 +31,8 @@ def is_few(n: int, clusters: int | None) -> bool:
 
 #: Values that differ by less than this share of their size differ by rounding.
 _ROUNDING = 1e-9
+#: With a greater share of ties, the rows that are decided are the clear cases.
+_MANY_TIES = 0.1
 
 
 def _is_between(value: float | None, low: float | None, high: float | None) -> bool:
@@ -102,16 +104,23 @@ class MetricSummary(Record, frozen=True):
         return is_few(self.n_scored, self.n_clusters)
 
     @property
+    def has_many_ties(self) -> bool:
+        """Whether more than one row of ten has a tied verdict."""
+        tied = self.n_not_scored.get(TIED, 0)
+        return tied > _MANY_TIES * (self.n_scored + tied)
+
+    @property
     def bounds_of_mean(self) -> Interval | None:
-        """The bounds of the mean where most rows that were to be scored have no verdict.
+        """The bounds of the mean where most rows that were to be scored have no verdict, or many are tied.
 
         The rows with a score are no sample of the others then: of a judge that could not be read, they are the exact
-        matches, which nobody was asked about. None where most have a score, and where the metric has no range.
+        matches, which nobody was asked about; of a tie, the clear cases. None where most have a score and few are tied,
+        and where the metric has no range.
         """
         missing = sum(count for cause, count in self.n_not_scored.items() if cause in OUTCOMES_WITHOUT_VERDICT)
         n, mean = self.n_scored, self.mean
         low, high = self.range
-        if missing <= n or mean is None or low is None or high is None:
+        if (missing <= n and not self.has_many_ties) or mean is None or low is None or high is None:
             return None
         low, high = ((n * mean + missing * end) / (n + missing) for end in (low, high))
         return low, high

@@ -66,6 +66,11 @@ def _of_jury(metrics: Sequence[Metric], jurors: Sequence[str]) -> list[Metric]:
             named = metric.settings["jurors"] or names
             jurors_in(named)  # an error where there is no jury
             chosen.append(metric.with_settings(jurors=named))
+        elif jurors and metric.judge_columns and metric.settings.get("juror") is None:
+            raise UsageError(
+                f"a jury judges llm_correct, and {metric.name} is judged by one model, not {len(jurors)}",
+                hint=f"name one judge for {metric.name}, in a run or a command of its own",
+            )
         else:
             chosen.append(metric)
     return list(dict.fromkeys(chosen))

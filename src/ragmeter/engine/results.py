@@ -18,7 +18,7 @@ from ragmeter.runs.run import Run
 from ragmeter.runs.temporary_run import TemporaryRun
 from ragmeter.wording.causes import answers_sentence
 from ragmeter.wording.ids import id_lines, never_match_lines
-from ragmeter.wording.metrics import bracketed, headline_sentence, result_unit, within
+from ragmeter.wording.metrics import bracketed, headline_sentence, result_unit, within, without_score
 from ragmeter.wording.numbers import scored
 
 #: What an evaluation is called that was not kept, and whose data come from no file.
@@ -119,5 +119,5 @@ def _short(summary: MetricSummary) -> str:
         return f"none of {summary.n_total} rows has a score"
     n = scored(summary.n_scored, summary.n_total)
     if (bounds := summary.bounds_of_mean) is not None:
-        return f"{within(bounds)}: most rows have no score, n = {n}"
+        return f"{within(bounds)}: {without_score(summary)}, n = {n}"
     return bracketed(summary.mean, summary.interval, n)

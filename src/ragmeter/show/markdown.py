@@ -10,7 +10,7 @@ import ragmeter
 from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.definition.judge_columns import ENCODER, OFFLINE
 from ragmeter.show.slice_table import SliceTable
-from ragmeter.show.system_tables import SystemTables
+from ragmeter.show.system_tables import ORDER_TITLES, SystemTables, order_rows
 from ragmeter.table import IDS_AS_WRITTEN
 from ragmeter.wording import verdicts
 from ragmeter.wording.answer_causes import cause_lines, cause_titles
@@ -34,6 +34,7 @@ from ragmeter.wording.texts import in_markdown
 if TYPE_CHECKING:
     from ragmeter.analysis.comparing import Comparison, Pair
     from ragmeter.analysis.gating.checks import Verdict
+    from ragmeter.analysis.preferences import Order
     from ragmeter.definition import Metric
     from ragmeter.documents.metrics import MetricSummary
     from ragmeter.runs.run import Run
@@ -86,6 +87,12 @@ def comparison_as_markdown(comparison: Comparison, more: str = "") -> str:
     """The verdict, one table and the test, to paste into a pull request; `more` is a sentence that comes last."""
     lines = [*_compared(comparison), in_markdown(comparison.test_sentence), ""]
     return "\n".join([*lines, in_markdown(more), ""] if more else lines)
+
+
+def order_as_markdown(order: Order) -> str:
+    """The ratings of several systems by a judge's preference."""
+    rows = [(in_markdown(name), *cells) for name, *cells in order_rows(order)]
+    return "\n".join(["", *_table(ORDER_TITLES, rows), ""])
 
 
 def _compared(comparison: Comparison) -> list[str]:

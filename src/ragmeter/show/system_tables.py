@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ragmeter.analysis.comparing import Comparison, MetricDifference, Pair
 from ragmeter.analysis.comparing.comparison import table_cells
 from ragmeter.wording import orders, verdicts
 from ragmeter.wording.metrics import titled
-from ragmeter.wording.numbers import MISSING, deserved_decimals, number, percent
+from ragmeter.wording.numbers import MISSING, deserved_decimals, number, percent, whole
+
+if TYPE_CHECKING:
+    from ragmeter.analysis.preferences import Order
 
 
 @dataclass(frozen=True)
@@ -148,3 +152,15 @@ def _counts(results: Iterable[MetricDifference]) -> str:
     """The number of rows that both have a score for: 200, or 180–200 where it is not the same for all systems."""
     counts = [result.n for result in results]
     return "–".join(dict.fromkeys(f"{count:,}" for count in (min(counts), max(counts))))
+
+
+#: The columns of the ratings by a judge's preference.
+ORDER_TITLES = ("system", "rank", "rating", "interval")
+
+
+def order_rows(order: Order) -> list[tuple[str, str, str, str]]:
+    """Each system with its rank and its rating, the best first."""
+    return [
+        (rank.run, rank.places, whole(rank.mean), " to ".join(map(whole, order.intervals[rank.run])))
+        for rank in order.ranking.ranks
+    ]

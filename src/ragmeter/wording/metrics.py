@@ -17,6 +17,8 @@ from ragmeter.wording.signs import ARROWS
 _BETTER = {"higher": "higher is better", "lower": "lower is better", "none": "neither high nor low is better"}
 #: What `few` means beside a mean.
 FEW = f"few: fewer than {FEW_ROWS} rows, or groups of rows; such an interval is rough"
+#: What there is to do about ties.
+_ODD = "; an odd number of jurors or of repeats leaves hardly any tie"
 #: An interval up to this has no width but rounding errors.
 _NO_WIDTH = 1e-9
 #: Of a mean without an interval, which nobody knows the uncertainty of.
@@ -129,7 +131,7 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
     if summary.mean is None:
         return f"no score by {name}, on {summary.n_total:,} {unit}{because(summary.n_not_scored)}"
     if (bounds := summary.bounds_of_mean) is not None:
-        return f"{name} {within(bounds)}, as most {unit} have no score ({on})"
+        return f"{name} {within(bounds)}, as {without_score(summary, unit)} ({on})"
     if summary.binary:
         mean, ends = numbers.rate_with_interval(summary.mean, summary.interval)
     else:
@@ -144,7 +146,7 @@ def headline_sentence(metrics: Mapping[str, MetricSummary], unit: str = "questio
 def headline(summary: MetricSummary) -> tuple[str, str | None]:
     """The mean and its interval, with the digits that they deserve.
 
-    Where most rows have no score, the bounds of the mean, which has no interval.
+    Where most rows have no score or many are tied, the bounds of the mean, which has no interval.
     """
     bounds = summary.bounds_of_mean
     if bounds is not None:
@@ -161,6 +163,11 @@ def median(summary: MetricSummary) -> str:
     if summary.binary:
         return numbers.MISSING
     return numbers.number(summary.median, decimals=numbers.deserved_decimals(summary.interval))
+
+
+def without_score(summary: MetricSummary, unit: str = "rows") -> str:
+    """Why there are bounds in place of a mean: `most rows have no score`."""
+    return f"many {unit} are tied" if summary.has_many_ties else f"most {unit} have no score"
 
 
 def within(bounds: Interval) -> str:
@@ -184,8 +191,8 @@ def cautions(metrics: Mapping[str, MetricSummary]) -> list[str]:
         if (bounds := summary.bounds_of_mean) is not None:
             mean = numbers.number(summary.mean, decimals=numbers.deserved_decimals(bounds))
             lines.append(
-                f"{name}: most rows have no score, and the mean of the other {summary.n_scored:,} ({mean}) does not "
-                f"stand for them: the mean of all is {within(bounds)}"
+                f"{name}: {without_score(summary)}, and the mean of the other {summary.n_scored:,} ({mean}) does not "
+                f"stand for them: the mean of all is {within(bounds)}{_ODD if summary.has_many_ties else ''}"
             )
     return [
         *lines,
@@ -241,7 +248,7 @@ def brief(summary: MetricSummary, limit: float | None = None) -> str:
     if summary.mean is None:
         return f"none of {summary.n_total:,} rows has a score{because(summary.n_not_scored)}"
     if (bounds := summary.bounds_of_mean) is not None:
-        of_all = f"{within(bounds)}: most rows have no score"
+        of_all = f"{within(bounds)}: {without_score(summary)}"
         return f"{of_all}, n = {numbers.scored(summary.n_scored, summary.n_total)}{because(summary.n_not_scored)}"
     between, decimals = "no interval", numbers.deserved_decimals(summary.interval)
     if summary.interval is not None:

@@ -79,10 +79,16 @@ def test_the_cheapest_panel_is_chosen_on_one_half_and_reported_on_the_other(tmp_
     run, labels = make_run(tmp_path, ["dear", "fair", "cheap"])
     panel = calibrate_jury(run, labels, panel=0.85).panel
     assert panel is not None
-    assert panel.reaches
+    assert panel.reaches == ((panel.reported.value or 0) >= 0.85)
     assert panel.jurors in {("fair",), ("cheap",)}
     assert panel.in_dollars
     assert panel.chosen_on.n + panel.reported.n == 400
+    on_one_half = panel.chosen_on.value or 0
+    for half in (panel.chosen_on, panel.reported):
+        closer = calibrate_jury(run, labels, panel=half.value).panel
+        assert closer is not None
+        assert closer.reaches == (min(closer.chosen_on.value or 0, closer.reported.value or 0) >= closer.target)
+    assert on_one_half >= 0.85
     panel = calibrate_jury(run, labels, panel=0.94).panel
     assert panel is not None
     assert "dear" in panel.jurors

@@ -49,6 +49,21 @@ def test_the_next_rows_are_those_where_jurors_differ(tmp_path: Path) -> None:
     assert sum(stratum.draw for stratum in plan.strata) == 60
 
 
+def test_rows_that_have_a_label_are_not_asked_for_again(tmp_path: Path) -> None:
+    run, labels = make_run(tmp_path, ["fair", "cheap", "coin"])
+    plan = plan_labels(run, [labels[:-10]])
+    assert plan.n_next == sum(stratum.rows for stratum in plan.strata) == 10
+    done = plan_labels(run, [labels])
+    assert (done.n_next, done.strata) == (0, ())
+
+
+def test_labels_that_a_run_has_not_are_given_in_rows(tmp_path: Path) -> None:
+    run, _ = make_run(tmp_path, ["fair", "cheap"])
+    (pair,) = plan_labels(run, differences=[0.02]).pairs
+    assert (pair.needed[0.02] or 0) > pair.n_differing
+    assert (pair.rows[0.02] or 0) * pair.differing >= (pair.needed[0.02] or 0)
+
+
 def test_without_a_jury_the_metrics_are_the_judges(tmp_path: Path) -> None:
     run = run_of_metrics(tmp_path)
     plan = plan_labels(run, n=20)

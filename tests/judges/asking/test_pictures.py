@@ -143,6 +143,7 @@ def test_what_can_not_be_shown_has_a_cause(tmp_path: Path, monkeypatch: pytest.M
     judge = Judge(provider=provider, images="local", check=False)
     evaluation = evaluate(rows("notes.txt", PNG), metrics="llm_correct", judge=judge, output_dir=inside)
     assert evaluation["llm_correct"].n_not_scored == {"image_error": 1}
+    assert evaluation.rows["reason"].to_pylist() == ["it is no PNG, JPEG, GIF or WebP", None]
     assert len(provider.prompts) == 1
 
 

@@ -42,6 +42,7 @@ class Alignment:
     kappa_after: float
     standard_error: float
     examples: tuple[Example, ...]
+    n_unread: int = 0  # labelled rows without a verdict, with examples or without
 
     @property
     def gain(self) -> float:
@@ -88,12 +89,16 @@ def align(run: Run, labels: Any, judge: Judge, *, output_dir: Path, reading: Rea
         if len(inside):
             after[inside] = _asked(setup, _part(table, inside.tolist()), examples)
     both = ~np.isnan(before) & ~np.isnan(after)
-    if both.sum() < 2 * _FEWEST_OF_A_KIND:
-        raise InputError(f"{judge.name} has a verdict on {int(both.sum()):,} of the labelled rows, which are too few")
+    if both.sum() < max(2 * _FEWEST_OF_A_KIND, len(people) / 2):
+        raise InputError(
+            f"{judge.name} gave a verdict that can be read on {int(both.sum()):,} of {len(people):,} labelled rows, "
+            "which are too few to say whether examples help",
+            hint="try another model, or a longer --judge-max-tokens",
+        )
     gains = people[both], before[both], after[both], groups[both]
     examples = chosen_from(range(len(people)))
     kappas = _kappa(before[both], people[both]), _kappa(after[both], people[both])
-    return Alignment(judge.name, int(both.sum()), *kappas, _error_of_gain(*gains), tuple(examples))
+    return Alignment(judge.name, int(both.sum()), *kappas, _error_of_gain(*gains), tuple(examples), int((~both).sum()))
 
 
 def _rows(run: Run, places: Sequence[int]) -> Batch:

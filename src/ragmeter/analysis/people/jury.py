@@ -45,7 +45,8 @@ class Juror:
 class PanelChoice:
     """The cheapest panel whose majority reached the agreement on one half of the labels; `reported` is on the other.
 
-    If none `reaches` it, the one that agreed most. Its cost is in dollars, or where a price is not known in tokens.
+    It `reaches` it if it does on both. If none did on the first half, it is the one that agreed most there.
+    Its cost is in dollars, or where a price is not known in tokens.
     """
 
     target: float
@@ -204,4 +205,6 @@ def _panel(
         key=lambda panel: (price[panel], -(shares[panel].value or 0.0))[:: 1 if reaching else -1],
     )
     names = tuple(jurors[juror].name for juror in chosen)
-    return PanelChoice(target, names, bool(reaching), price[chosen], in_dollars, shares[chosen], agreement(chosen, 1))
+    reported = agreement(chosen, 1)
+    reaches = bool(reaching) and (reported.value or 0.0) >= target
+    return PanelChoice(target, names, reaches, price[chosen], in_dollars, shares[chosen], reported)

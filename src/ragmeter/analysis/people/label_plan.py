@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,12 +37,17 @@ class LabelsNeeded(NamedTuple):
 
 
 class JudgePair(NamedTuple):
-    """The labels, all of rows on which two judges differ, that show such a difference in agreement with people."""
+    """The labels, all of rows on which two judges differ, that show such a difference in agreement with people.
+
+    `rows` are how many such labels take, where as many of them differ as of this run's.
+    """
 
     first: str
     second: str
     differing: float  # of the rows that both have judged
+    n_differing: int
     needed: dict[float, int | None]
+    rows: dict[float, int | None]
 
 
 class Stratum(NamedTuple):
@@ -91,20 +97,21 @@ def plan_labels(
         if not 0 < wanted < 1:
             raise UsageError(f"a half width and a difference are between 0 and 1, got {given(wanted)}")
     name, judge = verdicts(run, metric, None)
-    n_labels, share, correlation = _pilot(run, labels, judge)
+    labelled, n_labels, share, correlation = _pilot(run, labels, judge)
     rows, known = int((~np.isnan(judge)).sum()), correlation or 0.0
     needed = (
         LabelsNeeded(width, labels_for(width, share, known, rows), labels_for(width, share, 0.0, rows))
         for width in half_widths or _HALF_WIDTHS
     )
     judges = judges_of(run)
-    n_next = min(n or _NEXT, rows)
-    sample = choose_sample(run, n_next, by="disagreement" if len(judges) > 1 else "random")
+    by = "disagreement" if len(judges) > 1 else "random"
+    sample = choose_sample(run, min(n or _NEXT, rows), by=by, leave_out=labelled)
+    n_next = len(sample)
     drawn = Counter((row.stratum, row.stratum_rows) for row in sample)
     return LabelPlan(
         run.name, name, power, alpha, rows, n_labels, correlation, tuple(needed),
         tuple(_pairs(judges, differences or _DIFFERENCES, alpha, power)),
-        n_next, half_width_of(n_next, share, known, rows),
+        n_next, half_width_of(max(1, n_labels + n_next), share, known, rows),
         tuple(Stratum(*stratum, count) for stratum, count in sorted(drawn.items())),
     )  # fmt: skip
 
@@ -114,21 +121,24 @@ def judges_of(run: Run) -> dict[str, Scores]:
     return jury_votes(run) or {name: run.scores(name) for name in binary_metrics(run)}
 
 
-def _pilot(run: Run, labels: Sequence[Any], judge: Scores) -> tuple[int, float, float | None]:
-    """The number of labels, the share of right answers, and the correlation of people and judge, if it is known."""
+def _pilot(run: Run, labels: Sequence[Any], judge: Scores) -> tuple[list[int], int, float, float | None]:
+    """The rows with a label, how many of these the judge has judged, the share of right answers, and the correlation.
+
+    It is that of people and judge, if it is known.
+    """
     mean = float(np.nanmean(judge))
     if not labels:
-        return 0, mean, None
+        return [], 0, mean, None
     matched = match(read_labels(list(labels)), read_columns(run, ["qid"])["qid"], Answers(run))
-    by_judge = judge[matched.places]
+    labelled, by_judge = matched.places.tolist(), judge[matched.places]
     both = ~np.isnan(by_judge)
     weights, people, by_judge = row_weights(matched, len(judge))[both], matched.people[both], by_judge[both]
     if len(people) < _FEWEST:
-        return len(people), mean, None
+        return labelled, len(people), mean, None
     spread = np.cov(people, by_judge, aweights=weights)
     scale = float(np.sqrt(spread[0, 0] * spread[1, 1]))
     correlation = max(0.0, float(spread[0, 1]) / scale) if scale > 0 else None
-    return len(people), float(np.average(people, weights=weights)), correlation
+    return labelled, len(people), float(np.average(people, weights=weights)), correlation
 
 
 def _pairs(judges: dict[str, Scores], differences: Sequence[float], alpha: float, power: float) -> list[JudgePair]:
@@ -137,5 +147,6 @@ def _pairs(judges: dict[str, Scores], differences: Sequence[float], alpha: float
         both = ~np.isnan(first) & ~np.isnan(second)
         differing = float(np.mean(first[both] != second[both])) if both.any() else 0.0
         needed = {difference: labels_to_tell(difference, differing, alpha, power) for difference in differences}
-        pairs.append(JudgePair(a, b, differing, needed))
+        takes = {by: None if count is None else ceil(count / differing) for by, count in needed.items()}
+        pairs.append(JudgePair(a, b, differing, round(differing * both.sum()), needed, takes))
     return pairs

@@ -95,6 +95,7 @@ def choose_sample(
     metrics: str | Sequence[str] = (),
     claims: bool = False,
     seed: int = 0,
+    leave_out: Sequence[int] = (),
     output_dir: str | Path = RUNS,
 ) -> Sample:
     """Choose n of a run's rows for people to label, or with `claims` n of its claims.
@@ -110,6 +111,7 @@ def choose_sample(
             the metric whose claims are drawn, such as `faithfulness`, if the run has several.
         claims: draw claims, at random, in place of rows.
         seed: the seed of the draw.
+        leave_out: the places of rows that are not drawn, such as those that have a label.
         output_dir: the folder of runs.
     """
     run = find_run(run, output_dir)
@@ -129,7 +131,10 @@ def choose_sample(
     scores, is_scored = _scores(run, [metric_named(run, name) for name in chosen_names(metrics)], by)
     qids = read_columns(run, ["qid"])["qid"]
     eligible = Answers(run).present() & is_scored
+    eligible[list(leave_out)] = False
     places = np.flatnonzero(eligible)
+    if not len(places) and len(leave_out):
+        return Sample(run, by, seed, 0, ())
     if not len(places):
         raise UsageError("no row of the run can be labelled: none has an answer and a score of every metric")
     if by == "disagreement":

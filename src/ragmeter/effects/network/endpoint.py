@@ -53,14 +53,15 @@ class Endpoint:
         api_version: str | None = None,
         asked_by: str = "",
     ) -> Self:
-        """What is not given is taken from the vendor's variables in the environment, or is the vendor's own.
+        """What is not given is taken from the vendor's variables in the environment, or is the vendor's own. An empty
+        `api_key` is given: there is none.
 
         `headers` are `Name: value` texts or a mapping; `$NAME` in a value is taken from the environment. `asked_by` is
         how the options begin that name all this: `judge` has `--judge-base-url`.
         """
         url = (base_url or os.environ.get(vendor.url_variable) or vendor.base_url).strip().rstrip("/")
         variables = [os.environ.get(name) for name in vendor.key_variables]
-        key = (api_key or next(filter(None, variables), "")).strip()
+        key = (next(filter(None, variables), "") if api_key is None else api_key).strip()
         version = (api_version or vendor.api_version).strip()
         check_address(
             url, "http://127.0.0.1:8000/v1", " or ".join((*vendor.key_variables, *_HEADERS.get(asked_by, ())))

@@ -187,7 +187,14 @@ class ColumnRun:
         await self._ask_waiting(batch, start, waiting, verdict, ask)
         if not self.is_stopped:
             advance(len(batch) - len(judgements.keys() & set(waiting)))
-        known = [None if value is None else self._known(value, row) for value, row in zip(values, rows, strict=True)]
+        known = [
+            Decision(outcome=state, cause=self._picture(row)[1])
+            if state == IMAGE_ERROR
+            else None
+            if value is None
+            else self._known(value, row)
+            for state, value, row in zip(states, values, rows, strict=True)
+        ]
         return self._cells(batch, states, known, judgements, start)
 
     def _known(self, value: str, row: Mapping[str, Any]) -> Decision:

@@ -25,7 +25,7 @@ from ragmeter.judges.asking.two_wordings import SURE, TwoWordings
 from ragmeter.judges.verdict import OWN_FORM, verdict
 from ragmeter.models.port import ChatModel, ChatProvider
 from ragmeter.models.prices import Price, price_of, read_prices
-from ragmeter.models.registry import endpoint_of, open_provider
+from ragmeter.models.registry import endpoint_of, open_provider, split_address
 from ragmeter.naming import Settings, Signature
 
 DEFAULT_EVAL_MODEL = "gpt-4o"
@@ -42,7 +42,8 @@ class Judge:
     """A chat model that judges answers: whom to ask, how, how often, and within what limits.
 
     Args:
-        model: the model's name; `anthropic:NAME` and `gemini:NAME` are asked in these vendors' own formats.
+        model: the model's name; `anthropic:NAME` and `gemini:NAME` are asked in these vendors' own formats. `NAME@URL`
+            has its address in it, and gets no key of the environment but that of `NAME@URL#VARIABLE`.
         base_url: any OpenAI-compatible endpoint; without it OPENAI_BASE_URL, or the vendor's own.
         api_key: the endpoint's key; without it OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY.
         headers: more headers, as `Name: value` or a mapping; `$NAME` in a value is taken from the environment.
@@ -131,7 +132,10 @@ class Judge:
             own = {"base_url": base_url, "api_key": api_key, "headers": headers, "api_version": api_version}
             _check_provider(provider, {**own, "prices": prices, "model": model != DEFAULT_EVAL_MODEL})
         self.provider = provider
-        address = (model, base_url, api_key, timeout)
+        model, own_url, own_key = split_address(model)
+        if own_url and base_url:
+            raise UsageError(f"{model} has two addresses", hint=f"leave out {option('base_url', of='judge')}")
+        address = (model, own_url or base_url, own_key if api_key is None else api_key, timeout)
         self.endpoint = endpoint_of(*address, headers=headers, api_version=api_version, asked_by="judge")
         self.prompt = prompt
         self.words = None if prompt is None else read_words(prompt)

@@ -28,6 +28,7 @@ from ragmeter.wording.metrics import (
     no_rates,
     result_unit,
     titled,
+    without_score,
 )
 
 ALL_METRICS, WHERE_IT_FAILED, DOCUMENTS = "All metrics", "Where it failed", "Documents"
@@ -189,7 +190,7 @@ def _cell(summary: MetricSummary | None, tint: str) -> Markup:
         return Markup()
     notes = [element("span", FEW, class_="soft meaning") if summary.is_few else None]
     if summary.bounds_of_mean is not None:
-        notes.append(element("span", "bounds of the mean: most rows have no score", class_="lacking"))
+        notes.append(element("span", f"bounds of the mean: {without_score(summary)}", class_="lacking"))
     return element("div", figure(summary, tint), notes, class_="figure")
 
 

@@ -122,6 +122,8 @@ def show_alignment(result: Alignment, output: Path) -> None:
     out.print(f"kappa of {printable(result.model)} with people, on {result.n:,} rows that no example was chosen from:")
     out.print(f"  {number(result.kappa_before)} without examples, {number(result.kappa_after)} with them")
     out.print(f"  gain: {number(result.gain)}, standard error {number(result.standard_error)}")
+    if result.n_unread:
+        out.sentence(f"on {result.n_unread:,} labelled rows no verdict could be read: they are left out", "yellow")
     if not result.helps:
         out.sentence("the examples don't help by more than the standard error, so nothing was written", "red")
         return

@@ -47,7 +47,11 @@ def _panel(panel: PanelChoice) -> str:
         for value, between in [_value(share)]
     )
     wanted = f"agrees with people {percent(panel.target)} of the time"
-    start = f"the cheapest panel that {wanted}: {names}" if panel.reaches else f"no panel {wanted}; nearest: {names}"
+    start = (
+        f"the cheapest panel that {wanted}: {names}"
+        if panel.reaches
+        else f"no panel {wanted} on both halves; nearest: {names}"
+    )
     return (
         f"{start}, {cost} a run; {chosen} on the half of the labels that it was chosen by, {reported} on the other half"
     )

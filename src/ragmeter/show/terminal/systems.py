@@ -6,12 +6,11 @@ from rich.text import Text
 
 from ragmeter.analysis.comparing import Comparison
 from ragmeter.analysis.preferences import Order
-from ragmeter.show.system_tables import Cell, SystemTables
+from ragmeter.show.system_tables import ORDER_TITLES, Cell, SystemTables, order_rows
 from ragmeter.show.terminal.comparison import STYLES, cautions, show_table, show_turned, show_verdict
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.tables import Figures
 from ragmeter.wording import orders
-from ragmeter.wording.numbers import whole
 from ragmeter.wording.texts import printable
 
 
@@ -44,19 +43,14 @@ def show_systems(comparison: Comparison) -> None:
     _show_cautions(comparison)
 
 
-def show_order(order: Order, level: float) -> None:
-    """The systems by a judge's preference, each with its rank and its rating."""
+def show_order(order: Order, sentence: str) -> None:
+    """What is to be said of the ratings, and the systems by a judge's preference."""
     out = console()
-    first, *others = order_lines(order, level)
-    out.sentence(first, "bold")
-    table = Figures.of("system", "rank", "rating", "interval")
-    for rank in order.ranking.ranks:
-        table.add(
-            printable(rank.run), rank.places, whole(rank.mean), " to ".join(map(whole, order.intervals[rank.run]))
-        )
+    out.sentence(sentence, "bold")
+    table = Figures.of(*ORDER_TITLES)
+    for name, *cells in order_rows(order):
+        table.add(printable(name), *cells)
     out.print(table)
-    for line in others:
-        out.sentence(line)
 
 
 def order_lines(order: Order, level: float) -> list[str]:
