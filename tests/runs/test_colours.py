@@ -57,7 +57,7 @@ def test_a_damaged_file_is_a_warning_and_stays(tmp_path: Path) -> None:
     with pytest.warns(RagmeterWarning, match="a number for each run.*\n *delete the file"):
         assert read_colours(tmp_path) == {}
     runs = [made(tmp_path, "a", "2026-01-01"), made(tmp_path, "b", "2026-01-02")]
-    keep_colours(tmp_path, {"a": "2026-01-01", "b": "2026-01-02"})
+    keep_colours(tmp_path, {"a": ("2026-01-01", ""), "b": ("2026-01-02", "")})
     assert colours_of(runs) == [1, 2]
     assert (tmp_path / COLOURS).read_text(encoding="utf-8") == '{"a": true}'
 

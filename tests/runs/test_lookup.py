@@ -116,6 +116,7 @@ def test_every_public_function_of_runs_says_so() -> None:
             "list_documents",
             "repeats",
             "report",
+            "watch",
         ),
     }
     assert all("RunLike" in annotation for annotation in taking.values()), taking

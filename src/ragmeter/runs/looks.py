@@ -18,11 +18,11 @@ LOOKS = "looks.json"
 _HINT = "correct the file, or delete it: then looks at baselines are counted anew"
 
 
-def _read(folder: Path) -> dict[str, dict[str, str]]:
+def _read(path: Path) -> dict[str, dict[str, str]]:
     """The names of what was compared, by its content, by the content of the baseline; both in the order of looks."""
     should_be = "an object with names by content for each baseline"
     return read_document(
-        folder / LOOKS,
+        path,
         lambda looks: isinstance(looks, dict) and all(isinstance(n, str) for n in looks.values()),
         should_be,
         _HINT,
@@ -41,7 +41,7 @@ def earlier_looks(baseline: Run, run: Run, *, must_count: bool = False) -> list[
             )
         return []
     folder, content = baseline.location.parent, content_of(run)
-    looks = _read(folder).get(content_of(baseline), {})
+    looks = _read(folder / LOOKS).get(content_of(baseline), {})
     if content not in looks:
         looks = {**looks, content: run.name}
         try:
