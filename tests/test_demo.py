@@ -62,7 +62,7 @@ def test_the_files_are_written(demo: tuple[str, Path]) -> None:
     shown, folder = demo
     written = sorted(str(path.relative_to(folder.parent)) for path in folder.rglob("*") if path.is_file())
     assert shown.split("Files written:\n")[1].splitlines() == written
-    assert len(written) == 27
+    assert len(written) == 28
     rows = (folder / "data" / "evaluation_results" / "spanish_chat.ResponseEvaluator.evaluation.rows.csv").read_text()
     assert rows.splitlines()[0] == (
         "query,ground_truth,actual_response,cosine_similarity,rouge_l_score,exact_match,token_f1,meteor_score,average_score"

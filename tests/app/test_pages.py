@@ -205,7 +205,8 @@ def test_the_report_page_can_be_downloaded(client: Client) -> None:
     assert "<title>a – ragmeter report</title>" in answer.text
 
 
-def test_names_of_runs_are_characters(tmp_path: Path) -> None:
+def test_names_of_runs_are_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragmeter.io.names._NOT_ON_WINDOWS", re.compile("(?!)"))  # of a folder made elsewhere
     names = ["a*", "a[b]", "100%?", "ä ö", "a&b=<i>"]
     for name in [*names, "ab"]:
         ragmeter.evaluate(ROWS[:3], metrics="token_f1", run=name, output_dir=tmp_path)

@@ -81,7 +81,7 @@ def test_labels_of_an_offline_run_set_the_threshold(ragmeter: Run, tmp_path: Pat
         (["--judge", "offline", "--llm-share", "0.1"], "--llm-share has no effect"),
         (["--audit-seed", "-1"], "at least 0"),
         (["--target-agreement", "0"], "can't be aimed at"),
-        (["--judge-model", "none"], "needs a model"),
+        (["--judge-model", "none"], "one is asked, not 2"),
         (["--offline-calibration", "nowhere.json"], "nowhere.json"),
     ],
 )

@@ -60,14 +60,14 @@ def start(folder: Path, *arguments: str | Path, **env: str) -> subprocess.Popen[
 
 
 def evaluate(server: JudgeServer, *more: str | Path) -> list[str | Path]:
+    judge = [] if "--judge-model" in more else ["--judge-model", "m"]
     return [
         "evaluate",
         "--turns",
         "turns.jsonl",
         "--output-dir",
         "out",
-        "--judge-model",
-        "m",
+        *judge,
         "--base-url",
         server.url,
         "--no-judge-check",

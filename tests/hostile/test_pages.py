@@ -172,7 +172,7 @@ def _work(page: Any, session: Any, code: str) -> float:
 
 LOOK: dict[str, Any] = {
     "text": "x", "guess": "", "facts": [], "problem": "", "selector": None, "sources": None, "busy": None,
-    "moves": False, "lost": False, "echoed": False, "ready": True, "newly": True,
+    "moves": False, "lost": False, "echoed": False, "ready": True, "newly": True, "links": [],
 }  # fmt: skip
 
 

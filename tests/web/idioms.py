@@ -54,6 +54,7 @@ _PAGES = {
         "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p></div>`);"),
     "bubble": ("<input type=search placeholder='Search the shop'><div id=window hidden>" + _FORM + "</div><button id=open onclick='document.querySelector(\"#window\").hidden = false'>Chat</button>",
         "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p></div>`);"),
+    "buttons_as_links": (_FORM, "make(`<div class=q>${q}</div>`); await sleep(200); make(`<p class=bot><span class=m>${a.replace(/ (\\w+) /, ' <button type=button>$1</button> ')}</span></p>`);"),
     "line_numbers": (_FORM, "make(`<div class=q>${q}</div>`); await sleep(200); make(`<div class=a><p>${a}</p><div class=code><div class=ln>1<br>2</div><pre><code>${q}\\nend</code></pre></div></div>`);"),
     "citations": (_FORM, "make(`<div class=q>${q}</div>`); await sleep(200); const n = 1 + q.length % 3; make(`<div class=a><p>${a}<a href='#s${n}'>${n}</a> <sup><a href='https://example.com/${n}'>[${n}]</a></sup></p></div>`);"),
     "katex": (_FORM + "<style>.katex-mathml { position: absolute; clip: rect(1px, 1px, 1px, 1px); width: 1px; height: 1px; overflow: hidden }</style>",

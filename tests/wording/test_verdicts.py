@@ -106,7 +106,7 @@ NOTHING = {"mean_a": 0.5, "mean_b": 0.52, "difference": 0.02, "interval": (-0.04
             "documents",
             {"direction": "none", "verdict": "different", "binary": False, "mean_a": 3.1, "mean_b": 9.7,
              "difference": 6.6, "interval": (5.4, 7.8), "n_clusters": 80},
-            "B is different on documents: 9.7 instead of 3.1 (+6.6, 95%: +5.4 to +7.8, 400 questions in 80 groups).",
+            "B is different on documents: 9.7 instead of 3.1 (+6.6, 95%: +5.4 to +7.8, 400 questions in 80 clusters).",
         ),
         (
             "offline_correct",

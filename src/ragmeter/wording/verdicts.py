@@ -234,7 +234,7 @@ def _questions(result: JudgedDifference) -> str:
     if result.n != result.n_questions:
         return f"{result.n:,} answers to {n}"
     clusters = result.n_clusters
-    return n if clusters is None else f"{n} in {clusters:,} group{'' if clusters == 1 else 's'}"
+    return n if clusters is None else f"{n} in {clusters:,} cluster{'' if clusters == 1 else 's'}"
 
 
 def _amount(result: JudgedDifference, value: float) -> str:

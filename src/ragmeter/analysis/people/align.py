@@ -17,6 +17,7 @@ from ragmeter.engine.added_metrics import journal_folder, run_batches
 from ragmeter.engine.judging.setup import JudgeSetup
 from ragmeter.engine.row_reader import RowReader
 from ragmeter.errors import InputError
+from ragmeter.hints import option
 from ragmeter.io.reading import Reading
 from ragmeter.io.write import dumps, replacing
 from ragmeter.judges.asking.examples import choose_examples, example_of
@@ -93,7 +94,7 @@ def align(run: Run, labels: Any, judge: Judge, *, output_dir: Path, reading: Rea
         raise InputError(
             f"{judge.name} gave a verdict that can be read on {int(both.sum()):,} of {len(people):,} labelled rows, "
             "which are too few to say whether examples help",
-            hint="try another model, or a longer --judge-max-tokens",
+            hint=f"try another model, or a longer {option('max_tokens', of='judge')}",
         )
     gains = people[both], before[both], after[both], groups[both]
     examples = chosen_from(range(len(people)))

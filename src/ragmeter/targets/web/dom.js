@@ -13,6 +13,7 @@ const method = (owner, name) => {
 };
 const nodeType = getter(Node, "nodeType"), parentNode = getter(Node, "parentNode"), parentElement = getter(Node, "parentElement");
 const childNodes = getter(Node, "childNodes"), textContent = getter(Node, "textContent"), rootNode = method(Node, "getRootNode");
+const previousOf = getter(Node, "previousSibling"), nextOf = getter(Node, "nextSibling");
 const tagName = getter(Element, "tagName"), elementsIn = getter(Element, "children"), attribute = method(Element, "getAttribute"), classes = getter(Element, "classList");
 const rects = method(Element, "getClientRects"), matches = method(Element, "matches"), compare = method(Node, "compareDocumentPosition");
 const computed = window.getComputedStyle;

@@ -5,7 +5,8 @@ const PICTOGRAM = /(^|\s)(material-icons|material-symbols|notranslate)/;
 const isIcon = (element) => PICTOGRAM.test(attribute(element, "class") || "");
 // A button is no text, but for one in a sentence: some pages make their links so.
 const isButton = (element) => tagName(element) === "BUTTON" || attribute(element, "role") === "button";
-const inSentence = (element) => SENTENCE.has(tagName(parent(element) || element)) && /\p{L}{2}/u.test(textContent(element)) && textContent(parent(element)).trim().length > textContent(element).trim().length;
+const isText = (node) => Boolean(node) && nodeType(node) === 3 && /\S/.test(node.data);
+const inSentence = (element) => (SENTENCE.has(tagName(parent(element) || element)) || (isText(previousOf(element)) && isText(nextOf(element)))) && /\p{L}{2}/u.test(textContent(element)) && textContent(parent(element)).trim().length > textContent(element).trim().length;
 const isTool = (element) => (isButton(element) && !inSentence(element)) || attribute(element, "aria-hidden") === "true";
 const isPortrait = (image) => {
   const [box] = rects(image);
