@@ -117,7 +117,7 @@ def _chosen_sheet(workbook: Any, name: str, split: str | None, say: Callable[[st
         if sheet.title != visible[0]
     ]
     if others:
-        say(f"the sheet {visible[0]!r} is read, not {' or '.join(others)}; {option('split')} names another")
+        say(f"the sheet {visible[0]!r} is read, not {' or '.join(others)}; `split` names another")
     return visible[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ragmeter.hints import for_command_line
 from ragmeter.show.terminal.console import console
 from ragmeter.show.terminal.estimate import estimate_lines
 from ragmeter.wording.judging import CAUSE, PLAIN, STRONG, WARNING, Line
@@ -16,7 +17,7 @@ def print_lines(lines: Iterable[Line]) -> None:
     """Print each line in the style of its kind."""
     out = console()
     for line, kind in lines:
-        out.sentence(line, _STYLES[kind])
+        out.sentence(for_command_line(line), _STYLES[kind])
 
 
 def estimated(estimate: Mapping[str, Any], *, unit: str = "rows", note: str = "") -> None:
